@@ -1,0 +1,162 @@
+//! Why a run ended. Facts that differ are different values.
+
+use serde::{Deserialize, Serialize};
+
+use crate::signal::signal_name;
+use crate::state::Status;
+
+/// What the kernel said about the end of a task's first process.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exit {
+    /// It exited by itself with this code.
+    Code(i32),
+    /// A signal ended it.
+    Signal {
+        /// The signal's number.
+        number: i32,
+        /// Whether the kernel wrote a core file.
+        core: bool,
+    },
+    /// Nobody of ours was there to see it.
+    Unknown(String),
+}
+
+/// A limit that ended a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeLimit {
+    /// The longest run, in milliseconds.
+    Run(u64),
+    /// The moment that was set when the task was asked for.
+    Deadline,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "cause", rename_all = "snake_case")]
+pub enum Cause {
+    /// It ended by itself.
+    Exited {
+        /// Its exit code.
+        code: i32,
+    },
+    /// A signal that nobody here sent.
+    Signaled {
+        /// The signal's number.
+        signal: i32,
+        /// Whether the kernel wrote a core file.
+        core: bool,
+    },
+    /// Someone asked for it.
+    Cancelled {
+        /// Who asked.
+        by: String,
+        /// How the process ended; absent when it never started.
+        exit: Option<Exit>,
+    },
+    /// A time limit struck.
+    TimedOut {
+        /// Which one.
+        limit: TimeLimit,
+        /// How the process ended; absent when it never started.
+        exit: Option<Exit>,
+    },
+    /// It could not be executed.
+    SpawnFailed {
+        /// What the system said.
+        message: String,
+    },
+    /// It ended, or may have ended, and nobody of ours was there to see how.
+    Lost {
+        /// How that came about.
+        reason: String,
+    },
+    /// A task it was to follow did not complete.
+    Skipped {
+        /// Which, and how it ended.
+        reason: String,
+    },
+}
+
+impl Cause {
+    /// Returns the terminal state this cause leads to.
+    #[must_use]
+    pub const fn status(&self) -> Status {
+        match self {
+            Self::Exited { code: 0 } => Status::Completed,
+            Self::Exited { .. } | Self::Signaled { .. } | Self::SpawnFailed { .. } => Status::Failed,
+            Self::Cancelled { .. } | Self::Skipped { .. } => Status::Cancelled,
+            Self::TimedOut { .. } => Status::TimedOut,
+            Self::Lost { .. } => Status::Lost,
+        }
+    }
+
+    /// Returns the exit code the process itself gave, if it did.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Exited { code } => Some(*code),
+            Self::Cancelled { exit: Some(Exit::Code(code)), .. } | Self::TimedOut { exit: Some(Exit::Code(code)), .. } => {
+                Some(*code)
+            }
+            Self::Signaled { .. }
+            | Self::Cancelled { .. }
+            | Self::TimedOut { .. }
+            | Self::SpawnFailed { .. }
+            | Self::Lost { .. }
+            | Self::Skipped { .. } => None,
+        }
+    }
+
+    /// Returns the number of the signal that ended the process, if one did.
+    #[must_use]
+    pub const fn signal(&self) -> Option<i32> {
+        match self {
+            Self::Signaled { signal, .. } => Some(*signal),
+            Self::Cancelled { exit: Some(Exit::Signal { number, .. }), .. }
+            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. } => Some(*number),
+            Self::Exited { .. }
+            | Self::Cancelled { .. }
+            | Self::TimedOut { .. }
+            | Self::SpawnFailed { .. }
+            | Self::Lost { .. }
+            | Self::Skipped { .. } => None,
+        }
+    }
+
+    /// Returns the cause in a few words.
+    #[must_use]
+    pub fn to_words(&self) -> String {
+        match self {
+            Self::Exited { code } => format!("exited {code}"),
+            Self::Signaled { signal, core: false } => format!("ended by {}", signal_name(*signal)),
+            Self::Signaled { signal, core: true } => format!("ended by {} (core dumped)", signal_name(*signal)),
+            Self::Cancelled { by, exit: None } => format!("cancelled by {by} before it started"),
+            Self::Cancelled { by, exit: Some(exit) } => format!("cancelled by {by} ({})", exit.to_words()),
+            Self::TimedOut { limit, exit } => {
+                let limit = match limit {
+                    TimeLimit::Run(ms) => format!("time limit of {} s", *ms as f64 / 1000.0),
+                    TimeLimit::Deadline => "deadline".to_owned(),
+                };
+                match exit {
+                    Some(exit) => format!("{limit} reached ({})", exit.to_words()),
+                    None => format!("{limit} reached before it started"),
+                }
+            }
+            Self::SpawnFailed { message } => format!("could not start: {message}"),
+            Self::Lost { reason } => format!("ending not known: {reason}"),
+            Self::Skipped { reason } => format!("skipped: {reason}"),
+        }
+    }
+}
+
+impl Exit {
+    fn to_words(&self) -> String {
+        match self {
+            Self::Code(code) => format!("exited {code}"),
+            Self::Signal { number, .. } => signal_name(*number),
+            Self::Unknown(reason) => format!("exit not seen: {reason}"),
+        }
+    }
+}

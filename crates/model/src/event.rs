@@ -1,0 +1,67 @@
+//! What happened to a task. Events are the truth; the state is what they add up to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::Cause;
+use crate::state::{Process, RunOrigin};
+use crate::time::Timestamp;
+
+/// Something that happened to a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// It got a slot.
+    Reserved,
+    /// Its starter died before a supervisor took over; it waits again.
+    Released,
+    /// Its first process was executed.
+    Started {
+        /// The process.
+        process: Process,
+        /// When.
+        started_at: Timestamp,
+    },
+    /// Somebody asked for its end.
+    KillRequested {
+        /// Who.
+        by: String,
+        /// With which signal.
+        signal: i32,
+    },
+    /// It ended.
+    Ended {
+        /// Why.
+        cause: Cause,
+        /// When.
+        ended_at: Timestamp,
+    },
+    /// A further run was asked for.
+    Requeued {
+        /// What made the run.
+        origin: RunOrigin,
+    },
+    /// It is silent and seems to wait for an answer.
+    Stalled {
+        /// The last line it printed.
+        prompt: String,
+    },
+    /// Its first process is gone and so is the last of those it left behind.
+    TreeEmpty,
+}
+
+impl Event {
+    /// Returns the word for this kind of event.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Released => "released",
+            Self::Started { .. } => "started",
+            Self::KillRequested { .. } => "kill_requested",
+            Self::Ended { .. } => "ended",
+            Self::Requeued { .. } => "requeued",
+            Self::Stalled { .. } => "stalled",
+            Self::TreeEmpty => "tree_empty",
+        }
+    }
+}

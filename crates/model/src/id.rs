@@ -1,0 +1,192 @@
+//! Task ids and the other names a task answers to.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::Timestamp;
+
+const SUFFIX_LEN: usize = 8;
+const ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+
+/// What sort of work a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskKind {
+    /// A command on this machine.
+    Shell,
+    /// A subagent.
+    Agent,
+    /// A job on another machine or engine.
+    Remote,
+}
+
+impl TaskKind {
+    /// Every kind.
+    pub const ALL: [Self; 3] = [Self::Shell, Self::Agent, Self::Remote];
+
+    /// Returns the word used in records and filters.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Shell => "shell",
+            Self::Agent => "agent",
+            Self::Remote => "remote",
+        }
+    }
+
+    /// Returns the first part of an id of this kind.
+    #[must_use]
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Shell => "bash",
+            Self::Agent => "agent",
+            Self::Remote => "remote",
+        }
+    }
+
+    /// Reads the word used in records and filters.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A task's canonical id: kind, hyphen, eight lowercase letters or digits.
+///
+/// The text is safe as a file name by construction; nothing else may be joined into a task path.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TaskId(String);
+
+/// A text that is no task id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a task id such as bash-k3f9x2ab")]
+pub struct IdError(String);
+
+impl TaskId {
+    /// Makes an id from a random number; 41 bits of it are used.
+    #[must_use]
+    pub fn from_random(kind: TaskKind, random: u64) -> Self {
+        let mut rest = random;
+        let suffix: String = (0..SUFFIX_LEN)
+            .map(|_| {
+                let letter = ALPHABET[(rest % 36) as usize];
+                rest /= 36;
+                char::from(letter)
+            })
+            .collect();
+        Self(format!("{}-{suffix}", kind.prefix()))
+    }
+
+    /// Returns the id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the eight characters after the kind.
+    #[must_use]
+    pub fn suffix(&self) -> &str {
+        &self.0[self.0.len() - SUFFIX_LEN..]
+    }
+}
+
+impl FromStr for TaskId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let valid = text.split_once('-').is_some_and(|(prefix, suffix)| {
+            TaskKind::ALL.iter().any(|kind| kind.prefix() == prefix)
+                && suffix.len() == SUFFIX_LEN
+                && suffix.bytes().all(|b| ALPHABET.contains(&b))
+        });
+        if valid { Ok(Self(text.to_owned())) } else { Err(IdError(text.to_owned())) }
+    }
+}
+
+impl TryFrom<String> for TaskId {
+    type Error = IdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<TaskId> for String {
+    fn from(id: TaskId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for TaskId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Returns the handle that counts a session's tasks: `bash_1`, `bash_2`, …
+#[must_use]
+pub fn short_handle(kind: TaskKind, number: u64) -> String {
+    format!("{}_{number}", kind.prefix())
+}
+
+/// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
+///
+/// `program` may be a path or hold any character; it is reduced to a safe name of 24 characters.
+/// The id's first letters are added because two tasks of one second would share the rest.
+#[must_use]
+pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
+    let (year, month, day, hour, minute, second) = created.civil();
+    let stem = program.rsplit('/').next().unwrap_or("");
+    let stem = stem.split('.').find(|part| !part.is_empty()).unwrap_or("");
+    let safe: String = stem
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
+        .take(24)
+        .collect();
+    let safe = if safe.is_empty() { "task" } else { safe.as_str() };
+    let unique = &id.suffix()[..4];
+    format!("task_{year:04}{month:02}{day:02}_{hour:02}{minute:02}{second:02}_{safe}_{unique}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn refuses_what_is_no_id() {
+        for bad in ["", "bash", "bash-", "bash-ABCDEFGH", "bash-1234567", "bash-123456789", "cash-12345678", "bash-../../x"] {
+            assert!(bad.parse::<TaskId>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn handles_are_safe_names() {
+        let id: TaskId = "bash-k3f9x2ab".parse().unwrap();
+        let at = Timestamp::from_micros(1_770_647_422_000_000);
+        assert_eq!(short_handle(TaskKind::Shell, 3), "bash_3");
+        assert_eq!(long_handle(at, "/usr/bin/pytest", &id), "task_20260209_143022_pytest_k3f9");
+        assert_eq!(long_handle(at, "../ä b/..", &id), "task_20260209_143022_task_k3f9");
+        assert_eq!(long_handle(at, "run tests.sh", &id), "task_20260209_143022_run-tests_k3f9");
+    }
+
+    proptest! {
+        #[test]
+        fn every_random_number_gives_a_valid_id(random: u64) {
+            for kind in TaskKind::ALL {
+                let id = TaskId::from_random(kind, random);
+                prop_assert_eq!(id.as_str().parse::<TaskId>(), Ok(id.clone()));
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! What meanwhile talks about: ids, specs, states, events and the formats on disk and on the wire.
+//!
+//! Everything here is pure. There is no I/O, no clock, no randomness, no thread: time and random
+//! numbers are passed in. Both executables, the `mw` command and its supervisor, link this crate and
+//! agree on nothing else.
+//!
+//! ```text
+//! spec ──▶ event ──▶ transition ──▶ state ──▶ status word
+//!   │                                 ▲
+//!   └─ wire: start message, journal, exit record, control, output index
+//! ```
+#![forbid(unsafe_code)]
+
+mod cause;
+mod event;
+mod id;
+mod limits;
+mod prompt;
+mod raw_text;
+mod signal;
+mod spec;
+mod state;
+mod time;
+mod transition;
+mod units;
+pub mod wire;
+
+pub use cause::{Cause, Exit, TimeLimit};
+pub use event::Event;
+pub use id::{IdError, TaskId, TaskKind, long_handle, short_handle};
+pub use limits::Limits;
+pub use prompt::PromptPatterns;
+pub use raw_text::RawText;
+pub use signal::{signal_name, signal_number};
+pub use spec::{CommandSpec, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
+pub use state::{Process, RunOrigin, Status, TaskState};
+pub use time::Timestamp;
+pub use transition::{Refusal, next_state};
+pub use units::{UnitError, parse_duration_ms, parse_size};

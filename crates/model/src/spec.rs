@@ -1,0 +1,199 @@
+//! What a task is: written once to `spec.json`, never changed, enough to run it again.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{TaskId, TaskKind};
+use crate::limits::Limits;
+use crate::raw_text::RawText;
+use crate::time::Timestamp;
+
+/// The format of `spec.json` written by this build.
+pub const SPEC_VERSION: u32 = 1;
+
+/// What to execute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandSpec {
+    /// A script for a shell: `<program> -c <script>`.
+    Shell {
+        /// The shell, such as `/bin/sh`.
+        program: RawText,
+        /// The script, as it was given.
+        script: RawText,
+    },
+    /// A program and its arguments, executed without a shell. Never empty.
+    Argv(Vec<RawText>),
+}
+
+impl CommandSpec {
+    /// Returns the argument vector to execute.
+    #[must_use]
+    pub fn argv(&self) -> Vec<RawText> {
+        match self {
+            Self::Shell { program, script } => vec![program.clone(), RawText::from("-c"), script.clone()],
+            Self::Argv(words) => words.clone(),
+        }
+    }
+
+    /// Returns the command as a person would type it.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        match self {
+            Self::Shell { script, .. } => script.to_lossy(),
+            Self::Argv(words) => words.iter().map(|word| quoted(&word.to_lossy())).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// Returns the word that best names the program: wrappers such as `env` or `uv run` are looked through.
+    #[must_use]
+    pub fn program_word(&self) -> String {
+        const WRAPPERS: [&str; 9] = ["env", "nice", "nohup", "time", "sudo", "timeout", "uv", "npx", "run"];
+        let line = self.to_line();
+        let words = line.split_whitespace().filter(|word| !word.contains('=') && !word.starts_with('-'));
+        let mut named = words.map(|word| word.trim_matches(['"', '\'', '(', ')', ';'])).filter(|word| !word.is_empty());
+        let first = named.clone().next().unwrap_or("task").to_owned();
+        let is_wrapper = |word: &str| WRAPPERS.contains(&word) || word.bytes().all(|b| b.is_ascii_digit());
+        named.find(|word| !is_wrapper(word.rsplit('/').next().unwrap_or(word))).map_or(first, str::to_owned)
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// One entry of an environment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvVar {
+    /// The name; holds neither `=` nor NUL.
+    pub name: RawText,
+    /// The value.
+    pub value: RawText,
+}
+
+/// How a task's standard streams are connected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Io {
+    /// Standard input is empty; stdout and stderr are two pipes.
+    #[default]
+    Pipes,
+    /// As `Pipes`, but standard input stays open for typing.
+    Stdin,
+    /// All three are one terminal.
+    Pty {
+        /// Lines of the terminal.
+        rows: u16,
+        /// Columns of the terminal.
+        cols: u16,
+    },
+}
+
+/// How long a task may live relative to its session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// It ends with its session.
+    #[default]
+    Session,
+    /// It outlives its session.
+    Detached,
+}
+
+impl Lifetime {
+    /// Returns the word used in records.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Detached => "detached",
+        }
+    }
+}
+
+/// A task as it was asked for. The environment lives here and nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskSpec {
+    /// Format of this record, see [`SPEC_VERSION`].
+    pub version: u32,
+    /// The canonical id.
+    pub id: TaskId,
+    /// What sort of work it is.
+    pub kind: TaskKind,
+    /// The owner.
+    pub session: String,
+    /// Its number among the session's tasks of its kind, from 1.
+    pub number: u64,
+    /// A name unique among the session's live tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A line for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What to execute.
+    pub command: CommandSpec,
+    /// Where to execute it; absolute.
+    pub cwd: RawText,
+    /// The whole environment of the command.
+    pub env: Vec<EnvVar>,
+    /// File mode creation mask of the command.
+    #[serde(default = "usual_umask")]
+    pub umask: u32,
+    /// How its streams are connected.
+    #[serde(default)]
+    pub io: Io,
+    /// Time, size and silence limits.
+    pub limits: Limits,
+    /// Whether it ends with its session.
+    #[serde(default)]
+    pub lifetime: Lifetime,
+    /// The batch it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
+    /// Tasks that must complete first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub after: Vec<TaskId>,
+    /// Higher starts earlier.
+    #[serde(default)]
+    pub priority: i32,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// Who approved it: `user`, or `auto` when nobody had to.
+    pub approved_by: String,
+    /// When it was approved.
+    pub approved_at: Timestamp,
+}
+
+const fn usual_umask() -> u32 {
+    0o022
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> CommandSpec {
+        CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() }
+    }
+
+    #[test]
+    fn lines_can_be_pasted_back() {
+        let argv = CommandSpec::Argv(vec!["printf".into(), "%s\n".into(), "it's".into(), "".into()]);
+        assert_eq!(argv.to_line(), "printf '%s\n' 'it'\\''s' ''");
+        assert_eq!(shell("a | b").to_line(), "a | b");
+    }
+
+    #[test]
+    fn programs_are_named_through_their_wrappers() {
+        let table = [
+            ("uv run pytest -q", "pytest"),
+            ("env A=1 nice -n 5 /usr/bin/make all", "/usr/bin/make"),
+            ("timeout 30 cargo test", "cargo"),
+            ("sudo", "sudo"),
+            ("", "task"),
+        ];
+        for (script, word) in table {
+            assert_eq!(shell(script).program_word(), word, "{script}");
+        }
+    }
+}

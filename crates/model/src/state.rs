@@ -1,0 +1,206 @@
+//! Where a task stands. Each state carries exactly the data that is true in it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::Cause;
+use crate::time::Timestamp;
+
+/// A process that can be recognised again: a pid alone may be reused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// The kernel's start time of the process, in its own ticks since boot.
+    pub start_ticks: u64,
+    /// Identity of the boot both numbers belong to.
+    pub boot_id: String,
+}
+
+/// What made a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOrigin {
+    /// The first start.
+    First,
+    /// A further run of the same spec.
+    Restart,
+    /// A follow-up message to a finished agent task.
+    Resume,
+}
+
+/// A task's state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum TaskState {
+    /// Waits for a slot or for another task.
+    Pending {
+        /// Number of the run to come, from 1.
+        run: u32,
+        /// What made the run.
+        origin: RunOrigin,
+    },
+    /// Holds a slot; its supervisor has not answered yet.
+    Starting {
+        /// Number of the run.
+        run: u32,
+        /// What made the run.
+        origin: RunOrigin,
+    },
+    /// Its first process lives.
+    Running {
+        /// Number of the run.
+        run: u32,
+        /// What made the run.
+        origin: RunOrigin,
+        /// The first process.
+        process: Process,
+        /// When it was spawned.
+        started_at: Timestamp,
+    },
+    /// Somebody asked for its end; it is not dead yet.
+    Cancelling {
+        /// Number of the run.
+        run: u32,
+        /// The first process.
+        process: Process,
+        /// When it was spawned.
+        started_at: Timestamp,
+        /// Who asked.
+        by: String,
+    },
+    /// Over.
+    Ended {
+        /// Number of the run.
+        run: u32,
+        /// When it was spawned, if it was.
+        started_at: Option<Timestamp>,
+        /// When it ended.
+        ended_at: Timestamp,
+        /// Why.
+        cause: Cause,
+    },
+}
+
+/// The word for a state; what lists, filters and hosts see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Status {
+    /// Not started yet.
+    Pending,
+    /// Running.
+    Running,
+    /// Running again on a follow-up message.
+    Resumed,
+    /// Signalled, not dead yet.
+    Cancelling,
+    /// Ended with exit code 0.
+    Completed,
+    /// Ended otherwise by itself, or could not start.
+    Failed,
+    /// Ended because somebody asked.
+    Cancelled,
+    /// Ended by a time limit.
+    TimedOut,
+    /// Ended unseen.
+    Lost,
+}
+
+impl Status {
+    /// Every status.
+    pub const ALL: [Self; 9] = [
+        Self::Pending,
+        Self::Running,
+        Self::Resumed,
+        Self::Cancelling,
+        Self::Completed,
+        Self::Failed,
+        Self::Cancelled,
+        Self::TimedOut,
+        Self::Lost,
+    ];
+
+    /// Returns the word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Running => "running",
+            Self::Resumed => "resumed",
+            Self::Cancelling => "cancelling",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::TimedOut => "timed_out",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.word() == word)
+    }
+
+    /// Tells whether the task is over.
+    #[must_use]
+    pub const fn is_terminal(self) -> bool {
+        match self {
+            Self::Pending | Self::Running | Self::Resumed | Self::Cancelling => false,
+            Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut | Self::Lost => true,
+        }
+    }
+}
+
+impl TaskState {
+    /// Returns the word for this state.
+    #[must_use]
+    pub const fn status(&self) -> Status {
+        match self {
+            Self::Pending { .. } | Self::Starting { .. } => Status::Pending,
+            Self::Running { origin: RunOrigin::Resume, .. } => Status::Resumed,
+            Self::Running { .. } => Status::Running,
+            Self::Cancelling { .. } => Status::Cancelling,
+            Self::Ended { cause, .. } => cause.status(),
+        }
+    }
+
+    /// Returns the number of the present or last run.
+    #[must_use]
+    pub const fn run(&self) -> u32 {
+        match self {
+            Self::Pending { run, .. }
+            | Self::Starting { run, .. }
+            | Self::Running { run, .. }
+            | Self::Cancelling { run, .. }
+            | Self::Ended { run, .. } => *run,
+        }
+    }
+
+    /// Returns the first process while it lives.
+    #[must_use]
+    pub const fn process(&self) -> Option<&Process> {
+        match self {
+            Self::Running { process, .. } | Self::Cancelling { process, .. } => Some(process),
+            Self::Pending { .. } | Self::Starting { .. } | Self::Ended { .. } => None,
+        }
+    }
+
+    /// Returns when the present or last run was spawned.
+    #[must_use]
+    pub const fn started_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Running { started_at, .. } | Self::Cancelling { started_at, .. } => Some(*started_at),
+            Self::Ended { started_at, .. } => *started_at,
+            Self::Pending { .. } | Self::Starting { .. } => None,
+        }
+    }
+
+    /// Tells whether the task holds one of its session's slots.
+    #[must_use]
+    pub const fn holds_slot(&self) -> bool {
+        match self {
+            Self::Starting { .. } | Self::Running { .. } | Self::Cancelling { .. } => true,
+            Self::Pending { .. } | Self::Ended { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Durations and sizes as people write them.
+
+/// A duration or size that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// Not a duration.
+    #[error("{0:?} is not a duration: write 500ms, 30s, 5m, 2h, 1d or a number of seconds")]
+    Duration(String),
+    /// Not a size.
+    #[error("{0:?} is not a size: write 4096, 64KiB, 10MiB, 1GiB or 0")]
+    Size(String),
+}
+
+/// Reads a duration such as `500ms`, `30s`, `1.5m`, `2h`, `1d` or plain seconds, in milliseconds.
+///
+/// # Errors
+/// Refuses empty, negative, non-finite and overflowing values.
+pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
+    let units = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3), ("d", 86_400e3), ("", 1e3)];
+    scaled(text, &units).ok_or_else(|| UnitError::Duration(text.to_owned()))
+}
+
+/// Reads a size such as `4096`, `64KiB`, `10MiB`, `10M` or `1GiB`, in bytes.
+///
+/// # Errors
+/// Refuses empty, negative, non-finite and overflowing values.
+pub fn parse_size(text: &str) -> Result<u64, UnitError> {
+    const KIB: f64 = 1024.0;
+    let units = [
+        ("kib", KIB),
+        ("mib", KIB * KIB),
+        ("gib", KIB * KIB * KIB),
+        ("kb", 1e3),
+        ("mb", 1e6),
+        ("gb", 1e9),
+        ("k", KIB),
+        ("m", KIB * KIB),
+        ("g", KIB * KIB * KIB),
+        ("b", 1.0),
+        ("", 1.0),
+    ];
+    scaled(&text.to_ascii_lowercase(), &units).ok_or_else(|| UnitError::Size(text.to_owned()))
+}
+
+fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    if let Ok(whole) = number.parse::<u64>() {
+        return whole.checked_mul(*factor as u64);
+    }
+    let value = number.parse::<f64>().ok()? * factor;
+    (value.is_finite() && value < 1e18).then_some(value as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_durations() {
+        let table =
+            [("500ms", 500), ("30s", 30_000), ("1.5m", 90_000), ("2h", 7_200_000), ("1d", 86_400_000), ("7", 7000), ("0", 0)];
+        for (text, ms) in table {
+            assert_eq!(parse_duration_ms(text), Ok(ms), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_sizes() {
+        for (text, bytes) in [("4096", 4096), ("64KiB", 65536), ("10MiB", 10 << 20), ("10M", 10 << 20), ("1GiB", 1 << 30)] {
+            assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn refuses_nonsense() {
+        for bad in ["", "s", "-5s", "5 parsecs", "1e999", "NaN", "..", "99999999999999999999d", "5s5"] {
+            assert!(parse_duration_ms(bad).is_err(), "{bad}");
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What a supervisor saw, kept so that whoever comes after it knows as much.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::TimeLimit;
+use crate::state::Process;
+use crate::time::Timestamp;
+
+/// The version of journal lines.
+pub const JOURNAL_VERSION: u32 = 1;
+
+/// One line of `journal.jsonl`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JournalLine {
+    /// See [`JOURNAL_VERSION`].
+    pub v: u32,
+    /// When it was seen.
+    pub at: Timestamp,
+    /// The run it belongs to.
+    pub run: u32,
+    /// What was seen.
+    #[serde(flatten)]
+    pub entry: JournalEntry,
+}
+
+/// Something a supervisor saw or did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum JournalEntry {
+    /// The command was executed.
+    Started {
+        /// The first process.
+        process: Process,
+    },
+    /// Somebody asked for the end; written before the first signal.
+    KillRequested {
+        /// Who.
+        by: String,
+        /// With which signal.
+        signal: i32,
+    },
+    /// A time limit struck; written before the first signal.
+    LimitReached {
+        /// Which one.
+        limit: TimeLimit,
+    },
+    /// Silence after a prompt.
+    Stalled {
+        /// The last line.
+        prompt: String,
+    },
+    /// A stand-in or an adopter took over.
+    TakenOver {
+        /// Which.
+        by: String,
+    },
+    /// The last process of the tree is gone.
+    TreeEmpty,
+}

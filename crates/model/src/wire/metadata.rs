@@ -1,0 +1,39 @@
+//! `metadata.json`: the record as co-cli lays it out. A view; nothing reads it back.
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::Status;
+use crate::time::Timestamp;
+
+/// co-cli's record of a task. Values of the environment are never in it, only names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metadata {
+    /// The canonical id.
+    pub task_id: String,
+    /// When it was asked for.
+    pub created_at: Timestamp,
+    /// When it was spawned.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// The state's word.
+    pub status: Status,
+    /// The argument vector.
+    pub command: Vec<String>,
+    /// Working directory.
+    pub cwd: String,
+    /// Names of the variables that were given for this task.
+    pub env: Vec<String>,
+    /// A line for people.
+    pub description: String,
+    /// Process id.
+    pub pid: Option<u32>,
+    /// Exit code.
+    pub exit_code: Option<i32>,
+    /// Trace link.
+    pub span_id: Option<String>,
+    /// `user` or `auto`.
+    pub approved_by: String,
+    /// When.
+    pub approved_at: Timestamp,
+}

@@ -1,0 +1,85 @@
+//! The exit record: how a run ended, written once, by rename.
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::{Cause, Exit, TimeLimit};
+use crate::state::Process;
+use crate::time::Timestamp;
+use crate::wire::control::{SentSignal, Survivor};
+
+/// The version of the exit record.
+pub const RECORD_VERSION: u32 = 1;
+
+/// Who or what asked for the end of a run before it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndRequest {
+    /// Somebody.
+    Kill {
+        /// Who.
+        by: String,
+    },
+    /// A time limit.
+    Limit(TimeLimit),
+}
+
+/// `result.json`. The lower half is co-cli's view of the same facts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExitRecord {
+    /// See [`RECORD_VERSION`].
+    pub version: u32,
+    /// Number of the run.
+    pub run: u32,
+    /// The first process; absent when nothing was spawned.
+    #[serde(default)]
+    pub process: Option<Process>,
+    /// When it was spawned.
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
+    /// What the kernel said.
+    pub exit: Exit,
+    /// Who asked for it, if anybody did before it came.
+    #[serde(default)]
+    pub asked: Option<EndRequest>,
+    /// Signals sent up to the end of the first process.
+    #[serde(default)]
+    pub signals: Vec<SentSignal>,
+    /// Bytes the task printed, dropped ones included.
+    pub output_bytes: u64,
+    /// Bytes that are not in the log.
+    pub dropped_bytes: u64,
+    /// Children that outlived the first process.
+    #[serde(default)]
+    pub survivors: Vec<Survivor>,
+
+    /// The exit code; absent after a signal.
+    pub exit_code: Option<i32>,
+    /// Seconds from spawn to end, by a clock that does not jump.
+    pub duration_seconds: f64,
+    /// When it ended.
+    pub completed_at: Timestamp,
+    /// Lines on stdout; added when the run is settled.
+    #[serde(default)]
+    pub stdout_lines: Option<u64>,
+    /// Lines on stderr; added when the run is settled.
+    #[serde(default)]
+    pub stderr_lines: Option<u64>,
+    /// A line taken from the output; added when the run is settled.
+    #[serde(default)]
+    pub summary: Option<String>,
+}
+
+impl ExitRecord {
+    /// Returns the cause these facts add up to. A request made before the end wins over the exit.
+    #[must_use]
+    pub fn cause(&self) -> Cause {
+        let exit = self.exit.clone();
+        match (&self.asked, exit) {
+            (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
+            (Some(EndRequest::Limit(limit)), exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
+            (None, Exit::Code(code)) => Cause::Exited { code },
+            (None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
+            (None, Exit::Unknown(reason)) => Cause::Lost { reason },
+        }
+    }
+}

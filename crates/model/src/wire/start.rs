@@ -1,0 +1,87 @@
+//! The one message a supervisor takes and the one line it answers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::Limits;
+use crate::raw_text::RawText;
+use crate::spec::Io;
+use crate::state::Process;
+use crate::time::Timestamp;
+
+/// The version of the start message.
+pub const START_VERSION: u32 = 1;
+
+/// What a supervisor is told, as one JSON line on its standard input.
+///
+/// End of input without a line means that the start was called off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartMessage {
+    /// See [`START_VERSION`].
+    pub version: u32,
+    /// The task's directory; absolute.
+    pub task_dir: RawText,
+    /// The task's id, for messages.
+    pub task: String,
+    /// Number of the run.
+    pub run: u32,
+    /// How to get to the command.
+    pub launch: Launch,
+    /// How the command's streams are connected.
+    pub io: Io,
+    /// Limits to enforce.
+    pub limits: Limits,
+    /// What to execute as the last act.
+    pub settle: Vec<RawText>,
+    /// Lines to put at the head of the log, outside all offsets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_header: Option<String>,
+    /// The text of `metadata.json` while the task runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<super::Metadata>,
+}
+
+/// How a supervisor gets to the command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Launch {
+    /// Execute it.
+    Spawn {
+        /// The file to execute; absolute.
+        program: RawText,
+        /// Arguments, the first being the name it is called by.
+        argv: Vec<RawText>,
+        /// Environment, `NAME=value` each.
+        env: Vec<RawText>,
+        /// Working directory; absolute.
+        cwd: RawText,
+        /// File mode creation mask.
+        umask: u32,
+    },
+    /// It runs already: both of its supervisors are gone.
+    Adopt {
+        /// The first process, as the journal names it.
+        process: Process,
+        /// When it was spawned.
+        started_at: Timestamp,
+    },
+}
+
+/// The answer, as one JSON line on standard output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// The command was executed.
+    Started {
+        /// The first process.
+        process: Process,
+        /// When it was spawned.
+        started_at: Timestamp,
+    },
+    /// It was not, and nothing is left behind.
+    Refused {
+        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `system`.
+        code: String,
+        /// What happened.
+        message: String,
+    },
+}

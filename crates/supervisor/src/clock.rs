@@ -1,0 +1,18 @@
+//! The two clocks: one for durations, one for the record.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use mw_model::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Milliseconds of a clock that never jumps and that all processes of this boot share.
+pub(crate) fn monotonic_ms() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
+/// The time of day.
+pub(crate) fn wall() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,150 @@
+//! The kill pipeline as a value: first signal, grace, SIGKILL, until the tree is empty.
+
+use std::collections::BTreeSet;
+
+use mw_model::wire::{EndRequest, KillReceipt, SentSignal, Survivor};
+use mw_model::{Status, Timestamp, signal_name};
+
+/// How long after the first SIGKILL a process may take to die before the receipt names it.
+const GIVE_UP_MS: u64 = 10_000;
+/// How often SIGKILL is repeated while anything lives: forks may race with a sweep.
+const REPEAT_MS: u64 = 10;
+pub(crate) const SIGKILL: i32 = 9;
+
+/// What to do next.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing before this moment.
+    WaitUntil(u64),
+    /// Send this signal to every living process of the tree.
+    Send(i32),
+    /// What lives now cannot be killed.
+    GiveUp,
+}
+
+/// An end that was asked for and has not been reached.
+pub(crate) struct Ending {
+    pub(crate) asked: EndRequest,
+    pub(crate) signals: Vec<SentSignal>,
+    begun_ms: u64,
+    /// Signals still to send, each with its moment.
+    next: (i32, u64),
+    first_kill_ms: Option<u64>,
+    signalled: BTreeSet<u32>,
+}
+
+impl Ending {
+    pub(crate) fn new(asked: EndRequest, signal: i32, now_ms: u64) -> Self {
+        Self {
+            asked,
+            signals: Vec::new(),
+            begun_ms: now_ms,
+            next: (signal, now_ms),
+            first_kill_ms: None,
+            signalled: BTreeSet::new(),
+        }
+    }
+
+    /// Takes a further request: a signal at once, never a weaker schedule than before.
+    pub(crate) fn press(&mut self, signal: i32, now_ms: u64) {
+        if self.first_kill_ms.is_none() {
+            self.next = (signal, now_ms);
+        }
+    }
+
+    /// Says what to do now.
+    pub(crate) fn step(&self, now_ms: u64) -> Step {
+        let (signal, due) = self.next;
+        if self.first_kill_ms.is_some_and(|first| now_ms >= first + GIVE_UP_MS) {
+            Step::GiveUp
+        } else if now_ms >= due {
+            Step::Send(signal)
+        } else {
+            Step::WaitUntil(due)
+        }
+    }
+
+    /// Notes that a signal was sent to these processes, and plans the next.
+    pub(crate) fn sent(&mut self, signal: i32, pids: &[u32], at: Timestamp, now_ms: u64, grace_ms: u64) {
+        self.signalled.extend(pids);
+        if signal == SIGKILL {
+            if self.first_kill_ms.is_none() {
+                self.first_kill_ms = Some(now_ms);
+                self.signals.push(SentSignal { signal: signal_name(signal), at });
+            }
+            self.next = (SIGKILL, now_ms + REPEAT_MS);
+        } else {
+            self.signals.push(SentSignal { signal: signal_name(signal), at });
+            self.next = (SIGKILL, now_ms.saturating_add(grace_ms));
+        }
+    }
+
+    /// Returns the receipt, given what still lives.
+    pub(crate) fn receipt(&self, task: &str, status: Status, alive: Vec<Survivor>, now_ms: u64) -> KillReceipt {
+        let requested_by = match &self.asked {
+            EndRequest::Kill { by } => by.clone(),
+            EndRequest::Limit(_) => "time limit".to_owned(),
+        };
+        let living: BTreeSet<u32> = alive.iter().map(|process| process.pid).collect();
+        KillReceipt {
+            id: task.to_owned(),
+            status,
+            requested_by,
+            signals: self.signals.clone(),
+            killed: self.signalled.difference(&living).copied().collect(),
+            survivors: alive,
+            duration_ms: now_ms.saturating_sub(self.begun_ms),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERM: i32 = 15;
+
+    fn ending() -> Ending {
+        Ending::new(EndRequest::Kill { by: "user".to_owned() }, TERM, 100)
+    }
+
+    #[test]
+    fn asks_first_then_kills_after_the_grace_period() {
+        let mut ending = ending();
+        assert_eq!(ending.step(100), Step::Send(TERM));
+        ending.sent(TERM, &[7], Timestamp::default(), 100, 5000);
+        assert_eq!(ending.step(5099), Step::WaitUntil(5100));
+        assert_eq!(ending.step(5100), Step::Send(SIGKILL));
+        ending.sent(SIGKILL, &[7, 8], Timestamp::default(), 5100, 5000);
+        assert_eq!(ending.step(5105), Step::WaitUntil(5110));
+        assert_eq!(ending.step(5110), Step::Send(SIGKILL));
+        assert_eq!(ending.step(15_100), Step::GiveUp);
+        let names: Vec<_> = ending.signals.iter().map(|sent| sent.signal.as_str()).collect();
+        assert_eq!(names, ["SIGTERM", "SIGKILL"]);
+    }
+
+    #[test]
+    fn a_stronger_kill_does_not_wait_for_the_grace_period() {
+        let mut ending = ending();
+        ending.sent(TERM, &[7], Timestamp::default(), 100, 5000);
+        ending.press(SIGKILL, 200);
+        assert_eq!(ending.step(200), Step::Send(SIGKILL));
+    }
+
+    #[test]
+    fn a_weaker_kill_does_not_slow_down_a_stronger_one() {
+        let mut ending = ending();
+        ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 5000);
+        ending.press(TERM, 105);
+        assert_eq!(ending.step(110), Step::Send(SIGKILL));
+    }
+
+    #[test]
+    fn the_receipt_tells_the_dead_from_the_living() {
+        let mut ending = ending();
+        ending.sent(SIGKILL, &[7, 8], Timestamp::default(), 100, 0);
+        let alive = vec![Survivor { pid: 8, command: "stuck".to_owned() }];
+        let receipt = ending.receipt("bash-x", Status::Cancelled, alive, 150);
+        assert_eq!((receipt.killed, receipt.duration_ms), (vec![7], 50));
+    }
+}

@@ -1,0 +1,26 @@
+//! Named steps at which a debug build kills itself on request, for the crash tests.
+
+/// Every named step of the supervisor, in the order in which a run meets them.
+pub const FAIL_POINTS: [&str; 9] = [
+    "supervisor-locked",
+    "supervisor-files-made",
+    "supervisor-spawned",
+    "supervisor-journalled",
+    "supervisor-answered",
+    "supervisor-exit-seen",
+    "supervisor-recorded",
+    "supervisor-reaped",
+    "supervisor-settling",
+];
+
+/// Kills this process when the environment asks for it by name; nothing in a release build.
+///
+/// `MEANWHILE_FAIL_AT=name` strikes in every process of ours that passes the step, so a stand-in
+/// that takes over dies there too.
+pub(crate) fn fail_point(name: &str) {
+    debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
+    if cfg!(debug_assertions) && std::env::var_os("MEANWHILE_FAIL_AT").is_some_and(|wanted| wanted == *name) {
+        let me = rustix::process::getpid();
+        let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
+    }
+}

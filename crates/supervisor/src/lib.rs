@@ -1,0 +1,38 @@
+//! The supervisor: starts one command, copies its output, waits, records.
+//!
+//! It never opens the database and knows no policy. Its whole world is one task directory.
+//!
+//! ```text
+//! mw start ─▶ P0 ─fork─▶ P1 guardian ─fork─▶ P2 supervisor ─fork+exec─▶ the command
+//!             exits      sleeps              loop: output, control, signals, timers
+//! ```
+//!
+//! P1 and P2 hold the same descriptors and one shared page ([`sys::Board`]). Both are child
+//! subreapers: when P2 is killed, the command and its tree become children of P1, which runs the same
+//! loop from where the files stand. When P1 is killed, P2 goes on alone. When both are, the pipes are
+//! named (FIFOs opened read-write by the command itself), so the command feels nothing, and whoever
+//! reconciles next starts an adopter, which is this program again.
+//!
+//! Three orders make this airtight. Bytes go from pipe to file by `splice`, so none is in our memory
+//! when we die. An index entry is written before the bytes it announces. An exit is looked at, then
+//! recorded, then reaped.
+#![deny(unsafe_code)]
+
+mod bootstrap;
+mod clock;
+mod control;
+mod ending;
+mod fail_point;
+mod files;
+mod log;
+mod pump;
+mod record;
+mod supervise;
+#[expect(unsafe_code, reason = "the one place for system calls without a safe wrapper")]
+mod sys;
+mod terminal;
+mod tree;
+mod watchdog;
+
+pub use bootstrap::run;
+pub use fail_point::FAIL_POINTS;

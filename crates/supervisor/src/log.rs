@@ -1,0 +1,292 @@
+//! The log and its index: appends by `splice`, keeps a head and a live tail under the cap, and counts
+//! what it had to drop.
+//!
+//! The pair is replaced when the middle is dropped: index first, log second, both by rename. The
+//! index header names the log's inode, so a reader (or a successor) can tell which of the two renames
+//! has happened.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, drop_marker, segments};
+use rustix::io::Errno;
+use rustix::pipe::{SpliceFlags, splice};
+
+use crate::sys::Board;
+
+mod compact;
+
+/// Most bytes moved by one call, which is also the size asked for our pipes.
+pub(crate) const CHUNK: usize = 1 << 20;
+/// An index entry is renewed after this long, so that times in the index stay useful.
+const RENEW_US: u64 = 1_000_000;
+/// An index beyond this is compacted along with its log, where there is a cap.
+const INDEX_LIMIT: u64 = 1 << 20;
+const NEW_LOG: &str = "output.log.new";
+const NEW_INDEX: &str = "output.idx.new";
+
+/// One of the two streams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What a call of [`Log::append_from`] did.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// Took this many bytes, kept or dropped.
+    Bytes(u64),
+    /// There was nothing to take.
+    Nothing,
+}
+
+/// An open log.
+pub(crate) struct Log {
+    dir: PathBuf,
+    file: File,
+    index: File,
+    null: File,
+    board: Board,
+    cap: u64,
+    prefix: u64,
+    /// Physical size.
+    size: u64,
+    index_len: u64,
+    /// Logical end: every byte taken so far.
+    end: u64,
+    /// Bytes taken that are not in the log.
+    dropped: u64,
+    /// The stream the index announced last, and when.
+    announced: Option<(Stream, u64)>,
+}
+
+impl Log {
+    /// Makes an empty log; `header` is text outside all offsets.
+    pub(crate) fn create(dir: &Path, cap: u64, header: Option<&str>, board: Board) -> io::Result<Self> {
+        let mut file = fresh(&dir.join(LOG_FILE))?;
+        let prefix = header.unwrap_or_default();
+        file.write_all(prefix.as_bytes())?;
+        let mut index = fresh(&dir.join(INDEX_FILE))?;
+        let prefix = prefix.len() as u64;
+        let header = IndexHeader { log_inode: file.metadata()?.ino(), prefix_len: prefix, has_drops: false };
+        index.write_all(&header.encode())?;
+        let null = OpenOptions::new().write(true).open("/dev/null")?;
+        let dir = dir.to_owned();
+        let log =
+            Self { dir, file, index, null, board, cap, prefix, size: prefix, index_len: HEADER_LEN, end: 0, dropped: 0, announced: None };
+        Ok(log)
+    }
+
+    /// Opens the log that a predecessor left, finishing a replacement it was killed in.
+    pub(crate) fn recover(dir: &Path, cap: u64, board: Board) -> io::Result<Self> {
+        let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE))?;
+        let mut bytes = Vec::new();
+        index.read_to_end(&mut bytes)?;
+        let header = IndexHeader::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+        let inode = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
+        if inode(&dir.join(LOG_FILE)) != Some(header.log_inode) && inode(&dir.join(NEW_LOG)) == Some(header.log_inode) {
+            fs::rename(dir.join(NEW_LOG), dir.join(LOG_FILE))?;
+        }
+        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOG_FILE))?;
+        let size = file.seek(SeekFrom::End(0))?;
+        let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
+        index.set_len(whole as u64)?;
+        index.seek(SeekFrom::End(0))?;
+        let entries: Vec<_> = bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+        let found = segments(&entries, header.prefix_len, size);
+        let end = found.last().map_or(0, |last| last.logical + last.len);
+        let dropped = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_))).map(|part| part.len).sum::<u64>();
+        let pending = board.pending_drop();
+        let null = OpenOptions::new().write(true).open("/dev/null")?;
+        let dir = dir.to_owned();
+        Ok(Self {
+            dir,
+            file,
+            index,
+            null,
+            board,
+            cap,
+            prefix: header.prefix_len,
+            size,
+            index_len: whole as u64,
+            end: end + pending,
+            dropped: dropped + pending,
+            announced: None,
+        })
+    }
+
+    /// Logical end: every byte the task printed so far.
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Bytes that are not in the log.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The last bytes of the log as it stands.
+    pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
+        let from = self.size.saturating_sub(most).max(self.prefix);
+        let mut bytes = vec![0; (self.size - from) as usize];
+        let read = self.file.read_at(&mut bytes, from).unwrap_or(0);
+        bytes.truncate(read);
+        bytes
+    }
+
+    /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
+    /// possible. Never blocks on the pipe.
+    pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
+        match self.keep(stream, &source, now_us) {
+            Ok(moved) => moved,
+            Err(_) => self.discard(&source),
+        }
+    }
+
+    fn keep(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
+        self.notice_damage()?;
+        self.write_pending_drop()?;
+        if self.cap > 0 && (self.size >= self.cap || self.index_len > INDEX_LIMIT) {
+            self.drop_middle()?;
+        }
+        self.announce(stream, now_us)?;
+        let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
+        let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
+        match splice(source, None, &self.file, None, room, flags) {
+            Ok(moved) => {
+                self.size += moved as u64;
+                self.end += moved as u64;
+                Ok(Moved::Bytes(moved as u64))
+            }
+            Err(Errno::AGAIN) => Ok(Moved::Nothing),
+            Err(Errno::INVAL) => self.copy(source, room),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// For file systems that cannot splice.
+    fn copy(&mut self, source: &impl AsFd, room: usize) -> io::Result<Moved> {
+        let mut buffer = vec![0; room.min(64 << 10)];
+        let read = match rustix::io::read(source, &mut buffer) {
+            Ok(read) => read,
+            Err(Errno::AGAIN) => return Ok(Moved::Nothing),
+            Err(error) => return Err(error.into()),
+        };
+        match self.file.write_all(&buffer[..read]) {
+            Ok(()) => self.size += read as u64,
+            Err(_) => {
+                self.rewind_to(self.size)?;
+                self.count_drop(read as u64);
+            }
+        }
+        self.end += read as u64;
+        Ok(Moved::Bytes(read as u64))
+    }
+
+    fn announce(&mut self, stream: Stream, now_us: u64) -> io::Result<()> {
+        if self.announced.is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US) {
+            return Ok(());
+        }
+        let kind = match stream {
+            Stream::Stdout => EntryKind::Stdout(now_us),
+            Stream::Stderr => EntryKind::Stderr(now_us),
+        };
+        self.append_entry(Entry { offset: self.end, kind })?;
+        self.announced = Some((stream, now_us));
+        Ok(())
+    }
+
+    fn append_entry(&mut self, entry: Entry) -> io::Result<()> {
+        self.index.write_all_at(&entry.encode(), self.index_len)?;
+        self.index_len += Entry::LEN as u64;
+        Ok(())
+    }
+
+    fn discard(&mut self, source: &impl AsFd) -> Moved {
+        match splice(source, None, &self.null, None, CHUNK, SpliceFlags::NONBLOCK) {
+            Ok(gone) => {
+                self.end += gone as u64;
+                self.count_drop(gone as u64);
+                Moved::Bytes(gone as u64)
+            }
+            Err(_) => Moved::Nothing,
+        }
+    }
+
+    fn count_drop(&mut self, bytes: u64) {
+        self.dropped += bytes;
+        self.board.set_pending_drop(self.board.pending_drop() + bytes);
+    }
+
+    /// Puts a marker where bytes were dropped, as soon as there is room for it.
+    fn write_pending_drop(&mut self) -> io::Result<()> {
+        let count = self.board.pending_drop();
+        if count == 0 {
+            return Ok(());
+        }
+        let (size, index_len) = (self.size, self.index_len);
+        let written = self.append_drop(count);
+        if written.is_err() {
+            self.rewind_to(size)?;
+            self.index_len = index_len;
+            self.index.set_len(index_len)?;
+        }
+        written
+    }
+
+    fn append_drop(&mut self, count: u64) -> io::Result<()> {
+        self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
+        let marker = drop_marker(count);
+        self.file.write_all(marker.as_bytes())?;
+        self.index.write_all_at(&self.header(true).encode(), 0)?;
+        self.size += marker.len() as u64;
+        self.announced = None;
+        self.board.set_pending_drop(0);
+        Ok(())
+    }
+
+    fn header(&self, has_drops: bool) -> IndexHeader {
+        let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
+        IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
+    }
+
+    fn rewind_to(&mut self, size: u64) -> io::Result<()> {
+        self.file.set_len(size)?;
+        self.file.seek(SeekFrom::Start(size))?;
+        self.size = size;
+        Ok(())
+    }
+
+    /// Somebody cut the log or removed it: what it held counts as dropped, and it begins anew.
+    fn notice_damage(&mut self) -> io::Result<()> {
+        let found = self.file.metadata()?;
+        if found.nlink() > 0 && found.size() >= self.size {
+            return Ok(());
+        }
+        if found.nlink() == 0 {
+            self.file = fresh(&self.dir.join(LOG_FILE))?;
+        } else {
+            self.rewind_to(0)?;
+        }
+        self.prefix = 0;
+        self.size = 0;
+        self.index_len = HEADER_LEN;
+        self.index.set_len(HEADER_LEN)?;
+        self.index.write_all_at(&self.header(true).encode(), 0)?;
+        self.announced = None;
+        self.dropped = self.end;
+        self.board.set_pending_drop(self.end);
+        Ok(())
+    }
+}
+
+fn fresh(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,180 @@
+//! The log against a model: whatever the interleaving and the cap, what a reader can put together is
+//! what the writer wrote.
+
+use std::fs;
+use std::io::Write;
+use std::os::fd::OwnedFd;
+
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments};
+use proptest::prelude::*;
+
+use super::*;
+
+/// Reads a pair of files the way a reader does.
+fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
+    let log = fs::read(dir.join(LOG_FILE)).unwrap();
+    let index = fs::read(dir.join(INDEX_FILE)).unwrap();
+    let header = IndexHeader::decode(&index).unwrap();
+    let entries: Vec<_> = index[HEADER_LEN as usize..].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+    let parts = segments(&entries, header.prefix_len, log.len() as u64);
+    (log, parts)
+}
+
+/// Asserts that every kept byte is the written one at its logical offset and stream.
+fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
+    let (log, parts) = read_back(dir);
+    let mut missing = 0;
+    let mut position = 0;
+    for part in &parts {
+        assert_eq!(part.logical, position, "segments follow each other");
+        position += part.len;
+        let stream = match part.kind {
+            EntryKind::Stdout(_) => Stream::Stdout,
+            EntryKind::Stderr(_) => Stream::Stderr,
+            EntryKind::Drop(count) => {
+                missing += count;
+                let marker = drop_marker(count);
+                let found = &log[part.physical as usize..][..marker.len()];
+                assert_eq!(found, marker.as_bytes(), "the marker stands where bytes are missing");
+                continue;
+            }
+        };
+        let bytes = &log[part.physical as usize..][..part.len as usize];
+        let wanted = &written[part.logical as usize..][..part.len as usize];
+        assert!(bytes.iter().zip(wanted).all(|(byte, (from, value))| byte == value && *from == stream));
+    }
+    assert_eq!(position, written.len() as u64, "nothing is missing at the end");
+    assert_eq!(missing, dropped, "what was dropped is counted exactly");
+}
+
+struct Writer {
+    log: Log,
+    pipes: [(OwnedFd, File); 2],
+    written: Vec<(Stream, u8)>,
+    time: u64,
+}
+
+impl Writer {
+    fn new(dir: &Path, cap: u64, header: Option<&str>) -> Self {
+        let log = Log::create(dir, cap, header, Board::new().unwrap()).unwrap();
+        let pipe = || {
+            let (read, write) = rustix::pipe::pipe().unwrap();
+            (read, File::from(write))
+        };
+        Self { log, pipes: [pipe(), pipe()], written: Vec::new(), time: 0 }
+    }
+
+    fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        self.time += 1;
+        for part in bytes.chunks(4096) {
+            let (read, write) = &mut self.pipes[stream as usize];
+            write.write_all(part).unwrap();
+            let mut left = part.len() as u64;
+            while left > 0 {
+                match self.log.append_from(stream, &*read, self.time) {
+                    Moved::Bytes(count) => left -= count,
+                    Moved::Nothing => panic!("the pipe holds {left} bytes"),
+                }
+            }
+        }
+        self.written.extend(bytes.iter().map(|byte| (stream, *byte)));
+    }
+}
+
+fn chunk() -> impl Strategy<Value = (Stream, Vec<u8>)> {
+    let stream = prop_oneof![Just(Stream::Stdout), Just(Stream::Stderr)];
+    let byte = prop_oneof![4 => any::<u8>(), 1 => Just(b'\n')];
+    (stream, proptest::collection::vec(byte, 0..900))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn kept_bytes_are_the_written_ones(
+        chunks in proptest::collection::vec(chunk(), 0..40),
+        cap in prop_oneof![Just(0_u64), 1024_u64..20_000],
+        header in prop_oneof![Just(None), Just(Some("# head\n"))],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(dir.path(), cap, header);
+        for (stream, bytes) in &chunks {
+            writer.write(*stream, bytes);
+            let size = fs::metadata(dir.path().join(LOG_FILE)).unwrap().size();
+            prop_assert!(cap == 0 || size <= cap, "{size} > {cap}");
+        }
+        prop_assert_eq!(writer.log.end(), writer.written.len() as u64);
+        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+    }
+
+    #[test]
+    fn a_successor_goes_on_where_the_log_stands(
+        before in proptest::collection::vec(chunk(), 0..20),
+        after in proptest::collection::vec(chunk(), 0..20),
+        cap in prop_oneof![Just(0_u64), 1024_u64..10_000],
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(dir.path(), cap, None);
+        for (stream, bytes) in &before {
+            writer.write(*stream, bytes);
+        }
+        let dropped = writer.log.dropped();
+        writer.log = Log::recover(dir.path(), cap, writer.log.board).unwrap();
+        prop_assert_eq!((writer.log.end(), writer.log.dropped()), (writer.written.len() as u64, dropped));
+        for (stream, bytes) in &after {
+            writer.write(*stream, bytes);
+        }
+        assert_faithful(dir.path(), &writer.written, writer.log.dropped());
+    }
+}
+
+#[test]
+fn a_capped_log_reads_as_head_marker_tail() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 4096, None);
+    for line in 0..2000 {
+        writer.write(Stream::Stdout, format!("line {line}\n").as_bytes());
+    }
+    let text = fs::read_to_string(dir.path().join(LOG_FILE)).unwrap();
+    assert!(text.starts_with("line 0\nline 1\n"));
+    assert!(text.ends_with("line 1999\n"));
+    assert_eq!(text.matches("bytes dropped from middle").count(), 1);
+    assert!(text.contains(&drop_marker(writer.log.dropped())));
+}
+
+#[test]
+fn a_replacement_cut_short_between_the_renames_is_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 2048, None);
+    for line in 0..150 {
+        writer.write(Stream::Stdout, format!("line {line} with some text\n").as_bytes());
+    }
+    // The state between the two renames: the new log is complete but not in its place.
+    fs::rename(dir.path().join(LOG_FILE), dir.path().join(NEW_LOG)).unwrap();
+    fs::write(dir.path().join(LOG_FILE), "the log as it was before").unwrap();
+    let dropped = writer.log.dropped();
+    writer.log = Log::recover(dir.path(), 2048, writer.log.board).unwrap();
+    assert_eq!(writer.log.dropped(), dropped);
+    assert_faithful(dir.path(), &writer.written, dropped);
+}
+
+#[test]
+fn a_log_that_somebody_cut_is_counted_as_dropped_and_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before the cut\n");
+    fs::write(dir.path().join(LOG_FILE), "").unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    assert_eq!(writer.log.dropped(), 15);
+    assert_faithful(dir.path(), &writer.written, 15);
+}
+
+#[test]
+fn a_log_that_somebody_removed_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stderr, b"before\n");
+    fs::remove_file(dir.path().join(LOG_FILE)).unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    assert_faithful(dir.path(), &writer.written, 7);
+}

@@ -1,0 +1,351 @@
+//! The loop: output, control, children, timers, until the tree is empty.
+
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+
+use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION, StartMessage};
+use mw_model::{Exit, Process, Status, TimeLimit, Timestamp};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::clock;
+use crate::control::{Connections, Interest};
+use crate::ending::{Ending, Step};
+use crate::fail_point::fail_point;
+use crate::files::Files;
+use crate::pump::pump;
+use crate::record;
+use crate::sys::{self, Board, ChildEvents, Phase, WaitResult};
+use crate::tree::{self, Tree};
+use crate::watchdog::Watchdog;
+
+mod requests;
+
+const SIGTERM: i32 = 15;
+/// How long output that is still coming may delay the record after the first process has ended.
+const DRAIN_MS: u64 = 250;
+/// How long the true exit of a process that is not our child may take to show.
+const FOREIGN_EXIT_MS: u64 = 5000;
+/// How often a tree that is not below us is looked at, and a failed record retried.
+const RECHECK_MS: u64 = 200;
+
+/// The task's first process, as far as this process can know it.
+pub(crate) enum Leader {
+    /// Our child: the kernel tells us.
+    Child(u32),
+    /// Somebody else's child, held by a pidfd; the moment its end was seen, if it was.
+    Foreign { handle: Option<OwnedFd>, ended_ms: Option<u64> },
+    /// Over and recorded.
+    Ended,
+}
+
+/// One run under supervision.
+pub(crate) struct Supervisor {
+    pub(crate) message: StartMessage,
+    pub(crate) board: Board,
+    pub(crate) files: Files,
+    pub(crate) events: ChildEvents,
+    pub(crate) leader: Leader,
+    pub(crate) process: Process,
+    pub(crate) started_at: Timestamp,
+    pub(crate) tree: Tree,
+    pub(crate) record: Option<ExitRecord>,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) grace_ms: u64,
+    pub(crate) watchdog: Watchdog,
+    pub(crate) connections: Connections,
+    /// `mw settle` running beside us while survivors live.
+    pub(crate) settle: Option<u32>,
+    /// An exit whose record could not be written yet.
+    pub(crate) unrecorded: Option<Exit>,
+    pub(crate) limit_struck: bool,
+    pub(crate) had_survivors: bool,
+}
+
+impl Supervisor {
+    /// Runs until the tree is empty and everything is recorded.
+    pub(crate) fn run(mut self) -> (StartMessage, Board) {
+        // The first look comes before the first sleep: a stand-in may find everything over already.
+        loop {
+            self.watch_leader();
+            self.run_timers();
+            if self.is_over() {
+                break;
+            }
+            self.sleep();
+            if pump(&mut self.files) {
+                self.saw_output();
+            }
+            self.reap_children();
+            self.serve();
+        }
+        if self.had_survivors {
+            record::journal(&mut self.files.journal, self.message.run, JournalEntry::TreeEmpty);
+        }
+        if let Some(settle) = self.settle {
+            let _ = sys::reap(settle);
+        }
+        self.board.set_phase(Phase::Settling);
+        (self.message, self.board)
+    }
+
+    fn sleep(&self) {
+        let timeout = self.next_due().map(|due| {
+            let ms = due.saturating_sub(clock::monotonic_ms());
+            Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
+        });
+        let mut fds: Vec<_> = [self.events.as_fd(), self.files.stdout.as_fd(), self.files.stderr.as_fd()]
+            .into_iter()
+            .chain([self.files.listener.as_fd()])
+            .chain(self.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
+            .chain(self.foreign_handle())
+            .chain(self.connections.descriptors())
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
+        let _ = poll(&mut fds, timeout.as_ref());
+    }
+
+    fn foreign_handle(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        match &self.leader {
+            Leader::Foreign { handle: Some(handle), ended_ms: None } => Some(handle.as_fd()),
+            Leader::Foreign { .. } | Leader::Child(_) | Leader::Ended => None,
+        }
+    }
+
+    fn next_due(&self) -> Option<u64> {
+        let now = clock::monotonic_ms();
+        let ending = self.ending.as_ref().map(|ending| match ending.step(now) {
+            Step::WaitUntil(due) => due,
+            Step::Send(_) | Step::GiveUp => now,
+        });
+        let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
+            || (self.record.is_some() && self.tree.is_foreign());
+        let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
+        let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
+        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)].into_iter().flatten().min()
+    }
+
+    /// The nearest time limit and its moment on the monotonic clock.
+    fn limit_due(&self) -> Option<(TimeLimit, u64)> {
+        if self.limit_struck {
+            return None;
+        }
+        let limits = &self.message.limits;
+        let run = limits.run_timeout_ms.map(|ms| (TimeLimit::Run(ms), self.board.started_ms().saturating_add(ms)));
+        let deadline = limits.deadline.map(|at| {
+            let left = at.ms_since(clock::wall());
+            (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))
+        });
+        run.into_iter().chain(deadline).min_by_key(|(_, due)| *due)
+    }
+
+    fn saw_output(&mut self) {
+        self.watchdog.saw_output(clock::monotonic_ms());
+        let end = self.files.log.end();
+        let ended = self.record.is_some();
+        self.connections.answer(|interest| match interest {
+            Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
+            Interest::Output(_) | Interest::End | Interest::TreeEnd | Interest::None => None,
+        });
+    }
+
+    fn run_timers(&mut self) {
+        let now = clock::monotonic_ms();
+        if let Some((limit, due)) = self.limit_due()
+            && now >= due
+        {
+            self.limit_struck = true;
+            record::journal(&mut self.files.journal, self.message.run, JournalEntry::LimitReached { limit });
+            self.grace_ms = self.message.limits.timeout_grace_ms;
+            self.begin_ending(EndRequest::Limit(limit), SIGTERM);
+        }
+        if self.record.is_none()
+            && let Some(prompt) = self.watchdog.judge(now, || self.files.log.tail(1024))
+        {
+            record::journal(&mut self.files.journal, self.message.run, JournalEntry::Stalled { prompt });
+            self.settle_beside();
+        }
+        if let Some(exit) = self.unrecorded.take() {
+            self.leader_ended(exit);
+        }
+        self.drive_ending();
+    }
+
+    fn begin_ending(&mut self, asked: EndRequest, signal: i32) {
+        let now = clock::monotonic_ms();
+        match &mut self.ending {
+            Some(ending) => ending.press(signal, now),
+            None => self.ending = Some(Ending::new(asked, signal, now)),
+        }
+        self.drive_ending();
+    }
+
+    /// Does what the kill pipeline says is due.
+    fn drive_ending(&mut self) {
+        let now = clock::monotonic_ms();
+        let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else { return };
+        let living = self.living();
+        let reached = Tree::signal(&living, signal);
+        let grace_ms = self.grace_ms;
+        if let Some(ending) = &mut self.ending {
+            ending.sent(signal, &reached, clock::wall(), now, grace_ms);
+        }
+    }
+
+    fn living(&self) -> BTreeMap<u32, u64> {
+        self.tree.living(self.settle)
+    }
+
+    /// Looks whether the first process has ended.
+    fn watch_leader(&mut self) {
+        match &mut self.leader {
+            Leader::Ended => {}
+            Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
+                WaitResult::Ended(_, exit) => self.leader_ended(exit),
+                WaitResult::NoneYet => {}
+                WaitResult::NoChildren => self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned())),
+            },
+            Leader::Foreign { handle: None, .. } => {
+                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
+            }
+            Leader::Foreign { handle: Some(handle), ended_ms } => {
+                let now = clock::monotonic_ms();
+                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks) {
+                    *ended_ms = Some(now);
+                }
+                if let Some(seen) = *ended_ms {
+                    let exit = sys::exit_of_foreign(handle.as_fd());
+                    let given_up = now >= seen + FOREIGN_EXIT_MS;
+                    let unknown = || Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned());
+                    if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
+                        self.leader_ended(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drains, records, reaps, tells, in this order.
+    fn leader_ended(&mut self, exit: Exit) {
+        let deadline = clock::monotonic_ms() + DRAIN_MS;
+        while pump(&mut self.files) && clock::monotonic_ms() < deadline {}
+        fail_point("supervisor-exit-seen");
+        let living = self.living_beside_leader();
+        let record = self.exit_record(exit.clone(), &living);
+        if record::write_result(&record).is_err() {
+            self.unrecorded = Some(exit);
+            return;
+        }
+        self.record = Some(record.clone());
+        self.board.set_phase(Phase::Recorded);
+        fail_point("supervisor-recorded");
+        if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
+            let _ = sys::reap(pid);
+        }
+        fail_point("supervisor-reaped");
+        self.tell_end(&record);
+        if !living.is_empty() {
+            self.had_survivors = true;
+            self.settle_beside();
+        }
+    }
+
+    fn living_beside_leader(&self) -> BTreeMap<u32, u64> {
+        let mut living = self.living();
+        living.remove(&self.process.pid);
+        living
+    }
+
+    fn tell_end(&mut self, record: &ExitRecord) {
+        let end = self.files.log.end();
+        self.connections.answer(|interest| match interest {
+            Interest::End => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
+            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
+            Interest::TreeEnd | Interest::None => None,
+        });
+    }
+
+    fn exit_record(&self, exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
+        let exit_code = match &exit {
+            Exit::Code(code) => Some(*code),
+            Exit::Signal { .. } | Exit::Unknown(_) => None,
+        };
+        let duration_ms = clock::monotonic_ms().saturating_sub(self.board.started_ms());
+        ExitRecord {
+            version: RECORD_VERSION,
+            run: self.message.run,
+            process: Some(self.process.clone()),
+            started_at: Some(self.started_at),
+            exit,
+            asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
+            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
+            output_bytes: self.files.log.end(),
+            dropped_bytes: self.files.log.dropped(),
+            survivors: tree::named(living),
+            exit_code,
+            duration_seconds: duration_ms as f64 / 1000.0,
+            completed_at: clock::wall(),
+            stdout_lines: None,
+            stderr_lines: None,
+            summary: None,
+        }
+    }
+
+    /// Reaps orphans that became ours, and the settler.
+    fn reap_children(&mut self) {
+        self.events.clear();
+        loop {
+            match sys::look_at_exit(None) {
+                WaitResult::NoneYet | WaitResult::NoChildren => return,
+                WaitResult::Ended(pid, exit) => {
+                    if matches!(self.leader, Leader::Child(leader) if leader == pid) {
+                        self.leader_ended(exit);
+                        if self.unrecorded.is_some() {
+                            return;
+                        }
+                    } else {
+                        let _ = sys::reap(pid);
+                        if self.settle == Some(pid) {
+                            self.settle = None;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs `mw settle` while this process stays.
+    fn settle_beside(&mut self) {
+        if self.settle.is_none() {
+            self.settle = sys::spawn_settle(&self.message.settle).ok();
+        }
+    }
+
+    /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
+    fn is_over(&mut self) -> bool {
+        let Some(record) = &self.record else { return false };
+        let status = record.cause().status();
+        let now = clock::monotonic_ms();
+        let living = self.living();
+        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
+        if living.is_empty() || hopeless {
+            self.answer_kills(status, &living, now);
+        }
+        if hopeless {
+            self.ending = None;
+        }
+        living.is_empty()
+    }
+
+    fn answer_kills(&mut self, status: Status, living: &BTreeMap<u32, u64>, now: u64) {
+        if !self.connections.any_waits_for(Interest::TreeEnd) {
+            return;
+        }
+        let none = Ending::new(EndRequest::Kill { by: String::new() }, SIGTERM, now);
+        let ending = self.ending.as_ref().unwrap_or(&none);
+        let receipt = ending.receipt(&self.message.task, status, tree::named(living), now);
+        self.connections.answer(|interest| match interest {
+            Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
+            Interest::End | Interest::Output(_) | Interest::None => None,
+        });
+    }
+}

@@ -1,0 +1,137 @@
+//! Answers to what is asked over the control socket.
+
+use std::os::fd::AsFd;
+
+use mw_model::Io;
+use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
+use rustix::io::Errno;
+
+use super::{Leader, Supervisor};
+use crate::control::{Interest, Slot};
+use crate::record;
+use crate::sys::{self, WaitResult};
+use crate::tree;
+
+const END_OF_TRANSMISSION: u8 = 4;
+
+impl Supervisor {
+    /// Takes new connections and answers what they ask.
+    pub(super) fn serve(&mut self) {
+        self.connections.accept(&self.files.listener);
+        for (slot, operation) in self.connections.requests() {
+            self.answer(slot, operation);
+        }
+        self.connections.sweep();
+    }
+
+    fn answer(&mut self, slot: Slot, operation: Operation) {
+        let reply = match operation {
+            Operation::Status => Some(self.status()),
+            Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
+            Operation::Watch { offset } => self.grown_reply(offset).or_else(|| self.wait(slot, Interest::Output(offset))),
+            Operation::Kill { by, signal, grace_ms } => {
+                self.kill(by, signal, grace_ms);
+                self.wait(slot, Interest::TreeEnd)
+            }
+            Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
+            Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
+        };
+        if let Some(reply) = reply {
+            self.connections.reply(slot, &reply);
+        }
+    }
+
+    fn wait(&mut self, slot: Slot, interest: Interest) -> Option<ControlReply> {
+        self.connections.set_interest(slot, interest);
+        None
+    }
+
+    fn status(&self) -> ControlReply {
+        ControlReply::Status {
+            leader_alive: self.record.is_none(),
+            tree: tree::named(&self.living()),
+            output_bytes: self.files.log.end(),
+            dropped_bytes: self.files.log.dropped(),
+        }
+    }
+
+    fn ended_reply(&self) -> Option<ControlReply> {
+        self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
+    }
+
+    fn grown_reply(&self, seen: u64) -> Option<ControlReply> {
+        let (end, ended) = (self.files.log.end(), self.record.is_some());
+        (end > seen || ended).then_some(ControlReply::Grown { output_bytes: end, ended })
+    }
+
+    fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
+        // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
+        if let Leader::Child(pid) = self.leader
+            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
+        {
+            self.leader_ended(exit);
+        }
+        self.grace_ms = grace_ms.unwrap_or(self.message.limits.kill_grace_ms);
+        let entry = JournalEntry::KillRequested { by: by.clone(), signal };
+        record::journal(&mut self.files.journal, self.message.run, entry);
+        self.begin_ending(EndRequest::Kill { by }, signal);
+    }
+
+    fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {
+        let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
+        let taken = match (&self.files.terminal, &self.files.stdin) {
+            (Some(terminal), _) => {
+                let mut typed = data.to_vec();
+                if eof {
+                    typed.push(END_OF_TRANSMISSION);
+                }
+                type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
+            }
+            (None, Some(stdin)) => type_into(stdin, data),
+            (None, None) if matches!(self.message.io, Io::Stdin) => return refused("its standard input is closed"),
+            (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
+        };
+        match taken {
+            Ok(taken) if taken < data.len() => ControlReply::Done { bytes: taken as u64 },
+            Ok(taken) => {
+                if eof && self.files.terminal.is_none() {
+                    self.close_stdin();
+                }
+                ControlReply::Done { bytes: taken as u64 }
+            }
+            Err(Errno::PIPE) => refused("it has closed its standard input"),
+            Err(error) => refused(&format!("its standard input cannot be written: {error}")),
+        }
+    }
+
+    /// The guardian holds the same end and must let go of it too.
+    fn close_stdin(&mut self) {
+        self.files.stdin = None;
+        self.board.close_stdin();
+        if let Some(guardian) = rustix::process::getppid() {
+            let _ = rustix::process::kill_process(guardian, rustix::process::Signal::USR1);
+        }
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> ControlReply {
+        match self.files.terminal.as_ref().map(|terminal| terminal.resize(rows, cols)) {
+            Some(Ok(())) => ControlReply::Done { bytes: 0 },
+            Some(Err(error)) => ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") },
+            None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
+        }
+    }
+}
+
+/// Writes as much as fits without waiting.
+fn type_into(end: impl AsFd, data: &[u8]) -> Result<usize, Errno> {
+    let mut taken = 0;
+    while taken < data.len() {
+        match rustix::io::write(&end, &data[taken..]) {
+            Ok(written) => taken += written,
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(taken)
+}

@@ -1,0 +1,132 @@
+//! A page of memory that the supervisor and its guardian share, so that neither's death loses it.
+
+use std::io;
+use std::ptr;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Nobody was answered yet.
+    Setup,
+    /// The starter was answered, the command runs.
+    Running,
+    /// The exit record is written.
+    Recorded,
+    /// Nothing is left to do but to settle.
+    Settling,
+}
+
+/// The step of a spawn that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SpawnStep {
+    /// Connecting the streams.
+    Streams,
+    /// Changing to the working directory.
+    Directory,
+    /// Executing the program.
+    Execute,
+}
+
+#[repr(C)]
+#[derive(Default)]
+struct Page {
+    phase: AtomicU32,
+    child: AtomicU32,
+    failed_step: AtomicU32,
+    failed_errno: AtomicU32,
+    stdin_closed: AtomicU32,
+    started_ms: AtomicU64,
+    pending_drop: AtomicU64,
+}
+
+/// The shared page. Copies refer to the same page; it lives as long as the process.
+#[derive(Clone, Copy)]
+pub(crate) struct Board(&'static Page);
+
+impl Board {
+    /// Maps a new page, to be inherited by forks.
+    pub(crate) fn new() -> io::Result<Self> {
+        let len = size_of::<Page>();
+        // SAFETY: an anonymous shared mapping of our own; the result is checked before use.
+        let address = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        if address == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the mapping is page-aligned, zeroed (valid for atomics), large enough, never
+        // unmapped, and only ever accessed through atomics.
+        Ok(Self(unsafe { &*address.cast::<Page>() }))
+    }
+
+    pub(crate) fn phase(self) -> Phase {
+        match self.0.phase.load(Ordering::Acquire) {
+            0 => Phase::Setup,
+            1 => Phase::Running,
+            2 => Phase::Recorded,
+            _ => Phase::Settling,
+        }
+    }
+
+    pub(crate) fn set_phase(self, phase: Phase) {
+        self.0.phase.store(phase as u32, Ordering::Release);
+    }
+
+    /// The command's pid, written by the child itself before it executes anything.
+    pub(crate) fn child(self) -> Option<u32> {
+        Some(self.0.child.load(Ordering::Acquire)).filter(|pid| *pid != 0)
+    }
+
+    pub(super) fn set_child(self, pid: u32) {
+        self.0.child.store(pid, Ordering::Release);
+    }
+
+    pub(crate) fn spawn_failure(self) -> Option<(SpawnStep, i32)> {
+        let step = match self.0.failed_step.load(Ordering::Acquire) {
+            0 => return None,
+            1 => SpawnStep::Streams,
+            2 => SpawnStep::Directory,
+            _ => SpawnStep::Execute,
+        };
+        Some((step, self.0.failed_errno.load(Ordering::Acquire) as i32))
+    }
+
+    pub(super) fn set_spawn_failure(self, step: SpawnStep, errno: i32) {
+        self.0.failed_errno.store(errno as u32, Ordering::Release);
+        self.0.failed_step.store(step as u32 + 1, Ordering::Release);
+    }
+
+    /// When the command was spawned, on the monotonic clock.
+    pub(crate) fn started_ms(self) -> u64 {
+        self.0.started_ms.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_started_ms(self, ms: u64) {
+        self.0.started_ms.store(ms, Ordering::Release);
+    }
+
+    /// Dropped bytes that could not be written down yet, because the disk is full.
+    pub(crate) fn pending_drop(self) -> u64 {
+        self.0.pending_drop.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_pending_drop(self, bytes: u64) {
+        self.0.pending_drop.store(bytes, Ordering::Release);
+    }
+
+    pub(crate) fn stdin_closed(self) -> bool {
+        self.0.stdin_closed.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn close_stdin(self) {
+        self.0.stdin_closed.store(1, Ordering::Release);
+    }
+}

@@ -1,0 +1,205 @@
+//! Linux: signalfd, /proc, pidfds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::ptr;
+
+use mw_model::Exit;
+
+/// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
+pub(crate) fn close_inherited() {
+    // SAFETY: nothing in this process owns such a descriptor yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+}
+
+/// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
+///
+/// All other signals that a terminal or a host may send are blocked: they are meant for the host.
+pub(crate) struct ChildEvents(OwnedFd);
+
+impl ChildEvents {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the set is initialised by sigemptyset before use; signalfd's result is checked
+        // before it becomes an owned descriptor.
+        unsafe {
+            let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in [libc::SIGCHLD, libc::SIGUSR1, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
+            if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let fd = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self(OwnedFd::from_raw_fd(fd)))
+        }
+    }
+
+    /// Takes what has been signalled so far.
+    pub(crate) fn clear(&self) {
+        let mut buffer = [0; 128 * 8];
+        while rustix::io::read(&self.0, &mut buffer).is_ok_and(|read| read == buffer.len()) {}
+    }
+}
+
+impl AsFd for ChildEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Identity of this boot.
+pub(crate) fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+struct Stat {
+    parent: u32,
+    zombie: bool,
+    start_ticks: u64,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let start_ticks = fields.nth(17)?.parse().ok()?;
+    Some(Stat { parent, zombie: matches!(state, "Z" | "X"), start_ticks })
+}
+
+/// Start time of a living process, which with its pid identifies it; nothing when it is dead.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    stat(pid).filter(|stat| !stat.zombie).map(|stat| stat.start_ticks)
+}
+
+/// Living descendants of a process, with their start times.
+pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
+    let mut found = BTreeMap::new();
+    let mut seen = BTreeSet::from([root]);
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        for child in children(pid) {
+            if seen.insert(child) {
+                open.push(child);
+                if let Some(ticks) = start_ticks(child) {
+                    found.insert(child, ticks);
+                }
+            }
+        }
+    }
+    found
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let mut found = Vec::new();
+    for thread in threads.flatten() {
+        match fs::read_to_string(thread.path().join("children")) {
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            // A kernel without this file: look at every process's parent instead.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
+                return all_pids().into_iter().filter(|other| stat(*other).is_some_and(|s| s.parent == pid)).collect();
+            }
+            Err(_) => {}
+        }
+    }
+    found
+}
+
+fn all_pids() -> Vec<u32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// Living processes whose environment carries this entry, with their start times.
+pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
+    let carries = |pid: &u32| {
+        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+    };
+    all_pids().into_iter().filter(carries).filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
+}
+
+/// A process's command line for people, shortened.
+pub(crate) fn process_command(pid: u32) -> String {
+    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
+    let line = line.trim();
+    if line.is_empty() {
+        return fs::read_to_string(format!("/proc/{pid}/comm")).map(|comm| format!("[{}]", comm.trim())).unwrap_or_default();
+    }
+    line.chars().take(80).collect()
+}
+
+/// How a process that is not our child has ended, read off its pidfd; needs Linux 6.15.
+pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
+    const PIDFD_INFO_EXIT: u64 = 1 << 3;
+
+    #[repr(C)]
+    #[derive(Default)]
+    struct PidfdInfo {
+        mask: u64,
+        cgroup_id: u64,
+        ids: [u32; 12],
+        exit_code: i32,
+    }
+    // _IOWR(0xFF, 11, struct pidfd_info): direction 3, size in bits 16 to 29.
+    const PIDFD_GET_INFO: u64 = (3 << 30) | ((size_of::<PidfdInfo>() as u64) << 16) | (0xFF << 8) | 11;
+
+    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
+    // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
+    let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
+    if failed || info.mask & PIDFD_INFO_EXIT == 0 {
+        return None;
+    }
+    Some(if libc::WIFEXITED(info.exit_code) {
+        Exit::Code(libc::WEXITSTATUS(info.exit_code))
+    } else {
+        Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_can_be_recognised() {
+        let me = std::process::id();
+        let ticks = start_ticks(me);
+        assert!(ticks.is_some());
+        assert_eq!(start_ticks(me), ticks);
+        assert!(!boot_id().is_empty());
+    }
+
+    #[test]
+    fn descendants_are_found_through_a_session_of_their_own() {
+        let mut child = std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let names = loop {
+            let found = descendants(std::process::id());
+            let names: Vec<_> = found.keys().map(|pid| (*pid, process_command(*pid))).collect();
+            if names.iter().any(|(_, name)| name == "sleep 60") || std::time::Instant::now() > deadline {
+                break names;
+            }
+        };
+        for (pid, name) in &names {
+            if name.contains("sleep 60") {
+                rustix::process::kill_process(
+                    rustix::process::Pid::from_raw(*pid as i32).unwrap(),
+                    rustix::process::Signal::KILL,
+                )
+                .unwrap();
+            }
+        }
+        child.wait().unwrap();
+        assert!(names.iter().any(|(_, name)| name == "sleep 60"), "{names:?}");
+    }
+}

@@ -1,0 +1,120 @@
+//! macOS: written so that the crate compiles there; the tree is the process group, and adoption is
+//! not possible.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::Command;
+
+use mw_model::Exit;
+
+/// Closes every descriptor above stderr.
+pub(crate) fn close_inherited() {
+    for fd in 3..256 {
+        // SAFETY: nothing in this process owns such a descriptor yet.
+        unsafe { libc::close(fd) };
+    }
+}
+
+/// Tells of ended children: a pipe that the signal handler writes to.
+pub(crate) struct ChildEvents(OwnedFd);
+
+static WRITE_END: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
+
+extern "C" fn on_signal(_: libc::c_int) {
+    let byte = 0_u8;
+    // SAFETY: write is async-signal-safe; the descriptor stays open for the life of the process.
+    unsafe { libc::write(WRITE_END.load(std::sync::atomic::Ordering::Relaxed), (&raw const byte).cast(), 1) };
+}
+
+impl ChildEvents {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (read, write) = rustix::pipe::pipe()?;
+        for end in [&read, &write] {
+            rustix::io::ioctl_fionbio(end, true)?;
+            rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
+        }
+        WRITE_END.store(
+            std::os::fd::IntoRawFd::into_raw_fd(write),
+            std::sync::atomic::Ordering::Relaxed,
+        );
+        // SAFETY: the handler only writes one byte to a pipe.
+        unsafe {
+            libc::signal(libc::SIGCHLD, on_signal as libc::sighandler_t);
+            libc::signal(libc::SIGUSR1, on_signal as libc::sighandler_t);
+            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
+        Ok(Self(read))
+    }
+
+    pub(crate) fn clear(&self) {
+        let mut buffer = [0; 256];
+        while rustix::io::read(&self.0, &mut buffer).is_ok_and(|read| read == buffer.len()) {}
+    }
+}
+
+impl AsFd for ChildEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+fn ps(pid: Option<u32>, format: &str) -> String {
+    let mut command = Command::new("/bin/ps");
+    match pid {
+        Some(pid) => command.args(["-o", format, "-p", &pid.to_string()]),
+        None => command.args(["-A", "-o", format]),
+    };
+    command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+/// Identity of this boot.
+pub(crate) fn boot_id() -> String {
+    ps(Some(1), "lstart=").trim().to_owned()
+}
+
+/// Start time of a living process; here a hash of what `ps` prints.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    let text = ps(Some(pid), "lstart=");
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.bytes().fold(17, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(byte.into())))
+}
+
+/// Living descendants of a process.
+pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
+    let table = ps(None, "pid=,ppid=");
+    let pairs: Vec<(u32, u32)> = table
+        .lines()
+        .filter_map(|line| {
+            let mut numbers = line.split_whitespace().filter_map(|word| word.parse().ok());
+            Some((numbers.next()?, numbers.next()?))
+        })
+        .collect();
+    let mut found = BTreeMap::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for (pid, _) in pairs.iter().filter(|(_, ppid)| *ppid == parent) {
+            if found.insert(*pid, start_ticks(*pid).unwrap_or(0)).is_none() {
+                open.push(*pid);
+            }
+        }
+    }
+    found
+}
+
+/// The environment of others cannot be read here.
+pub(crate) fn tagged_processes(_entry: &str) -> BTreeMap<u32, u64> {
+    BTreeMap::new()
+}
+
+/// A process's command line for people, shortened.
+pub(crate) fn process_command(pid: u32) -> String {
+    ps(Some(pid), "command=").trim().chars().take(80).collect()
+}
+
+/// Not possible here.
+pub(crate) fn exit_of_foreign(_pidfd: BorrowedFd<'_>) -> Option<Exit> {
+    None
+}

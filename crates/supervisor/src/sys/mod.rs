@@ -1,0 +1,18 @@
+//! Everything that needs `unsafe`, behind safe functions. One file per platform.
+
+mod board;
+#[cfg(target_os = "linux")]
+#[path = "linux.rs"]
+mod platform;
+#[cfg(not(target_os = "linux"))]
+#[path = "macos.rs"]
+mod platform;
+mod process;
+
+pub(crate) use board::{Board, Phase, SpawnStep};
+pub(crate) use platform::{
+    ChildEvents, boot_id, close_inherited, descendants, exit_of_foreign, process_command, start_ticks, tagged_processes,
+};
+pub(crate) use process::{
+    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, look_at_exit, reap, spawn, spawn_settle,
+};

@@ -1,0 +1,251 @@
+//! Forking, executing and waiting.
+
+use std::ffi::{CString, c_char};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+use std::ptr;
+
+use mw_model::{Exit, RawText};
+
+use super::board::{Board, SpawnStep};
+
+/// Which side of a fork this is.
+pub(crate) enum Fork {
+    /// The old process, with the pid of the new one.
+    Parent(u32),
+    /// The new process.
+    Child,
+}
+
+/// Forks. Sound because this program has one thread.
+pub(crate) fn fork() -> io::Result<Fork> {
+    // SAFETY: single-threaded, so the child may go on using memory and locks as they are.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Fork::Child),
+        pid => Ok(Fork::Parent(pid as u32)),
+    }
+}
+
+/// Ends this process without running destructors, which belong to the other side of a fork.
+pub(crate) fn exit_at_once(code: i32) -> ! {
+    // SAFETY: ends the process; nothing is touched afterwards.
+    unsafe { libc::_exit(code) }
+}
+
+/// A command made ready to execute: no allocation is needed after the fork.
+pub(crate) struct ExecPlan {
+    program: CString,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+    cwd: CString,
+    umask: u32,
+}
+
+impl ExecPlan {
+    /// Prepares a command; refuses texts with a NUL byte.
+    pub(crate) fn new(
+        program: &RawText,
+        argv: &[RawText],
+        env: &[RawText],
+        cwd: &RawText,
+        umask: u32,
+    ) -> io::Result<Self> {
+        let text = |raw: &RawText| CString::new(raw.as_bytes()).map_err(io::Error::other);
+        Ok(Self {
+            program: text(program)?,
+            argv: argv.iter().map(text).collect::<io::Result<_>>()?,
+            env: env.iter().map(text).collect::<io::Result<_>>()?,
+            cwd: text(cwd)?,
+            umask,
+        })
+    }
+}
+
+/// The streams of a child; with `terminal`, stdin becomes its controlling terminal.
+pub(crate) struct Child<'fd> {
+    pub(crate) stdin: BorrowedFd<'fd>,
+    pub(crate) stdout: BorrowedFd<'fd>,
+    pub(crate) stderr: BorrowedFd<'fd>,
+    pub(crate) terminal: bool,
+}
+
+/// Starts the command in a session of its own. Returns when it has been executed, or what failed.
+///
+/// The child writes its pid to the board first, so that the guardian can find it even if this
+/// process dies before the call returns.
+pub(crate) fn spawn(plan: &ExecPlan, streams: &Child<'_>, board: Board) -> Result<u32, (SpawnStep, i32)> {
+    let argv = pointers(&plan.argv);
+    let env = pointers(&plan.env);
+    let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
+    match fork_until_exec() {
+        -1 => Err((SpawnStep::Execute, last_errno())),
+        0 => {
+            // SAFETY: getpid has no preconditions.
+            board.set_child(unsafe { libc::getpid() } as u32);
+            let (step, errno) = become_command(plan, &argv, &env, fds, streams.terminal);
+            board.set_spawn_failure(step, errno);
+            exit_at_once(127)
+        }
+        pid => match board.spawn_failure() {
+            None => Ok(pid as u32),
+            Some(failure) => {
+                let _ = reap(pid as u32);
+                Err(failure)
+            }
+        },
+    }
+}
+
+/// Forks with the parent held until the child has executed something or is gone.
+///
+/// Memory is not shared (no `CLONE_VM`), so the child is an ordinary fork; holding the parent only
+/// makes the outcome of the exec known without a pipe.
+fn fork_until_exec() -> libc::pid_t {
+    #[cfg(target_os = "linux")]
+    {
+        let flags = libc::CLONE_VFORK | libc::SIGCHLD;
+        // SAFETY: without CLONE_VM this is a fork; a null stack means the same stack, copied on write.
+        unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        // SAFETY: single-threaded; the child only calls async-signal-safe functions before exec.
+        unsafe { libc::fork() }
+    }
+}
+
+fn become_command(
+    plan: &ExecPlan,
+    argv: &[*const c_char],
+    env: &[*const c_char],
+    fds: [RawFd; 3],
+    terminal: bool,
+) -> (SpawnStep, i32) {
+    // SAFETY: plain system calls in a forked child; all pointers were prepared before the fork and
+    // live in this process's copy of memory.
+    unsafe {
+        libc::setsid();
+        if terminal && libc::ioctl(fds[0], libc::TIOCSCTTY, 0) < 0 {
+            return (SpawnStep::Streams, last_errno());
+        }
+        for (target, source) in fds.iter().enumerate() {
+            if libc::dup2(*source, target as i32) < 0 {
+                return (SpawnStep::Streams, last_errno());
+            }
+        }
+        if libc::chdir(plan.cwd.as_ptr()) < 0 {
+            return (SpawnStep::Directory, last_errno());
+        }
+        restore_signals();
+        libc::umask(plan.umask as libc::mode_t);
+        libc::execve(plan.program.as_ptr(), argv.as_ptr(), env.as_ptr());
+    }
+    (SpawnStep::Execute, last_errno())
+}
+
+/// Unblocks all signals and gives back the default to those this program ignores.
+fn restore_signals() {
+    // SAFETY: valid, initialised signal set; SIG_DFL is a valid disposition.
+    unsafe {
+        let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
+        libc::sigemptyset(none.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
+        for signal in [libc::SIGPIPE, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+    }
+}
+
+fn pointers(texts: &[CString]) -> Vec<*const c_char> {
+    texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+}
+
+fn last_errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Replaces this process by another program. Returns only when that fails.
+pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
+    let Some(mut command) = command_of(argv) else { return io::Error::from(io::ErrorKind::NotFound) };
+    restore_signals();
+    command.exec()
+}
+
+/// Starts another program beside this one and returns its pid.
+pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
+    match fork()? {
+        Fork::Parent(pid) => Ok(pid),
+        Fork::Child => {
+            let _ = execute_last(argv);
+            exit_at_once(127)
+        }
+    }
+}
+
+fn command_of(argv: &[RawText]) -> Option<Command> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let (program, arguments) = argv.split_first()?;
+    let mut command = Command::new(OsStr::from_bytes(program.as_bytes()));
+    command.args(arguments.iter().map(|word| OsStr::from_bytes(word.as_bytes())));
+    Some(command)
+}
+
+/// What a look at the children showed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum WaitResult {
+    /// This child has ended so; it is not reaped yet.
+    Ended(u32, Exit),
+    /// There are children, none has ended.
+    NoneYet,
+    /// There are no children.
+    NoChildren,
+}
+
+/// Looks for an ended child (or for one of them) without reaping it.
+pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
+    let (kind, id) = pid.map_or((libc::P_ALL, 0), |pid| (libc::P_PID, pid));
+    loop {
+        let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+        let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: info is zeroed and large enough; waitid fills it in.
+        let failed = unsafe { libc::waitid(kind, id, info.as_mut_ptr(), flags) } < 0;
+        if failed {
+            match last_errno() {
+                libc::EINTR => continue,
+                _ => return WaitResult::NoChildren,
+            }
+        }
+        // SAFETY: waitid succeeded, so info is initialised (zeroed when nothing has ended).
+        let (pid, status, code) = unsafe {
+            let info = info.assume_init();
+            (info.si_pid(), info.si_status(), info.si_code)
+        };
+        if pid == 0 {
+            return WaitResult::NoneYet;
+        }
+        let exit = match code {
+            libc::CLD_EXITED => Exit::Code(status),
+            code => Exit::Signal { number: status, core: code == libc::CLD_DUMPED },
+        };
+        return WaitResult::Ended(pid as u32, exit);
+    }
+}
+
+/// Reaps a child that has ended, waiting for it if need be.
+pub(crate) fn reap(pid: u32) -> io::Result<()> {
+    loop {
+        // SAFETY: a null status pointer is allowed.
+        if unsafe { libc::waitpid(pid as i32, ptr::null_mut(), 0) } >= 0 {
+            return Ok(());
+        }
+        match last_errno() {
+            libc::EINTR => {}
+            errno => return Err(io::Error::from_raw_os_error(errno)),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The processes that belong to a task.
+
+use std::collections::BTreeMap;
+
+use mw_model::wire::Survivor;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::sys;
+
+/// Where to look for a task's processes.
+pub(crate) struct Tree {
+    /// `MEANWHILE_TASK_ID=…`, set when the command is not our child and may have lost its relatives.
+    tag: Option<String>,
+}
+
+impl Tree {
+    /// The tree of a command that is our child: as subreaper we are the ancestor of all it starts.
+    pub(crate) const fn of_child() -> Self {
+        Self { tag: None }
+    }
+
+    /// The tree of a command whose supervisors died: found by the mark in its environment.
+    pub(crate) fn of_orphan(task: &str) -> Self {
+        Self { tag: Some(format!("MEANWHILE_TASK_ID={task}")) }
+    }
+
+    /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
+    pub(crate) const fn is_foreign(&self) -> bool {
+        self.tag.is_some()
+    }
+
+    /// Returns the living processes with their start times, without `ours` and its descendants.
+    pub(crate) fn living(&self, ours: Option<u32>) -> BTreeMap<u32, u64> {
+        let me = std::process::id();
+        let mut found = sys::descendants(me);
+        if let Some(tag) = &self.tag {
+            let marked = sys::tagged_processes(tag);
+            let below: Vec<_> = marked.keys().map(|pid| sys::descendants(*pid)).collect();
+            found.extend(marked);
+            found.extend(below.into_iter().flatten());
+            found.remove(&me);
+        }
+        if let Some(ours) = ours {
+            found.remove(&ours);
+            for pid in sys::descendants(ours).keys() {
+                found.remove(pid);
+            }
+        }
+        found
+    }
+
+    /// Sends a signal to each process that still is the one it was; returns those that got it.
+    pub(crate) fn signal(processes: &BTreeMap<u32, u64>, number: i32) -> Vec<u32> {
+        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, number).is_some()).map(|(pid, _)| *pid).collect()
+    }
+}
+
+/// A pid may be reused between looking and signalling, so a pidfd is taken and the start time checked
+/// again behind it.
+fn send(pid: u32, start_ticks: u64, number: i32) -> Option<()> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    let signal = Signal::from_named_raw(number)?;
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(handle) => {
+            let same = sys::start_ticks(pid.as_raw_nonzero().get() as u32) == Some(start_ticks);
+            same.then(|| pidfd_send_signal(handle, signal).ok()).flatten()
+        }
+        Err(rustix::io::Errno::NOSYS) => rustix::process::kill_process(pid, signal).ok(),
+        Err(_) => None,
+    }
+}
+
+/// Names processes for a receipt or a record.
+pub(crate) fn named(processes: &BTreeMap<u32, u64>) -> Vec<Survivor> {
+    const MOST: usize = 32;
+    processes.keys().take(MOST).map(|pid| Survivor { pid: *pid, command: sys::process_command(*pid) }).collect()
+}

@@ -1,0 +1,93 @@
+//! Notices a task that went silent behind a prompt. Time is passed in.
+
+use mw_model::PromptPatterns;
+
+/// Fires once per prompt: silence for the set time, and a tail that looks like a question.
+pub(crate) struct Watchdog {
+    silence_ms: u64,
+    prompts: PromptPatterns,
+    last_output_ms: u64,
+    /// Whether the present silence was judged already.
+    judged: bool,
+}
+
+impl Watchdog {
+    pub(crate) fn new(silence_ms: u64, prompts: PromptPatterns, now_ms: u64) -> Self {
+        Self { silence_ms, prompts, last_output_ms: now_ms, judged: silence_ms == 0 }
+    }
+
+    /// Notes output, which begins a new silence.
+    pub(crate) fn saw_output(&mut self, now_ms: u64) {
+        self.last_output_ms = now_ms;
+        self.judged = self.silence_ms == 0;
+    }
+
+    /// Returns when to look next, if ever.
+    pub(crate) fn due_ms(&self) -> Option<u64> {
+        (!self.judged).then(|| self.last_output_ms.saturating_add(self.silence_ms))
+    }
+
+    /// Judges the silence when it is long enough; returns the prompt when there is one.
+    pub(crate) fn judge(&mut self, now_ms: u64, tail: impl FnOnce() -> Vec<u8>) -> Option<String> {
+        if self.due_ms().is_none_or(|due| now_ms < due) {
+            return None;
+        }
+        self.judged = true;
+        let tail = tail();
+        if !self.prompts.matches(&tail) {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&tail).into_owned();
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        Some(line.chars().take(200).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SILENCE: u64 = 45_000;
+
+    fn dog() -> Watchdog {
+        Watchdog::new(SILENCE, PromptPatterns::default(), 0)
+    }
+
+    #[test]
+    fn slow_but_steady_output_is_no_stall() {
+        let mut dog = dog();
+        for second in 0..300 {
+            let now = second * 1000;
+            if second % 50 == 0 {
+                dog.saw_output(now);
+            }
+            assert_eq!(dog.judge(now, || b"x".repeat(100)), None, "at {second} s");
+        }
+    }
+
+    #[test]
+    fn a_prompt_and_silence_give_exactly_one_alarm() {
+        let mut dog = dog();
+        dog.saw_output(1000);
+        let tail = || b"lots of text\nReally delete? (y/n) ".to_vec();
+        let alarms: Vec<_> = (0..600).filter_map(|second| dog.judge(second * 1000, tail)).collect();
+        assert_eq!(alarms, ["Really delete? (y/n)"]);
+    }
+
+    #[test]
+    fn a_second_prompt_alarms_again() {
+        let mut dog = dog();
+        assert!(dog.judge(SILENCE, || b"ok? (y/n)".to_vec()).is_some());
+        dog.saw_output(SILENCE + 1);
+        assert!(dog.judge(SILENCE + 2, || b"ok? (y/n)".to_vec()).is_none());
+        assert!(dog.judge(2 * SILENCE + 1, || b"ok? (y/n)".to_vec()).is_some());
+    }
+
+    #[test]
+    fn zero_switches_it_off() {
+        let mut dog = Watchdog::new(0, PromptPatterns::default(), 0);
+        dog.saw_output(5);
+        assert_eq!(dog.due_ms(), None);
+        assert_eq!(dog.judge(u64::MAX, || b"(y/n)".to_vec()), None);
+    }
+}

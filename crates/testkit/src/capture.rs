@@ -1,0 +1,43 @@
+//! Collects what a command prints while it runs.
+
+use std::io::Read;
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Everything that came out of one end so far.
+pub(crate) struct Capture {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    closed: Receiver<()>,
+}
+
+impl Capture {
+    /// Reads `from` to its end, in the background.
+    pub(crate) fn of(mut from: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let (close, closed) = channel();
+        let sink = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut buffer = vec![0; 64 << 10];
+            // A terminal whose other side is closed answers with an error, not with an end.
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
+                sink.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .extend_from_slice(&buffer[..count]);
+            }
+            close.send(()).ok();
+        });
+        Self { bytes, closed }
+    }
+
+    /// Returns a copy of what came so far.
+    pub(crate) fn so_far(&self) -> Vec<u8> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits for the end; tells whether it came.
+    pub(crate) fn ends_within(&self, limit: Duration) -> bool {
+        self.closed.recv_timeout(limit).is_ok()
+    }
+}

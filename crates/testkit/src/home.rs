@@ -1,0 +1,225 @@
+//! The sealed environment of one test.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::disk::Disk;
+use crate::invocation::Invocation;
+use crate::outcome::Outcome;
+use crate::processes::{self, kill_if};
+use crate::wait::wait_until;
+
+/// The variable by which everything that a home started is recognised.
+const TAG: &str = "MW_TEST_TAG";
+/// Set by a person to look at what a test left behind.
+const KEEP: &str = "MW_TEST_KEEP";
+/// How long the end of a home waits for the death of what it killed.
+const BURIAL: Duration = Duration::from_secs(5);
+
+/// A home of `mw` that no other test sees, with everything that runs in it.
+///
+/// Commands see `PATH`, a `HOME` of their own, `LANG`, `NO_COLOR`, `MEANWHILE_HOME` and a tag; they run in
+/// [`Home::work`]. When the home is dropped, whatever carries its tag is killed and the directory removed.
+pub struct Home {
+    mw: PathBuf,
+    tag: String,
+    state: PathBuf,
+    env: Vec<(OsString, OsString)>,
+    // Fields are dropped in this order: the disk must be unmounted before its mount point is removed.
+    _disk: Option<Disk>,
+    dir: TempDir,
+}
+
+impl Home {
+    /// Makes a home for the given executable.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    #[must_use]
+    pub fn new(mw: impl Into<PathBuf>) -> Self {
+        Self::with_state_in(mw, "state")
+    }
+
+    /// Makes a home whose `MEANWHILE_HOME` has a path of more than `length` bytes.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    #[must_use]
+    pub fn with_long_path(mw: impl Into<PathBuf>, length: usize) -> Self {
+        let folder = "a-rather-long-name-of-a-folder/".repeat(length / 30 + 1);
+        Self::with_state_in(mw, &folder)
+    }
+
+    /// Makes a home whose `MEANWHILE_HOME` is a disk of `bytes` bytes.
+    ///
+    /// # Errors
+    /// Says why there is none, when only root may mount one.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    pub fn on_small_disk(mw: impl Into<PathBuf>, bytes: u64) -> Result<Self, String> {
+        let mut home = Self::new(mw);
+        make_private(&home.state);
+        home._disk = Some(Disk::mount(&home.state, bytes)?);
+        Ok(home)
+    }
+
+    fn with_state_in(mw: impl Into<PathBuf>, folder: &str) -> Self {
+        let keep = std::env::var_os(KEEP).is_some();
+        let dir = tempfile::Builder::new()
+            .prefix("mw-test-")
+            .disable_cleanup(keep)
+            .tempdir()
+            .expect("a temporary directory can be made");
+        let root = dir.path().canonicalize().expect("a new directory has a path");
+        for name in ["work", "user"] {
+            make_private(&root.join(name));
+        }
+        let state = root.join(folder.trim_end_matches('/'));
+        make_private(state.parent().expect("the state lies in the root"));
+        Self {
+            mw: mw.into(),
+            tag: root.to_string_lossy().into_owned(),
+            state,
+            env: Vec::new(),
+            _disk: None,
+            dir,
+        }
+    }
+
+    /// Sets a variable for all commands.
+    #[must_use]
+    pub fn with_env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.env.push((name.into(), value.into()));
+        self
+    }
+
+    /// Returns the directory that `MEANWHILE_HOME` names; the first command makes it.
+    #[must_use]
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
+    /// Returns the directory in which commands, and so tasks, run.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.root().join("work")
+    }
+
+    /// Returns the directory that `HOME` names.
+    #[must_use]
+    pub fn user(&self) -> PathBuf {
+        self.root().join("user")
+    }
+
+    fn root(&self) -> &Path {
+        Path::new(&self.tag)
+    }
+
+    /// Prepares `mw` with these arguments.
+    pub fn command<I>(&self, args: I) -> Invocation
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        let mut command = self.sealed(&self.mw);
+        command.args(args);
+        Invocation::new(command)
+    }
+
+    /// Prepares another program, sealed in the same way.
+    pub fn program(&self, program: impl AsRef<OsStr>) -> Invocation {
+        Invocation::new(self.sealed(program))
+    }
+
+    /// Runs `mw` with these arguments.
+    ///
+    /// # Panics
+    /// When it takes longer than 30 s.
+    pub fn mw<I>(&self, args: I) -> Outcome
+    where
+        I: IntoIterator,
+        I::Item: AsRef<OsStr>,
+    {
+        self.command(args).run()
+    }
+
+    fn sealed(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().current_dir(self.work());
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.user()).env("LANG", "C.UTF-8");
+        command.env("NO_COLOR", "1").env("MEANWHILE_HOME", &self.state);
+        command.env(TAG, &self.tag);
+        command.envs(
+            self.env
+                .iter()
+                .map(|(name, value)| (name.as_os_str(), value.as_os_str())),
+        );
+        command
+    }
+
+    /// Returns the ids of all living processes that were started in this home, ours and the tasks'.
+    #[must_use]
+    pub fn tagged(&self) -> Vec<u32> {
+        let ours = |pid: &u32| self.is_tagged(*pid) && processes::alive(*pid);
+        processes::all().into_iter().filter(ours).collect()
+    }
+
+    pub(crate) fn is_tagged(&self, pid: u32) -> bool {
+        processes::has_variable(pid, OsStr::new(&format!("{TAG}={}", self.tag)))
+    }
+
+    /// Waits until no process of this home is left.
+    ///
+    /// # Panics
+    /// When some stay.
+    pub fn wait_until_empty(&self, limit: Duration) {
+        wait_until(limit, "no process of the home is left", || {
+            self.tagged().is_empty().then_some(())
+        });
+    }
+
+    /// Makes a file in the working directory that a script waits for, see [`crate::children::gate`].
+    ///
+    /// # Panics
+    /// When it cannot be made.
+    pub fn open(&self, gate: &str) {
+        fs::write(self.work().join(gate), "").expect("a gate can be opened");
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A guardian may start something new while its supervisor dies, so look again until all is quiet.
+        let begun = Instant::now();
+        while begun.elapsed() < BURIAL {
+            let left = self.tagged();
+            if left.is_empty() {
+                break;
+            }
+            for pid in left {
+                kill_if(pid, Signal::KILL, |pid| self.is_tagged(pid));
+            }
+            std::thread::yield_now();
+        }
+        if std::thread::panicking() && std::env::var_os(KEEP).is_some() {
+            eprintln!("kept for you: {}", self.dir.path().display());
+        }
+    }
+}
+
+fn make_private(directory: &Path) {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
+        .expect("a directory can be made in a temporary one");
+}

@@ -1,0 +1,124 @@
+//! A command on a terminal, as a person would run it.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use rustix::fd::OwnedFd;
+use rustix::process::{Signal, pidfd_send_signal};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+
+use crate::capture::Capture;
+use crate::running::{ended_within, hold};
+
+const SIZE: Winsize = Winsize {
+    ws_row: 24,
+    ws_col: 80,
+    ws_xpixel: 0,
+    ws_ypixel: 0,
+};
+
+/// A command that runs on a terminal of 80 by 24. It is killed when this is dropped.
+pub struct Terminal {
+    child: Child,
+    process: OwnedFd,
+    keyboard: File,
+    shown: Capture,
+    label: String,
+    limit: Duration,
+}
+
+impl Terminal {
+    /// The command is started through `setsid --ctty`, so that the terminal is its controlling one.
+    pub(crate) fn spawn(command: &Command, label: String, limit: Duration) -> Self {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("the system has terminals");
+        grantpt(&master).expect("a new terminal is ours");
+        unlockpt(&master).expect("a new terminal can be unlocked");
+        tcsetwinsize(&master, SIZE).expect("a terminal has a size");
+        let name = ptsname(&master, Vec::new()).expect("a terminal has a name");
+        let open = || {
+            let path = std::ffi::OsStr::from_bytes(name.as_bytes());
+            OpenOptions::new()
+                .read(true)
+                .write(true)
+                .open(path)
+                .expect("a new terminal can be opened")
+        };
+
+        let mut wrapped = Command::new("setsid");
+        wrapped
+            .arg("--ctty")
+            .arg(command.get_program())
+            .args(command.get_args())
+            .env_clear();
+        wrapped.envs(
+            command
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        wrapped.env("TERM", "xterm-256color");
+        wrapped.current_dir(
+            command
+                .get_current_dir()
+                .expect("commands of the kit have a directory"),
+        );
+        wrapped.stdin(open()).stdout(open()).stderr(open());
+        let child = match wrapped.spawn() {
+            Ok(child) => child,
+            Err(error) => panic!("cannot run {label} on a terminal: {error}"),
+        };
+        let keyboard = File::from(master);
+        let shown = Capture::of(keyboard.try_clone().expect("descriptors can be copied"));
+        Self {
+            process: hold(&child),
+            child,
+            keyboard,
+            shown,
+            label,
+            limit,
+        }
+    }
+
+    /// Presses keys.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn press(&mut self, keys: &str) {
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("a terminal takes keys");
+    }
+
+    /// Returns all that was shown so far, control sequences included.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        String::from_utf8_lossy(&self.shown.so_far()).into_owned()
+    }
+
+    /// Waits for the command's end and returns its code.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    #[must_use]
+    pub fn wait(mut self) -> Option<i32> {
+        assert!(
+            ended_within(&self.process, self.limit),
+            "still runs after {:?}: {}\n{}",
+            self.limit,
+            self.label,
+            self.shown()
+        );
+        self.child.wait().expect("a child can be waited for").code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        pidfd_send_signal(&self.process, Signal::KILL).ok();
+        self.child.wait().ok();
+    }
+}

@@ -1,0 +1,59 @@
+//! Runs cargo and the programs it built.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::Failure;
+
+/// Runs `cargo` with `arguments` in `root`, its output passed through.
+pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    finish(cargo_command(root, arguments), arguments)
+}
+
+/// Runs `cargo` as [`cargo`] does, with one environment variable set.
+pub(crate) fn cargo_with(root: &Path, variable: (&str, &str), arguments: &[&str]) -> Result<(), Failure> {
+    let mut command = cargo_command(root, arguments);
+    command.env(variable.0, variable.1);
+    finish(command, arguments)
+}
+
+/// Says whether the cargo subcommand `name` is installed.
+pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
+    cargo_command(root, &[name, "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Names the file that cargo built for the program `name` in `profile` (a folder name: `debug`, `release`).
+pub(crate) fn built_program(root: &Path, profile: &str, name: &str) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
+    root.join(target)
+        .join(profile)
+        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
+    // Cargo names itself to what it runs, so that a nested call uses the same toolchain.
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root);
+    command
+}
+
+fn finish(mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
+    let shown = format!("cargo {}", arguments.join(" "));
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(Failure::Exit {
+            command: shown,
+            status,
+        }),
+        Err(source) => Err(Failure::Spawn {
+            command: shown,
+            source,
+        }),
+    }
+}

@@ -1,0 +1,49 @@
+//! What can go wrong in a development command.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitStatus;
+
+/// A reason to stop with a non-zero exit code.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line named no known command.
+    Usage(&'static str),
+    /// No workspace encloses the current directory.
+    NoWorkspace,
+    /// A file could not be read or written.
+    File { path: PathBuf, source: io::Error },
+    /// A program could not be started.
+    Spawn { command: String, source: io::Error },
+    /// A program ran and reported failure.
+    Exit { command: String, status: ExitStatus },
+    /// Tidy found this many violations and has printed them.
+    Untidy(usize),
+    /// A generated file differs from what would be generated now.
+    Stale(&'static str),
+    /// The supervisor outgrew its limit.
+    TooLarge { bytes: u64, limit: u64 },
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(usage) => f.write_str(usage),
+            Self::NoWorkspace => f.write_str("no workspace here; run this inside the repository"),
+            Self::File { path, source } => write!(f, "{}: {source}", path.display()),
+            Self::Spawn { command, source } => write!(f, "cannot start `{command}`: {source}"),
+            Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
+            Self::Untidy(1) => f.write_str("1 violation"),
+            Self::Untidy(count) => write!(f, "{count} violations"),
+            Self::Stale(path) => write!(
+                f,
+                "{path} is out of date; run `cargo xtask generate` and commit it"
+            ),
+            Self::TooLarge { bytes, limit } => write!(
+                f,
+                "mw-supervisor has {bytes} bytes and may have {limit}; find what grew with `cargo bloat`"
+            ),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Development commands of this workspace, run as `cargo xtask <command>`.
+//!
+//! `check` is exactly what CI runs. `tidy` holds the rules that no lint can express, and `generate` rewrites the
+//! references that are made from the program itself. No product crate is linked here, so that the checks still
+//! build when a product crate does not.
+
+#![forbid(unsafe_code)]
+
+mod check;
+mod command;
+mod error;
+mod generate;
+mod mask;
+mod size;
+mod source;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use error::Failure;
+
+const USAGE: &str = "usage: cargo xtask <command>
+
+  check      everything CI checks, in CI's order; stops at the first failure
+  tidy       the rules that no lint can express
+  generate   rewrite docs/reference.md from `mw reference`";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["check"] => check::run(&workspace::root()?),
+        ["tidy"] => tidy::run(&workspace::root()?),
+        ["generate"] => generate::write(&workspace::root()?),
+        [] | ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(Failure::Usage(USAGE)),
+    }
+}

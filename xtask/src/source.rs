@@ -1,0 +1,187 @@
+//! Reads Rust text as the checks need it: code apart from comments and strings, test code apart from the rest.
+//!
+//! This is a scanner, not a parser. It knows comments, strings, character literals and braces, which is enough to
+//! say on which line a word stands as code.
+
+use std::ops::Range;
+
+use crate::mask::blank_comments_and_strings;
+use crate::workspace::TextFile;
+
+/// A Rust file with its comments and string contents blanked out.
+#[derive(Debug)]
+pub(crate) struct Source<'a> {
+    /// Path from the workspace root.
+    pub(crate) path: &'a str,
+    raw: &'a str,
+    code: String,
+    tests: Vec<Range<usize>>,
+    whole_is_test: bool,
+}
+
+/// One line of a [`Source`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    /// Number of the line, from 1.
+    pub(crate) number: usize,
+    /// The line as written.
+    pub(crate) raw: &'a str,
+    /// The line with comments and string contents as spaces; byte positions are those of `raw`.
+    pub(crate) code: &'a str,
+    /// Whether the line belongs to a test file or a test module.
+    pub(crate) test: bool,
+}
+
+impl<'a> Source<'a> {
+    /// Reads `file`, or gives nothing when it is not Rust.
+    pub(crate) fn of(file: &'a TextFile) -> Option<Self> {
+        file.path
+            .ends_with(".rs")
+            .then(|| Self::new(&file.path, &file.text))
+    }
+
+    /// Reads `raw` as the content of the Rust file at `path`.
+    pub(crate) fn new(path: &'a str, raw: &'a str) -> Self {
+        let code = blank_comments_and_strings(raw);
+        let tests = test_modules(&code);
+        Self {
+            path,
+            raw,
+            code,
+            tests,
+            whole_is_test: is_test_path(path),
+        }
+    }
+
+    /// Gives the lines in order.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
+        let mut start = 0;
+        self.raw
+            .split('\n')
+            .zip(self.code.split('\n'))
+            .enumerate()
+            .map(move |(index, (raw, code))| {
+                let at = start;
+                start += code.len() + 1;
+                let test = self.whole_is_test || self.tests.iter().any(|range| range.contains(&at));
+                Line {
+                    number: index + 1,
+                    raw,
+                    code,
+                    test,
+                }
+            })
+    }
+
+    /// Gives the whole text with comments and string contents as spaces.
+    pub(crate) fn code(&self) -> &str {
+        &self.code
+    }
+}
+
+/// Says whether a file holds nothing but tests or benchmarks.
+pub(crate) fn is_test_path(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    path.split('/').any(|part| part == "tests" || part == "benches")
+        || name == "tests.rs"
+        || name.ends_with("_tests.rs")
+        || name.ends_with(".test.js")
+}
+
+/// Finds `word` where it stands alone, not as part of a longer name.
+pub(crate) fn has_word(code: &str, word: &str) -> bool {
+    positions(code, word).any(|at| code[at + word.len()..].chars().next().is_none_or(|c| !is_name(c)))
+}
+
+/// Finds a name or path that begins with `start`, such as `env::var` in `std::env::var_os`.
+pub(crate) fn has_start(code: &str, start: &str) -> bool {
+    positions(code, start).next().is_some()
+}
+
+/// Gives the bytes of the brace-enclosed block that begins at or after `from`, braces included.
+pub(crate) fn block_after(code: &str, from: usize) -> Option<Range<usize>> {
+    let open = from + code[from..].find('{')?;
+    let mut depth = 0_usize;
+    for (at, byte) in code.bytes().enumerate().skip(open) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 0 {
+            return Some(open..at + 1);
+        }
+    }
+    Some(open..code.len())
+}
+
+fn positions<'c>(code: &'c str, start: &'c str) -> impl Iterator<Item = usize> + 'c {
+    code.match_indices(start)
+        .map(|(at, _)| at)
+        .filter(|&at| code[..at].chars().next_back().is_none_or(|c| !is_name(c)))
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Finds the blocks behind `#[cfg(test)]` and its relatives.
+fn test_modules(code: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (at, opening) in code.match_indices("#[cfg(") {
+        let rest = &code[at + opening.len()..];
+        let condition = &rest[..rest.find(']').unwrap_or(rest.len())];
+        if !has_word(condition, "test") || condition.contains("not(test") {
+            continue;
+        }
+        let item = at + opening.len() + condition.len();
+        let semicolon = code[item..].find(';').map(|offset| item + offset);
+        if let Some(block) = block_after(code, item)
+            && semicolon.is_none_or(|end| block.start < end)
+        {
+            found.push(at..block.end);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn test_modules_are_told_from_other_code() {
+        let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\nfn c() {}\n";
+        let source = Source::new("crates/x/src/lib.rs", text);
+        let test: Vec<bool> = source.lines().map(|line| line.test).collect();
+        assert_eq!(test, [false, true, true, true, true, false, false]);
+    }
+
+    #[test]
+    fn a_test_module_in_a_file_of_its_own_marks_nothing_here() {
+        let text = "#[cfg(test)]\nmod tests;\nfn a() {}\n";
+        let source = Source::new("crates/x/src/lib.rs", text);
+        assert!(source.lines().all(|line| !line.test));
+    }
+
+    #[test]
+    fn code_for_everything_but_tests_is_not_test_code() {
+        let source = Source::new("crates/x/src/lib.rs", "#[cfg(not(test))]\nfn a() {\n}\n");
+        assert!(source.lines().all(|line| !line.test));
+    }
+
+    #[test]
+    fn folders_and_names_make_test_files() {
+        assert!(is_test_path("crates/x/tests/it.rs"));
+        assert!(is_test_path("crates/x/src/store/tests.rs"));
+        assert!(!is_test_path("crates/x/src/attests.rs"));
+    }
+
+    #[test]
+    fn words_stand_alone_and_starts_may_go_on() {
+        assert!(has_word("unsafe {", "unsafe"));
+        assert!(!has_word("forbid(unsafe_code)", "unsafe"));
+        assert!(has_start("std::env::var_os(x)", "env::var"));
+        assert!(!has_start("my_env::var(x)", "env::var"));
+    }
+}

@@ -1,0 +1,155 @@
+//! Keeps dependencies pointing down: nothing points up or sideways.
+
+use super::manifest::{self, Dependency, Kind};
+use super::violation::Violation;
+use crate::workspace::TextFile;
+
+/// What a crate may depend on.
+struct Layer {
+    manifest: &'static str,
+    package: &'static str,
+    /// The workspace crates below it.
+    below: &'static [&'static str],
+    /// The complete list, where it is fixed.
+    complete: Option<&'static [&'static str]>,
+}
+
+const LAYERS: [Layer; 8] = [
+    Layer {
+        manifest: "crates/model/Cargo.toml",
+        package: "mw-model",
+        below: &[],
+        complete: Some(&["serde", "thiserror"]),
+    },
+    Layer {
+        manifest: "crates/supervisor/Cargo.toml",
+        package: "mw-supervisor",
+        below: &["mw-model"],
+        complete: Some(&["mw-model", "serde", "serde_json", "rustix", "libc"]),
+    },
+    Layer {
+        manifest: "crates/meanwhile/Cargo.toml",
+        package: "meanwhile",
+        below: &["mw-model"],
+        complete: None,
+    },
+    Layer {
+        manifest: "crates/agents/Cargo.toml",
+        package: "mw-agents",
+        below: &["meanwhile", "mw-model"],
+        complete: None,
+    },
+    Layer {
+        manifest: "crates/ui/Cargo.toml",
+        package: "mw-ui",
+        below: &["meanwhile", "mw-model"],
+        complete: None,
+    },
+    Layer {
+        manifest: "crates/cli/Cargo.toml",
+        package: "mw-cli",
+        // The supervisor's executable is installed beside `mw`, from the same package.
+        below: &["meanwhile", "mw-agents", "mw-ui", "mw-model", "mw-supervisor"],
+        complete: None,
+    },
+    Layer {
+        manifest: "crates/testkit/Cargo.toml",
+        package: "mw-testkit",
+        below: &["mw-model"],
+        complete: None,
+    },
+    Layer {
+        manifest: "xtask/Cargo.toml",
+        package: "xtask",
+        below: &[],
+        complete: None,
+    },
+];
+
+/// Reports the dependencies of a manifest that its layer does not have below it.
+///
+/// Development dependencies are free: a test may use what the product may not.
+pub(super) fn check(file: &TextFile) -> Vec<Violation> {
+    if !file.path.ends_with("/Cargo.toml") {
+        return Vec::new();
+    }
+    let Some(layer) = LAYERS.iter().find(|layer| layer.manifest == file.path) else {
+        let remedy = "say what it may depend on in xtask/src/tidy/layers.rs";
+        return vec![Violation::new(&file.path, 1, "crate without a layer", remedy)];
+    };
+    manifest::dependencies(&file.text)
+        .into_iter()
+        .filter(|dependency| dependency.kind != Kind::Dev)
+        .filter_map(|dependency| judge(file, layer, &dependency))
+        .collect()
+}
+
+fn judge(file: &TextFile, layer: &Layer, dependency: &Dependency) -> Option<Violation> {
+    let name = dependency.package.as_str();
+    let what = format!("{} depends on {name}", layer.package);
+    let is_ours = LAYERS.iter().any(|layer| layer.package == name);
+    let remedy = if is_ours && !layer.below.contains(&name) {
+        "it points up or sideways; move the shared part to a crate below both"
+    } else if layer.complete.is_some_and(|complete| !complete.contains(&name)) {
+        "its list of dependencies is fixed (xtask/src/tidy/layers.rs); do without"
+    } else {
+        return None;
+    };
+    Some(Violation::new(&file.path, dependency.line, what, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<String> {
+        let file = TextFile {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        check(&file).into_iter().map(|violation| violation.what).collect()
+    }
+
+    #[test]
+    fn downward_is_allowed_and_other_ways_are_not() {
+        let down = "[dependencies]\nmeanwhile.workspace = true\nratatui = \"1\"\n";
+        assert_eq!(found("crates/ui/Cargo.toml", down), [""; 0]);
+        let sideways = "[dependencies]\nmw-agents.workspace = true\n";
+        assert_eq!(
+            found("crates/ui/Cargo.toml", sideways),
+            ["mw-ui depends on mw-agents"]
+        );
+        let up = "[dependencies]\nmeanwhile.workspace = true\n";
+        assert_eq!(
+            found("crates/supervisor/Cargo.toml", up),
+            ["mw-supervisor depends on meanwhile"]
+        );
+    }
+
+    #[test]
+    fn fixed_lists_are_complete() {
+        let text = "[dependencies]\nlibc.workspace = true\ntokio = \"1\"\n";
+        assert_eq!(
+            found("crates/supervisor/Cargo.toml", text),
+            ["mw-supervisor depends on tokio"]
+        );
+        let model = "[dependencies]\nserde_json = \"1\"\n[dev-dependencies]\nserde_json = \"1\"\n";
+        assert_eq!(
+            found("crates/model/Cargo.toml", model),
+            ["mw-model depends on serde_json"]
+        );
+    }
+
+    #[test]
+    fn testkit_is_for_tests_only() {
+        let test = "[dev-dependencies]\nmw-testkit.workspace = true\n";
+        assert_eq!(found("crates/cli/Cargo.toml", test), [""; 0]);
+        let product = "[dependencies]\nmw-testkit.workspace = true\n";
+        assert_eq!(found("crates/cli/Cargo.toml", product).len(), 1);
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_layer() {
+        assert_eq!(found("crates/core/Cargo.toml", ""), ["crate without a layer"]);
+    }
+}

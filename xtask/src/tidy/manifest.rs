@@ -1,0 +1,112 @@
+//! Reads the dependency tables of a manifest.
+
+/// Where a dependency is needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// By the product itself, on every platform or on some.
+    Normal,
+    /// By tests, examples and benchmarks.
+    Dev,
+    /// By the build script.
+    Build,
+}
+
+/// One entry of a dependency table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Dependency {
+    /// The package's own name, also where the manifest renames it.
+    pub(super) package: String,
+    /// Which table it stands in.
+    pub(super) kind: Kind,
+    /// Line, from 1.
+    pub(super) line: usize,
+}
+
+/// Lists the dependencies of a manifest, in order.
+pub(super) fn dependencies(text: &str) -> Vec<Dependency> {
+    let mut found = Vec::new();
+    let mut table = None;
+    for (index, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        let number = index + 1;
+        if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            table = dependency_table(header);
+            // `[dependencies.name]` names one dependency; the lines below it are its settings.
+            if let Some((kind, Some(name))) = table {
+                found.push(Dependency {
+                    package: name.to_owned(),
+                    kind,
+                    line: number,
+                });
+            }
+        } else if let Some((kind, None)) = table
+            && let Some((key, value)) = line.split_once('=')
+        {
+            let name = key.split('.').next().unwrap_or(key).trim().trim_matches('"');
+            let package = renamed(value).unwrap_or(name);
+            found.push(Dependency {
+                package: package.to_owned(),
+                kind,
+                line: number,
+            });
+        }
+    }
+    found
+}
+
+fn dependency_table(header: &str) -> Option<(Kind, Option<&str>)> {
+    let (before, after) = header.rsplit_once("dependencies")?;
+    let kind = match before.rsplit('.').next().unwrap_or(before) {
+        "" => Kind::Normal,
+        "dev-" => Kind::Dev,
+        "build-" => Kind::Build,
+        _ => return None,
+    };
+    match after.strip_prefix('.') {
+        Some(name) => Some((kind, Some(name.trim_matches('"')))),
+        None if after.is_empty() => Some((kind, None)),
+        None => None,
+    }
+}
+
+fn renamed(value: &str) -> Option<&str> {
+    let (_, rest) = value.split_once("package")?;
+    rest.trim_start()
+        .strip_prefix('=')?
+        .trim_start()
+        .strip_prefix('"')?
+        .split('"')
+        .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(text: &str) -> Vec<(String, Kind, usize)> {
+        dependencies(text)
+            .into_iter()
+            .map(|found| (found.package, found.kind, found.line))
+            .collect()
+    }
+
+    #[test]
+    fn every_way_of_writing_a_dependency_is_read() {
+        let text = "[package]\nname = \"x\"\n[dependencies]\nserde.workspace = true # words\n\
+                    db = { package = \"rusqlite\", version = \"1\" }\n\
+                    [target.'cfg(unix)'.dependencies]\nlibc = \"0.2\"\n\
+                    [dependencies.toml]\nversion = \"1\"\n\
+                    [dev-dependencies]\nproptest = { workspace = true }\n[lints]\nworkspace = true\n";
+        let expected = [
+            ("serde", Kind::Normal, 4),
+            ("rusqlite", Kind::Normal, 5),
+            ("libc", Kind::Normal, 7),
+            ("toml", Kind::Normal, 8),
+            ("proptest", Kind::Dev, 11),
+        ];
+        assert_eq!(
+            listed(text),
+            expected.map(|(name, kind, line)| (name.to_owned(), kind, line))
+        );
+    }
+}

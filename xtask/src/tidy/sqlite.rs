@@ -1,0 +1,103 @@
+//! Keeps SQLite behind the store, and opening it in one file.
+
+use super::manifest;
+use super::violation::Violation;
+use crate::source::{Source, has_start, has_word};
+use crate::workspace::TextFile;
+
+const STORE: &str = "crates/meanwhile/src/store";
+const DOOR: &str = "crates/meanwhile/src/store/connection.rs";
+const OWNER: &str = "crates/meanwhile/Cargo.toml";
+
+/// Reports SQLite types outside the store, and connections opened outside the one door.
+pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for line in source.lines() {
+        if !in_store(source.path) && has_word(line.code, "rusqlite") {
+            let remedy = "ask the store for plain data instead";
+            found.push(Violation::new(
+                source.path,
+                line.number,
+                "`rusqlite` outside the store",
+                remedy,
+            ));
+        }
+        if source.path != DOOR && has_start(line.code, "Connection::open") {
+            let what = "a database connection opened here";
+            found.push(Violation::new(
+                source.path,
+                line.number,
+                what,
+                "open it in store/connection.rs",
+            ));
+        }
+    }
+    found
+}
+
+/// Reports a manifest other than the library's that names SQLite.
+pub(super) fn check_manifest(file: &TextFile) -> Vec<Violation> {
+    if !file.path.ends_with("Cargo.toml") || file.path == OWNER {
+        return Vec::new();
+    }
+    manifest::dependencies(&file.text)
+        .into_iter()
+        .filter(|dependency| dependency.package.contains("sqlite"))
+        .map(|dependency| {
+            let what = format!("dependency `{}` outside the library", dependency.package);
+            Violation::new(
+                &file.path,
+                dependency.line,
+                what,
+                "ask the store for plain data instead",
+            )
+        })
+        .collect()
+}
+
+fn in_store(path: &str) -> bool {
+    path.strip_prefix(STORE)
+        .is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &str, text: &str) -> Vec<usize> {
+        check(&Source::new(path, text))
+            .iter()
+            .map(|violation| violation.line)
+            .collect()
+    }
+
+    #[test]
+    fn sqlite_is_named_in_the_store_only() {
+        let text = "// rusqlite\nuse rusqlite::Row;\n";
+        assert_eq!(found("crates/meanwhile/src/store/tasks.rs", text), []);
+        assert_eq!(found("crates/meanwhile/src/queue.rs", text), [2]);
+        assert_eq!(found("crates/meanwhile/src/storefront.rs", text), [2]);
+    }
+
+    #[test]
+    fn connections_have_one_door() {
+        let text = "let c = Connection::open_with_flags(path);\n";
+        assert_eq!(found("crates/meanwhile/src/store/connection.rs", text), []);
+        assert_eq!(found("crates/meanwhile/src/store/tasks.rs", text), [1]);
+    }
+
+    #[test]
+    fn one_manifest_names_it() {
+        let text = "[dev-dependencies]\nrusqlite = \"1\"\n".to_owned();
+        let own = TextFile {
+            path: OWNER.to_owned(),
+            text: text.clone(),
+        };
+        let other = TextFile {
+            path: "crates/cli/Cargo.toml".to_owned(),
+            text,
+        };
+        assert_eq!(check_manifest(&own), []);
+        assert_eq!(check_manifest(&other).len(), 1);
+    }
+}
