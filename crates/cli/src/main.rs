@@ -1,1 +1,60 @@
-fn main(){}
+//! The `mw` command: arguments in, one call of the library, text or JSON out.
+#![forbid(unsafe_code)]
+
+mod commands;
+mod config;
+mod context;
+mod error;
+mod exit_code;
+mod render;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::commands::Command;
+use crate::context::Context;
+use crate::error::CommandError;
+
+/// Runs the long work of coding agents in the background.
+#[derive(Parser)]
+#[command(name = "mw", version, about, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+struct Arguments {
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return refuse(&error),
+    };
+    let json = arguments.json;
+    let done = Context::load(json).and_then(|context| arguments.command.run(&context));
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            if !error.message.is_empty() {
+                error.show(json);
+            }
+            ExitCode::from(error.exit)
+        }
+    }
+}
+
+/// Bad arguments, in the same shape as every other error; help and version are no errors.
+fn refuse(error: &clap::Error) -> ExitCode {
+    let asked_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
+    if !error.use_stderr() || !asked_for_json {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { exit_code::USAGE } else { 0 });
+    }
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
+    CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
+    ExitCode::from(exit_code::USAGE)
+}

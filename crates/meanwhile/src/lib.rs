@@ -1,1 +1,54 @@
+//! Runs the long work of coding agents in the background: starts it at once, keeps every byte, kills
+//! the whole tree, and knows how it ended.
+//!
+//! There is no daemon. Each running task has a supervisor process of its own; the truth is files in
+//! its directory and one SQLite database over all of them; every program that opens a home is an
+//! equal client.
+//!
+//! ```text
+//! runtime ▸ start · kill · wait · restart · clear      what a front end calls
+//!            │                                ▲
+//!            ▼                                │
+//!          queue ▸ launch ▸ (mw-supervisor) ▸ reconcile
+//!            │                                │
+//!            └────────── store ◀──────────────┘
+//! ```
+//!
+//! The library never prints, exits or reads the environment: settings are passed in.
 #![forbid(unsafe_code)]
+
+mod bell;
+mod clear;
+mod clock;
+mod control;
+mod ending;
+mod error;
+mod fail_point;
+mod home;
+mod kill;
+mod launch;
+mod output;
+mod queue;
+mod reconcile;
+mod restart;
+mod runtime;
+mod settings;
+mod start;
+mod store;
+mod task;
+mod wait;
+
+pub use clear::{ClearReport, Retained};
+pub use clock::{Clock, SystemClock};
+pub use error::{Error, Result};
+pub use fail_point::{FAIL_POINTS, arm as arm_fail_point};
+pub use home::Home;
+pub use kill::KillRequest;
+pub use mw_model as model;
+pub use output::{From, GrepMatch, GrepReply, Piece, ReadReply, ReadRequest, StreamChoice, clean_text, render_screen};
+pub use runtime::Runtime;
+pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
+pub use start::{IfRunning, Started, TaskRequest};
+pub use store::{EventRow, Filter, Page};
+pub use task::{Progress, Scope, Task};
+pub use wait::{Condition, WaitReply, WaitRequest};

@@ -93,12 +93,21 @@ fn prepare(message: &StartMessage) -> Result<(Board, Files, ChildEvents), Refusa
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let lock = take_lock()?;
+    if matches!(message.launch, Launch::Spawn { .. }) && already_ran(message.run) {
+        return Err(Refusal { code: "busy", message: "this run was started already".to_owned() });
+    }
     fail_point("supervisor-locked");
     let board = Board::new().map_err(|error| Refusal::system("shared page", &error))?;
     let files = Files::open(lock, message, board).map_err(|error| Refusal::system("task files", &error))?;
     let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
     fail_point("supervisor-files-made");
     Ok((board, files, events))
+}
+
+/// A command is executed once per run, even if two starters mean it.
+fn already_ran(run: u32) -> bool {
+    let started = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Started { .. });
+    record::read_result(run).is_some() || record::read_journal(run).iter().any(started)
 }
 
 fn take_lock() -> Result<File, Refusal> {
@@ -252,6 +261,7 @@ fn supervisor_of(
 /// The last act: lets the stand-in go and becomes `mw settle`.
 fn conclude((message, _board): (StartMessage, Board)) {
     fail_point("supervisor-settling");
+    files::remove_endpoints();
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);
     }

@@ -71,6 +71,13 @@ impl Files {
     }
 }
 
+/// Removes pipes and socket: nobody is left at either end.
+pub(crate) fn remove_endpoints() {
+    for name in [STDOUT_FIFO, STDERR_FIFO, STDIN_FIFO, CONTROL_SOCKET] {
+        let _ = fs::remove_file(name);
+    }
+}
+
 fn make_fifo(name: &str) -> io::Result<()> {
     let _ = fs::remove_file(name);
     Ok(rustix::fs::mkfifoat(CWD, name, Mode::RUSR | Mode::WUSR)?)

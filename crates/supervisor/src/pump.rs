@@ -25,7 +25,8 @@ pub(crate) fn pump(files: &mut Files) -> bool {
 fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
-    while taken < TURN_BYTES {
+    // An empty pipe must not be announced in the index.
+    while taken < TURN_BYTES && rustix::io::ioctl_fionread(&source).is_ok_and(|waiting| waiting > 0) {
         match log.append_from(stream, &source, now) {
             Moved::Bytes(0) | Moved::Nothing => break,
             Moved::Bytes(count) => taken += count,

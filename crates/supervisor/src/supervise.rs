@@ -276,6 +276,7 @@ impl Supervisor {
             process: Some(self.process.clone()),
             started_at: Some(self.started_at),
             exit,
+            unsupervised: None,
             asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
             output_bytes: self.files.log.end(),

@@ -207,6 +207,19 @@ impl Home {
             && processes::alive(pid)
     }
 
+    /// Returns a task's two watchers, if it has both at this moment.
+    #[must_use]
+    pub fn find_pair(&self, id: &str) -> Option<Pair> {
+        let found = self.supervisors_of(id);
+        found.iter().find_map(|supervisor| {
+            let guardian = processes::stat(*supervisor)?.parent;
+            found.contains(&guardian).then_some(Pair {
+                guardian,
+                supervisor: *supervisor,
+            })
+        })
+    }
+
     /// Waits until a task has its two watchers and returns them.
     ///
     /// # Panics
@@ -215,14 +228,7 @@ impl Home {
     #[must_use]
     pub fn pair(&self, id: &str) -> Pair {
         wait_until(SOON, &format!("{id} has a guardian and a supervisor"), || {
-            let found = self.supervisors_of(id);
-            found.iter().find_map(|supervisor| {
-                let guardian = processes::stat(*supervisor)?.parent;
-                found.contains(&guardian).then_some(Pair {
-                    guardian,
-                    supervisor: *supervisor,
-                })
-            })
+            self.find_pair(id)
         })
     }
 
@@ -232,10 +238,24 @@ impl Home {
     /// When it is none of this home, or does not die.
     #[track_caller]
     pub fn slay(&self, pid: u32) {
+        assert!(
+            self.try_slay(pid),
+            "process {pid} is none of this home, or is dead"
+        );
+    }
+
+    /// As [`Home::slay`], but tells whether the process was there to be killed.
+    ///
+    /// # Panics
+    /// When it does not die.
+    #[track_caller]
+    pub fn try_slay(&self, pid: u32) -> bool {
         let inside = |pid| processes::cwd(pid).is_some_and(|cwd| cwd.starts_with(self.state()));
         let hit = kill_if(pid, Signal::KILL, |pid| self.is_tagged(pid) || inside(pid));
-        assert!(hit, "process {pid} is none of this home, or is dead");
-        self.until_dead(pid);
+        if hit {
+            self.until_dead(pid);
+        }
+        hit
     }
 
     /// Kills both watchers of a task.

@@ -152,3 +152,21 @@ fn terminals_are_terminals() {
     });
     assert_eq!(terminal.wait(), Some(6));
 }
+
+#[test]
+fn a_small_disk_can_be_filled() {
+    match Home::on_small_disk("/bin/sh", 1 << 20) {
+        Ok(home) => {
+            assert!(std::fs::write(home.state().join("much"), vec![0; 2 << 20]).is_err());
+            let directory = home.state().to_owned();
+            drop(home);
+            assert!(!directory.exists());
+        }
+        Err(reason) => println!("skipped: {reason}"),
+    }
+}
+
+#[test]
+fn a_long_path_is_long() {
+    assert!(Home::with_long_path("/bin/sh", 300).state().as_os_str().len() > 300);
+}

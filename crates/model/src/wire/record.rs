@@ -38,6 +38,9 @@ pub struct ExitRecord {
     pub started_at: Option<Timestamp>,
     /// What the kernel said.
     pub exit: Exit,
+    /// Why it ended, where it ended without a supervisor: cancelled in the queue, skipped, refused, lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsupervised: Option<Cause>,
     /// Who asked for it, if anybody did before it came.
     #[serde(default)]
     pub asked: Option<EndRequest>,
@@ -70,9 +73,36 @@ pub struct ExitRecord {
 }
 
 impl ExitRecord {
+    /// Returns the record of a run that ended without a supervisor.
+    #[must_use]
+    pub fn unsupervised(run: u32, cause: Cause, at: Timestamp) -> Self {
+        Self {
+            version: RECORD_VERSION,
+            run,
+            process: None,
+            started_at: None,
+            exit: Exit::Unknown("no supervisor was there".to_owned()),
+            unsupervised: Some(cause),
+            asked: None,
+            signals: Vec::new(),
+            output_bytes: 0,
+            dropped_bytes: 0,
+            survivors: Vec::new(),
+            exit_code: None,
+            duration_seconds: 0.0,
+            completed_at: at,
+            stdout_lines: None,
+            stderr_lines: None,
+            summary: None,
+        }
+    }
+
     /// Returns the cause these facts add up to. A request made before the end wins over the exit.
     #[must_use]
     pub fn cause(&self) -> Cause {
+        if let Some(cause) = &self.unsupervised {
+            return cause.clone();
+        }
         let exit = self.exit.clone();
         match (&self.asked, exit) {
             (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },

@@ -1,0 +1,98 @@
+//! `mw attach`: join the terminal to a task.
+
+use std::io::{IsTerminal, Read, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use clap::Args;
+use meanwhile::model::{Io, TaskId};
+use meanwhile::{From, ReadRequest, Runtime};
+
+use super::follow::{self, Sink};
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::terminal::{self, Keys, RawMode};
+
+/// How much of what was printed before is shown.
+const BACKLOG: u64 = 16 << 10;
+const NOTICE: Duration = Duration::from_millis(100);
+/// Ctrl and a closing bracket: leaves the task running.
+const LEAVE: u8 = 0x1d;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let task = runtime.task(&self.id, &context.scope())?;
+        let io = runtime.home().spec(&task.id)?.io;
+        if io == Io::Pipes {
+            let hint = format!("mw output {} --follow shows its output", task.id);
+            return Err(CommandError::conflict(format!("{} has no input to attach to", task.id), hint));
+        }
+        if task.status.is_terminal() {
+            let hint = format!("mw output {} shows what it printed", task.id);
+            return Err(CommandError::conflict(format!("{} is {}", task.id, task.status.word()), hint));
+        }
+        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            return Err(CommandError::usage("attach needs a terminal", "use mw input and mw output --follow in scripts"));
+        }
+        eprintln!("mw: attached to {}; ctrl+] leaves it running", task.id);
+        let left = {
+            let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) { Keys::All } else { Keys::Single });
+            join(context, &runtime, &task.id, matches!(io, Io::Pty { .. }))?
+        };
+        std::io::stdout().write_all(b"\n")?;
+        eprintln!("mw: {}", if left { "left; it goes on" } else { "it has ended" });
+        Ok(0)
+    }
+}
+
+/// Passes keys and output on until the task ends or the user leaves; returns whether they left.
+fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) -> Result<bool, CommandError> {
+    let left = std::sync::Arc::new(AtomicBool::new(false));
+    let (sender, keys) = mpsc::channel::<Vec<u8>>();
+    let leaving = std::sync::Arc::clone(&left);
+    std::thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(read @ 1..) = std::io::stdin().read(&mut buffer) {
+            let typed = &buffer[..read];
+            if typed.contains(&LEAVE) {
+                leaving.store(true, Ordering::Relaxed);
+                return;
+            }
+            if sender.send(typed.to_vec()).is_err() {
+                return;
+            }
+        }
+    });
+    let mut request = ReadRequest { from: From::TailBytes(BACKLOG), max_bytes: 1 << 20, ..ReadRequest::default() };
+    let mut shown_size = None;
+    loop {
+        if is_terminal && shown_size != terminal::size() {
+            shown_size = terminal::size();
+            if let Some((cols, rows)) = shown_size {
+                let _ = runtime.resize(id.as_str(), &context.scope(), rows, cols);
+            }
+        }
+        while let Ok(typed) = keys.try_recv() {
+            runtime.input(id.as_str(), &context.scope(), &typed, false)?;
+        }
+        let reply = follow::step(runtime, id, &context.scope(), &request, Sink::Raw)?;
+        request.from = From::Offset(reply.next_offset);
+        if reply.eof {
+            return Ok(false);
+        }
+        if left.load(Ordering::Relaxed) {
+            return Ok(true);
+        }
+        if reply.next_offset >= reply.end {
+            runtime.wait_for_output(id, reply.next_offset, NOTICE)?;
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! `mw clear`: remove finished tasks and their files.
+
+use clap::Args;
+use meanwhile::model::parse_duration_ms;
+use meanwhile::{Filter, KillRequest};
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::exit_code;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The tasks
+    ids: Vec<String>,
+    /// All finished ones
+    #[arg(long)]
+    finished: bool,
+    /// Those that ended that long ago
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    older_than: Option<u64>,
+    /// Those of this batch
+    #[arg(long)]
+    batch: Option<String>,
+    /// End live ones first
+    #[arg(long)]
+    kill: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let mut ids = self.ids.iter().map(|handle| runtime.resolve(handle, &context.scope())).collect::<Result<Vec<_>, _>>()?;
+        let by_rule = self.finished || self.older_than.is_some() || self.batch.is_some();
+        if ids.is_empty() && !by_rule {
+            return Err(CommandError::usage("nothing to clear is named", "name tasks, or use --finished, --older-than or --batch"));
+        }
+        if by_rule && self.ids.is_empty() {
+            let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
+            let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
+            let tasks = if whole_batch {
+                runtime.list(&Filter { limit: u32::MAX, ..filter })?.tasks
+            } else {
+                runtime.finished(&filter, self.older_than)?
+            };
+            ids.extend(tasks.into_iter().map(|task| task.id));
+        }
+        let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
+        let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
+        if context.json {
+            render::out(&format!("{}\n", serde_json::to_string(&report).map_err(std::io::Error::from)?))?;
+        } else {
+            render::out(&format!("cleared {}\n", render::count(report.cleared.len(), "task")))?;
+            for kept in &report.kept {
+                eprintln!("mw: {} was kept: {}; mw clear --kill ends it first", kept.id, kept.reason);
+            }
+        }
+        let refused = !self.ids.is_empty() && !report.kept.is_empty();
+        Ok(if refused { exit_code::CONFLICT } else { 0 })
+    }
+}

@@ -1,0 +1,16 @@
+//! `mw fail-points`: the steps at which a debug build can be made to die.
+
+use clap::Args;
+
+use crate::error::CommandResult;
+
+#[derive(Args)]
+pub(crate) struct Arguments {}
+
+impl Arguments {
+    pub(crate) fn run(self) -> CommandResult {
+        let all = meanwhile::FAIL_POINTS.iter().chain(&mw_supervisor::FAIL_POINTS);
+        crate::render::out(&all.map(|name| format!("{name}\n")).collect::<String>())?;
+        Ok(0)
+    }
+}

@@ -1,0 +1,50 @@
+//! `mw input`: type into a task.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+
+use clap::Args;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+    /// What to type; - reads standard input
+    #[arg(required_unless_present = "eof", allow_hyphen_values = true)]
+    text: Option<OsString>,
+    /// Do not add a newline
+    #[arg(long)]
+    no_newline: bool,
+    /// Close the task's standard input afterwards
+    #[arg(long)]
+    eof: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        runtime.resolve(&self.id, &context.scope())?;
+        let mut data = Vec::new();
+        match self.text {
+            Some(text) if text == "-" => drop(std::io::stdin().read_to_end(&mut data)?),
+            Some(text) => {
+                data.extend_from_slice(text.as_bytes());
+                if !self.no_newline {
+                    data.push(b'\n');
+                }
+            }
+            None => {}
+        }
+        let bytes = runtime.input(&self.id, &context.scope(), &data, self.eof)?;
+        if context.json {
+            render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;
+        }
+        Ok(0)
+    }
+}

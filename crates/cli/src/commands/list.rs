@@ -1,0 +1,66 @@
+//! `mw list`: tasks, live ones first.
+
+use clap::Args;
+use meanwhile::model::Status;
+use meanwhile::{Filter, Scope};
+use serde_json::json;
+
+use super::start::KindChoice;
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Only in these states, separated by commas
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', value_parser = parse_status)]
+    status: Vec<Status>,
+    /// Only of this kind
+    #[arg(long, value_enum)]
+    kind: Option<KindChoice>,
+    /// Only of this session
+    #[arg(long)]
+    session: Option<String>,
+    /// Only of this batch
+    #[arg(long)]
+    batch: Option<String>,
+    /// Only with this name
+    #[arg(long)]
+    name: Option<String>,
+    /// All that fit
+    #[arg(long, conflicts_with = "limit")]
+    all: bool,
+    /// Most tasks to show
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+}
+
+pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
+    let known = || Status::ALL.map(Status::word).join(", ");
+    Status::from_word(word).ok_or_else(|| format!("{word:?} is none of {}", known()))
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let scope = match (context.scope(), self.session) {
+            (Scope::All, Some(session)) => Scope::Session(session),
+            (scope, _) => scope,
+        };
+        let filter = Filter {
+            scope,
+            statuses: self.status,
+            kind: self.kind.map(KindChoice::kind),
+            batch: self.batch,
+            name: self.name,
+            limit: if self.all { u32::MAX } else { self.limit },
+        };
+        let page = runtime.list(&filter)?;
+        if context.json {
+            render::out(&format!("{}\n", json!({"tasks": page.tasks, "total": page.total})))?;
+        } else {
+            render::out(&render::list(&page, context.colour()))?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,200 @@
+//! `mw output`: read a task's output.
+
+use std::io::{IsTerminal, Write};
+
+use clap::{Args, ValueEnum};
+use meanwhile::model::{Io, parse_size};
+use meanwhile::{From, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen};
+use serde_json::json;
+
+use super::follow::{self, Sink};
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::render;
+
+/// What is printed when nothing is chosen.
+const GLANCE: u64 = 8 << 10;
+/// What is printed at most when something is.
+const CHOSEN: u64 = 1 << 20;
+/// How much of a log a screen is made from.
+const SCREEN_BYTES: u64 = 256 << 10;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+    /// The last N lines
+    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"])]
+    tail: Option<u64>,
+    /// From this byte on
+    #[arg(long, value_name = "N", conflicts_with = "new")]
+    offset: Option<u64>,
+    /// What this reader has not seen yet
+    #[arg(long)]
+    new: bool,
+    /// Whose place to read from and to move
+    #[arg(long, default_value = "cli", requires = "new")]
+    reader: String,
+    /// Which stream
+    #[arg(long, value_enum, default_value_t = StreamWord::Both)]
+    stream: StreamWord,
+    /// Most bytes to print; 0 = no limit
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    max_bytes: Option<u64>,
+    /// Most lines to print
+    #[arg(long, value_name = "N")]
+    max_lines: Option<u64>,
+    /// Only lines that fit this regular expression
+    #[arg(long, value_name = "RE", conflicts_with_all = ["follow", "tail", "new", "screen"])]
+    grep: Option<String>,
+    /// Lines around each that fits
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "grep")]
+    context: usize,
+    /// Go on until the task ends
+    #[arg(long, short, conflicts_with = "screen")]
+    follow: bool,
+    /// Print bytes as they are
+    #[arg(long)]
+    raw: bool,
+    /// Show what a terminal would show now
+    #[arg(long)]
+    screen: bool,
+    /// An earlier run
+    #[arg(long, value_name = "N")]
+    run: Option<u32>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum StreamWord {
+    Both,
+    Stdout,
+    Stderr,
+}
+
+impl StreamWord {
+    const fn choice(self) -> StreamChoice {
+        match self {
+            Self::Both => StreamChoice::Both,
+            Self::Stdout => StreamChoice::Stdout,
+            Self::Stderr => StreamChoice::Stderr,
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        if let Some(pattern) = &self.grep {
+            return self.grep(context, &runtime, pattern);
+        }
+        if self.screen {
+            return self.show_screen(context, &runtime);
+        }
+        if self.follow {
+            return self.follow(context, &runtime);
+        }
+        let reply = runtime.read(&self.id, &context.scope(), &self.request())?;
+        if context.json {
+            render::out(&format!("{}\n", self.json(&reply)))?;
+        } else {
+            self.print(&reply)?;
+        }
+        Ok(0)
+    }
+
+    fn request(&self) -> ReadRequest {
+        let chosen = self.tail.is_some() || self.offset.is_some() || self.new || self.follow;
+        let max_bytes = self.max_bytes.unwrap_or(if chosen { CHOSEN } else { GLANCE });
+        let from = match (self.tail, self.offset, self.new) {
+            (Some(lines), _, _) => From::TailLines(lines),
+            (_, Some(offset), _) => From::Offset(offset),
+            (_, _, true) => From::Cursor(self.reader.clone()),
+            _ if self.max_lines.is_some() => From::Offset(0),
+            _ => From::TailBytes(if max_bytes == 0 { u64::MAX } else { max_bytes }),
+        };
+        ReadRequest { stream: self.stream.choice(), from, max_bytes, max_lines: self.max_lines.unwrap_or(0), run: self.run }
+    }
+
+    fn text(&self, reply: &ReadReply) -> String {
+        if self.raw { reply.text() } else { clean_text(&reply.text()) }
+    }
+
+    fn json(&self, reply: &ReadReply) -> serde_json::Value {
+        json!({
+            "text": self.text(reply),
+            "offset": reply.offset,
+            "next_offset": reply.next_offset,
+            "eof": reply.eof,
+            "truncated": reply.truncated,
+            "dropped_bytes": reply.dropped_bytes,
+        })
+    }
+
+    fn print(&self, reply: &ReadReply) -> Result<(), CommandError> {
+        let mut out = std::io::stdout().lock();
+        if self.raw || out.is_terminal() {
+            out.write_all(&reply.bytes())?;
+        } else {
+            out.write_all(clean_text(&reply.text()).as_bytes())?;
+        }
+        out.flush()?;
+        if reply.offset > 0 && !self.new && self.offset.is_none() && self.tail.is_none() {
+            let id = &self.id;
+            eprintln!("mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all", reply.offset);
+        }
+        if reply.next_offset < reply.end {
+            eprintln!("mw: {} more bytes: mw output {} --offset {}", reply.end - reply.next_offset, self.id, reply.next_offset);
+        }
+        Ok(())
+    }
+
+    fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {
+        let most = self.max_lines.map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
+        let options = (self.stream.choice(), self.offset.unwrap_or(0), self.context, most);
+        let reply = runtime.grep(&self.id, &context.scope(), pattern, options)?;
+        if context.json {
+            render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
+            return Ok(0);
+        }
+        let mut text = String::new();
+        for found in &reply.matches {
+            let mark = if found.context { '-' } else { ':' };
+            text.push_str(&format!("{}{mark}{}\n", found.line, found.text));
+        }
+        render::out(&text)?;
+        if reply.truncated {
+            eprintln!("mw: there may be more: mw output {} --grep … --offset {}", self.id, reply.next_offset);
+        }
+        Ok(0)
+    }
+
+    fn show_screen(&self, context: &Context, runtime: &Runtime) -> CommandResult {
+        let task = runtime.task(&self.id, &context.scope())?;
+        let (rows, cols) = match runtime.home().spec(&task.id)?.io {
+            Io::Pty { rows, cols } => (rows, cols),
+            Io::Pipes | Io::Stdin => (24, 80),
+        };
+        let request = ReadRequest { from: From::TailBytes(SCREEN_BYTES), max_bytes: SCREEN_BYTES, run: self.run, ..ReadRequest::default() };
+        let reply = runtime.read(&self.id, &context.scope(), &request)?;
+        let mut bytes = reply.bytes();
+        if matches!(runtime.home().spec(&task.id)?.io, Io::Pipes | Io::Stdin) {
+            // Without a terminal nobody turns newlines into new lines.
+            bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
+        }
+        let screen = render_screen(&bytes, rows, cols);
+        if context.json {
+            render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
+        } else {
+            render::out(&format!("{screen}\n"))?;
+        }
+        Ok(0)
+    }
+
+    fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
+        let id = runtime.resolve(&self.id, &context.scope())?;
+        let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
+        let sink = if self.raw || std::io::stdout().is_terminal() { Sink::Raw } else { Sink::Clean };
+        follow::to_end(runtime, &id, &context.scope(), &request, sink)?;
+        Ok(0)
+    }
+}

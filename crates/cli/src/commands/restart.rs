@@ -1,0 +1,28 @@
+//! `mw restart`: a further run of the same spec.
+
+use clap::Args;
+use meanwhile::Started;
+
+use super::start::start_json;
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let task = runtime.restart(&self.id, &context.scope())?;
+        if context.json {
+            render::out(&format!("{}\n", start_json(&task)))?;
+        } else {
+            render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
+        }
+        Ok(0)
+    }
+}

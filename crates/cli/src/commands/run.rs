@@ -1,0 +1,140 @@
+//! `mw run`: the same as start, attached.
+
+use std::io::{IsTerminal, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use meanwhile::model::{TaskId, parse_duration_ms};
+use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
+
+use super::follow::{self, Sink};
+use super::start::TaskArguments;
+use super::wait::task_code;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::terminal::{Keys, RawMode};
+
+/// How soon a key or Ctrl-C is noticed while the task is silent.
+const NOTICE: Duration = Duration::from_millis(100);
+const CTRL_B: u8 = 2;
+const SIGINT: i32 = 2;
+const SIGKILL: i32 = 9;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Leave it running in the background after that long
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    detach_after: Option<u64>,
+    #[command(flatten)]
+    task: TaskArguments,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let interrupts = Arc::new(AtomicUsize::new(0));
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            let counted = Arc::clone(&interrupts);
+            count_signal(signal, counted)?;
+        }
+        let runtime = context.runtime()?;
+        let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
+        let id = self.task.start(context, &runtime)?.task.id;
+        let keyboard = watch_keyboard();
+        let detached = stream(context, &runtime, &id, detach_at, &keyboard, &interrupts)?;
+        drop(keyboard);
+        if detached {
+            eprintln!("mw: {id} goes on in the background; mw status {id} shows it");
+            return Ok(0);
+        }
+        let task = runtime.task(id.as_str(), &context.scope())?;
+        if task.exit_code.is_none() || task.status != meanwhile::model::Status::Completed {
+            let cause = task.cause.clone().unwrap_or_default();
+            if task.exit_code.is_none() {
+                eprintln!("mw: {id} {}: {cause}", task.status.word());
+            }
+        }
+        Ok(task_code(&task))
+    }
+}
+
+fn count_signal(signal: i32, counter: Arc<AtomicUsize>) -> Result<(), CommandError> {
+    let flag = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    std::thread::spawn(move || {
+        loop {
+            if flag.swap(false, Ordering::Relaxed) {
+                counter.fetch_add(1, Ordering::Relaxed);
+            }
+            std::thread::sleep(NOTICE);
+        }
+    });
+    Ok(())
+}
+
+/// The keyboard while a task is attached.
+struct Keyboard {
+    _mode: RawMode,
+    detach: Arc<AtomicBool>,
+}
+
+fn watch_keyboard() -> Keyboard {
+    let detach = Arc::new(AtomicBool::new(false));
+    let mode = RawMode::enter(Keys::Single);
+    if std::io::stdin().is_terminal() {
+        let pressed = Arc::clone(&detach);
+        std::thread::spawn(move || {
+            let mut key = [0];
+            while let Ok(1) = std::io::stdin().read(&mut key) {
+                if key[0] == CTRL_B {
+                    pressed.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+    Keyboard { _mode: mode, detach }
+}
+
+/// Streams until the task has ended; returns whether it was left running instead.
+fn stream(
+    context: &Context,
+    runtime: &Runtime,
+    id: &TaskId,
+    detach_at: Option<Instant>,
+    keyboard: &Keyboard,
+    interrupts: &AtomicUsize,
+) -> Result<bool, CommandError> {
+    let mut request =
+        ReadRequest { stream: StreamChoice::Apart, from: From::Offset(0), max_bytes: 1 << 20, ..ReadRequest::default() };
+    let mut handled = 0;
+    std::thread::scope(|scope| {
+        loop {
+            let reply = follow::step(runtime, id, &context.scope(), &request, Sink::Apart)?;
+            request.from = From::Offset(reply.next_offset);
+            let over = reply.eof || runtime.task(id.as_str(), &context.scope())?.status.is_terminal() && reply.next_offset >= reply.end;
+            if over {
+                return Ok(false);
+            }
+            if keyboard.detach.load(Ordering::Relaxed) || detach_at.is_some_and(|at| Instant::now() >= at) {
+                return Ok(true);
+            }
+            let asked = interrupts.load(Ordering::Relaxed);
+            if asked > handled {
+                let signal = if handled == 0 { SIGINT } else { SIGKILL };
+                handled = asked;
+                // The kill waits for the whole tree, the output must go on meanwhile.
+                scope.spawn(move || {
+                    if let Ok(runtime) = context.runtime() {
+                        let request = KillRequest { by: context.requester(), signal, grace_ms: None };
+                        let _ = runtime.kill(id.as_str(), &context.scope(), &request);
+                    }
+                });
+            }
+            if reply.next_offset >= reply.end {
+                let left = detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
+                runtime.wait_for_output(id, reply.next_offset, left.max(Duration::from_millis(1)))?;
+            }
+        }
+    })
+}

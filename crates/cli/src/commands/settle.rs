@@ -1,0 +1,29 @@
+//! `mw settle`: what a supervisor becomes when its task is over.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use meanwhile::Runtime;
+use meanwhile::model::TaskId;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The home the task belongs to
+    #[arg(long)]
+    home: PathBuf,
+    /// The task
+    id: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let id: TaskId = self.id.parse().map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
+        let mut settings = context.config.settings.clone();
+        settings.home = self.home;
+        Runtime::open(settings)?.settle(&id)?;
+        Ok(0)
+    }
+}

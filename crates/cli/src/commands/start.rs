@@ -1,0 +1,237 @@
+//! `mw start`: run something in the background.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, TaskKind, Timestamp, parse_duration_ms, parse_size};
+use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    task: TaskArguments,
+}
+
+/// Options that `start` and `run` share.
+#[derive(Args)]
+pub(crate) struct TaskArguments {
+    /// Name unique among the session's live tasks
+    #[arg(long)]
+    name: Option<String>,
+    /// What to do when that name is live
+    #[arg(long, value_enum, default_value_t = IfRunningChoice::Refuse, requires = "name")]
+    if_running: IfRunningChoice,
+    /// A line for people
+    #[arg(long)]
+    description: Option<String>,
+    /// Working directory
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Add to the environment
+    #[arg(long, value_name = "KEY=VALUE")]
+    env: Vec<OsString>,
+    /// End the task when it has run that long
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    timeout: Option<u64>,
+    /// End the task that long from now, however long it waits in the queue
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    deadline: Option<u64>,
+    /// Whether it ends with its session
+    #[arg(long, value_enum, default_value_t = LifetimeChoice::Session)]
+    lifetime: LifetimeChoice,
+    /// Keep standard input open for `mw input`
+    #[arg(long, conflicts_with = "pty")]
+    stdin: bool,
+    /// Give it a terminal
+    #[arg(long)]
+    pty: bool,
+    /// Size of the terminal
+    #[arg(long, value_name = "COLSxROWS", default_value = "80x24", value_parser = parse_terminal_size, requires = "pty")]
+    size: (u16, u16),
+    /// Most bytes the log may hold; 0 = no cap
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    cap: Option<u64>,
+    /// Start when that task has completed; skipped when it does not
+    #[arg(long, value_name = "ID")]
+    after: Vec<String>,
+    /// Higher starts earlier
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    priority: i32,
+    /// What to do when no slot is free
+    #[arg(long, value_parser = crate::config::at_capacity, value_name = "queue|reject")]
+    at_capacity: Option<AtCapacity>,
+    /// Batch the task belongs to
+    #[arg(long)]
+    batch: Option<String>,
+    /// What sort of work it is
+    #[arg(long, value_enum, default_value_t = KindChoice::Shell, hide = true)]
+    kind: KindChoice,
+    /// Shell for the one-argument form
+    #[arg(long, value_name = "PROGRAM")]
+    shell: Option<OsString>,
+    /// One quoted script for the shell
+    #[arg(value_name = "SCRIPT", conflicts_with = "program", required_unless_present = "program")]
+    script: Option<OsString>,
+    /// Program and arguments, run without a shell
+    #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum IfRunningChoice {
+    Refuse,
+    Return,
+    Restart,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LifetimeChoice {
+    Session,
+    Detached,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum KindChoice {
+    Shell,
+    Agent,
+    Remote,
+}
+
+impl KindChoice {
+    pub(crate) const fn kind(self) -> TaskKind {
+        match self {
+            Self::Shell => TaskKind::Shell,
+            Self::Agent => TaskKind::Agent,
+            Self::Remote => TaskKind::Remote,
+        }
+    }
+}
+
+fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
+    let size = text.split_once('x').and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
+    size.filter(|(cols, rows)| *cols > 0 && *rows > 0).ok_or_else(|| format!("{text:?} is not a size such as 80x24"))
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let started = self.task.start(context, &runtime)?;
+        if context.json {
+            println!("{}", start_json(&started.task));
+        } else {
+            print!("{}", render::started(&started, context.colour()));
+        }
+        Ok(0)
+    }
+}
+
+/// The reply of every command that starts something.
+pub(crate) fn start_json(task: &meanwhile::Task) -> serde_json::Value {
+    json!({
+        "id": task.id,
+        "status": task.status,
+        "pid": task.pid,
+        "output_path": task.output_path,
+        "queue_position": task.queue_position,
+    })
+}
+
+impl TaskArguments {
+    /// Resolves what was typed and starts the task.
+    pub(crate) fn start(self, context: &Context, runtime: &Runtime) -> Result<Started, CommandError> {
+        let request = self.request(context, runtime)?;
+        Ok(runtime.start(&request)?)
+    }
+
+    fn request(self, context: &Context, runtime: &Runtime) -> Result<TaskRequest, CommandError> {
+        let command = self.command(context);
+        let mut limits = context.config.settings.limits.clone();
+        limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
+        limits.deadline = self.deadline.map(|ms| now().plus_ms(ms));
+        limits.output_cap = self.cap.unwrap_or(limits.output_cap);
+        let after = self.after.iter().map(|handle| runtime.resolve(handle, &context.scope())).collect::<Result<_, _>>()?;
+        let io = match (self.pty, self.stdin) {
+            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
+            (false, true) => Io::Stdin,
+            (false, false) => Io::Pipes,
+        };
+        let cwd = match self.cwd {
+            Some(cwd) => std::path::absolute(cwd)?,
+            None => std::env::current_dir().map_err(|error| {
+                CommandError::usage(format!("the current directory cannot be used: {error}"), "name one with --cwd")
+            })?,
+        };
+        Ok(TaskRequest {
+            kind: self.kind.kind(),
+            session: context.owner(),
+            command,
+            cwd,
+            env: environment(&self.env)?,
+            umask: current_umask(),
+            name: self.name,
+            if_running: match self.if_running {
+                IfRunningChoice::Refuse => IfRunning::Refuse,
+                IfRunningChoice::Return => IfRunning::Return,
+                IfRunningChoice::Restart => IfRunning::Restart,
+            },
+            description: self.description,
+            io,
+            limits,
+            lifetime: match self.lifetime {
+                LifetimeChoice::Session => Lifetime::Session,
+                LifetimeChoice::Detached => Lifetime::Detached,
+            },
+            batch: self.batch,
+            after,
+            priority: self.priority,
+            at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
+            approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
+        })
+    }
+
+    fn command(&self, context: &Context) -> CommandSpec {
+        let raw = |text: &OsString| RawText::from(text.as_bytes());
+        match &self.script {
+            Some(script) => CommandSpec::Shell {
+                program: self.shell.as_ref().map_or_else(|| RawText::from(context.config.shell.as_str()), raw),
+                script: raw(script),
+            },
+            None => CommandSpec::Argv(self.program.iter().map(raw).collect()),
+        }
+    }
+}
+
+fn now() -> Timestamp {
+    SystemClock.now()
+}
+
+/// The caller's environment, with what was added for this task.
+fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
+    let mut all: Vec<EnvVar> = std::env::vars_os()
+        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
+        .collect();
+    for entry in added {
+        let bytes = entry.as_bytes();
+        let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {
+            CommandError::usage(format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()), "write it as --env NAME=VALUE")
+        })?;
+        let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
+        all.retain(|other| other.name != var.name);
+        all.push(var);
+    }
+    Ok(all)
+}
+
+/// The mask can only be read by setting it; this program has one thread here.
+fn current_umask() -> u32 {
+    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    rustix::process::umask(mask);
+    mask.as_raw_mode()
+}

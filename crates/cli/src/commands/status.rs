@@ -1,0 +1,51 @@
+//! `mw status`: one task and its last lines.
+
+use clap::Args;
+use meanwhile::{From, ReadRequest, clean_text};
+
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+/// Most bytes of output a status shows.
+const MOST_BYTES: u64 = 8192;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+    /// How many of its last lines to show
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    lines: u64,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let task = runtime.task(&self.id, &context.scope())?;
+        let output = if self.lines == 0 {
+            String::new()
+        } else {
+            let request = ReadRequest { from: From::TailLines(self.lines), max_bytes: 0, ..ReadRequest::default() };
+            // A log that is gone is no reason to hide the rest.
+            let text = runtime.read(task.id.as_str(), &context.scope(), &request).map(|reply| clean_text(&reply.text()));
+            last_bytes(&text.unwrap_or_default())
+        };
+        if context.json {
+            let mut value = serde_json::to_value(&task).map_err(std::io::Error::from)?;
+            value["output"] = output.into();
+            render::out(&format!("{value}\n"))?;
+        } else {
+            render::out(&render::status(&task, &output, context.colour()))?;
+        }
+        Ok(0)
+    }
+}
+
+fn last_bytes(text: &str) -> String {
+    let mut from = text.len().saturating_sub(MOST_BYTES as usize);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    text[from..].to_owned()
+}

@@ -1,0 +1,114 @@
+//! `mw wait`: one wait for any or all of many tasks.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use meanwhile::model::parse_duration_ms;
+use meanwhile::{Condition, Filter, Task, WaitReply, WaitRequest};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::exit_code;
+use crate::render;
+use crate::terminal::ProgressLine;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The tasks
+    #[arg(required_unless_present = "batch")]
+    ids: Vec<String>,
+    /// Return when the first of them is there
+    #[arg(long)]
+    any: bool,
+    /// What to wait for: exit, match=RE, port=N or silence=DURATION
+    #[arg(long, value_name = "CONDITION", default_value = "exit")]
+    until: String,
+    /// Longest wait
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    timeout: Option<u64>,
+    /// All tasks of this batch
+    #[arg(long)]
+    batch: Option<String>,
+}
+
+fn parse_condition(text: &str) -> Result<Condition, CommandError> {
+    let bad = |why: String| CommandError::usage(why, "write exit, match=RE, port=N or silence=DURATION");
+    match text.split_once('=') {
+        None if text == "exit" => Ok(Condition::Exit),
+        Some(("match", pattern)) => Ok(Condition::matching(pattern)?),
+        Some(("port", port)) => {
+            let number = port.parse().ok().filter(|port| *port > 0);
+            number.map(Condition::Port).ok_or_else(|| bad(format!("{port:?} is not a port")))
+        }
+        Some(("silence", ms)) => parse_duration_ms(ms).map(Condition::Silence).map_err(|error| bad(error.to_string())),
+        _ => Err(bad(format!("{text:?} is nothing to wait for"))),
+    }
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let condition = parse_condition(&self.until)?;
+        let runtime = context.runtime()?;
+        let mut tasks = Vec::new();
+        for handle in &self.ids {
+            let id = runtime.resolve(handle, &context.scope())?;
+            if !tasks.contains(&id) {
+                tasks.push(id);
+            }
+        }
+        if let Some(batch) = &self.batch {
+            let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
+            tasks.extend(runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
+        }
+        let request = WaitRequest { tasks, any: self.any, condition, timeout: self.timeout.map(Duration::from_millis), look_every: None };
+        let mut progress = ProgressLine::new(context.json);
+        let begun = Instant::now();
+        let reply = if progress.is_shown() {
+            progress.follow(&runtime, &request, begun)?
+        } else {
+            runtime.wait(&request)?
+        };
+        progress.clear();
+        if context.json {
+            render::out(&format!("{}\n", json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met})))?;
+        } else {
+            for task in &reply.tasks {
+                render::out(&format!("{}\n", render::line(task, context.colour())))?;
+            }
+        }
+        Ok(self.code(&reply, &request.condition))
+    }
+
+    fn code(&self, reply: &WaitReply, condition: &Condition) -> u8 {
+        if reply.timed_out {
+            return exit_code::TIMED_OUT;
+        }
+        if !matches!(condition, Condition::Exit) {
+            let enough = if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() };
+            return if enough { 0 } else { exit_code::UNMET };
+        }
+        let first = self.any.then(|| reply.met.first()).flatten();
+        match first.and_then(|id| reply.tasks.iter().find(|task| task.id == *id)) {
+            Some(task) => task_code(task),
+            None => reply.tasks.iter().map(task_code).find(|code| *code != 0).unwrap_or(0),
+        }
+    }
+}
+
+/// The exit code that speaks for an ended task.
+pub(crate) fn task_code(task: &Task) -> u8 {
+    use meanwhile::model::Cause;
+    let Some(cause) = task.cause_value() else { return exit_code::FAILURE };
+    let own = cause.exit_code().map(|code| code as u8);
+    let by_signal = cause.signal().map(|signal| (exit_code::SIGNAL_BASE + signal) as u8);
+    match cause {
+        Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(exit_code::FAILURE),
+        // An end that was asked for is no success, whatever the process made of it.
+        Cause::Cancelled { .. } => own.filter(|code| *code != 0).or(by_signal).unwrap_or(exit_code::FAILURE),
+        Cause::TimedOut { .. } => exit_code::TIMED_OUT,
+        Cause::SpawnFailed { .. } => exit_code::PROGRAM_NOT_FOUND,
+        Cause::Lost { .. } => exit_code::LOST,
+        Cause::Skipped { .. } => exit_code::FAILURE,
+    }
+}

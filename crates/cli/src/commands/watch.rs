@@ -1,0 +1,65 @@
+//! `mw watch`: what happens, as JSON lines.
+
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use meanwhile::model::parse_duration_ms;
+
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+const PAGE: u32 = 500;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Begin after this event; without it, with what happens from now on
+    #[arg(long, value_name = "SEQ")]
+    from: Option<i64>,
+    /// Print what is there and end
+    #[arg(long)]
+    no_follow: bool,
+    /// Only this task
+    #[arg(long, value_name = "ID")]
+    task: Option<String>,
+    /// End when nothing has happened for that long
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    idle_exit: Option<u64>,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let task = self.task.as_ref().map(|handle| runtime.resolve(handle, &context.scope())).transpose()?;
+        let mut seq = match self.from {
+            Some(seq) => seq,
+            None if self.no_follow => 0,
+            None => runtime.last_event()?,
+        };
+        let fallback = Duration::from_millis(context.config.settings.fallback_ms);
+        let mut last = Instant::now();
+        loop {
+            let events = runtime.events_after(seq, &context.scope(), task.as_ref(), PAGE)?;
+            let page_full = events.len() == PAGE as usize;
+            let mut text = String::new();
+            for event in &events {
+                seq = event.seq;
+                text.push_str(&serde_json::to_string(event).map_err(std::io::Error::from)?);
+                text.push('\n');
+            }
+            if !events.is_empty() {
+                render::out(&text)?;
+                last = Instant::now();
+            }
+            if page_full {
+                continue;
+            }
+            let idle = self.idle_exit.is_some_and(|ms| last.elapsed() >= Duration::from_millis(ms));
+            if self.no_follow || idle {
+                return Ok(0);
+            }
+            let left = self.idle_exit.map_or(fallback, |ms| Duration::from_millis(ms).saturating_sub(last.elapsed()).min(fallback));
+            runtime.wait_for_ring(left.max(Duration::from_millis(1)))?;
+        }
+    }
+}

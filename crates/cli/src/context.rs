@@ -1,0 +1,63 @@
+//! What every command is given.
+
+use std::env;
+use std::io::IsTerminal;
+
+use meanwhile::{Runtime, Scope};
+
+use crate::config::Config;
+use crate::error::CommandError;
+
+/// The owner of tasks that are started outside any session.
+const DEFAULT_SESSION: &str = "default";
+
+/// Settings, session and the way to print.
+pub(crate) struct Context {
+    pub(crate) config: Config,
+    pub(crate) session: Option<String>,
+    pub(crate) json: bool,
+}
+
+impl Context {
+    pub(crate) fn load(json: bool) -> Result<Self, CommandError> {
+        let session = match env::var("MEANWHILE_SESSION") {
+            Ok(session) if session.is_empty() => None,
+            Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
+                return Err(CommandError::usage("MEANWHILE_SESSION is no usable name", "use up to 200 printable characters"));
+            }
+            Ok(session) => Some(session),
+            Err(env::VarError::NotPresent) => None,
+            Err(env::VarError::NotUnicode(_)) => {
+                return Err(CommandError::usage("MEANWHILE_SESSION is not UTF-8", "use printable characters"));
+            }
+        };
+        if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
+            meanwhile::arm_fail_point(&name);
+        }
+        Ok(Self { config: Config::load()?, session, json })
+    }
+
+    pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
+        Ok(Runtime::open(self.config.settings.clone())?)
+    }
+
+    /// Whose tasks this command may see.
+    pub(crate) fn scope(&self) -> Scope {
+        self.session.clone().map_or(Scope::All, Scope::Session)
+    }
+
+    /// Who owns what this command starts.
+    pub(crate) fn owner(&self) -> String {
+        self.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned())
+    }
+
+    /// Who is asking, for the record.
+    pub(crate) fn requester(&self) -> String {
+        self.session.as_ref().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
+    }
+
+    /// Whether people read stdout and want colour.
+    pub(crate) fn colour(&self) -> bool {
+        !self.json && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stdout().is_terminal()
+    }
+}

@@ -1,0 +1,24 @@
+//! Exit codes, each with a name. See `docs/cli.md`.
+
+/// Something failed that has no code of its own.
+pub(crate) const FAILURE: u8 = 1;
+/// Bad input; nothing was changed.
+pub(crate) const USAGE: u8 = 2;
+/// No such task, or more than one fits.
+pub(crate) const NOT_FOUND: u8 = 5;
+/// A name is live, no slot is free, or a task is not in a state for this.
+pub(crate) const CONFLICT: u8 = 6;
+/// The home cannot be used.
+pub(crate) const STORE: u8 = 7;
+/// The task ended before the condition came true.
+pub(crate) const UNMET: u8 = 8;
+/// The wait, or the task's own time limit, ran out.
+pub(crate) const TIMED_OUT: u8 = 124;
+/// The ending is not known.
+pub(crate) const LOST: u8 = 125;
+/// The program could not be executed.
+pub(crate) const NOT_EXECUTABLE: u8 = 126;
+/// The program was not found.
+pub(crate) const PROGRAM_NOT_FOUND: u8 = 127;
+/// Added to the number of the signal that ended a task.
+pub(crate) const SIGNAL_BASE: i32 = 128;

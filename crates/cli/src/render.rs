@@ -1,0 +1,239 @@
+//! Text for people: colour where wanted, cut to the terminal, safe to show.
+
+use std::io::Write;
+
+use comfy_table::{ContentArrangement, Table, presets};
+use meanwhile::model::Status;
+use meanwhile::model::wire::KillReceipt;
+use meanwhile::{Page, Started, Task, clean_text};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::terminal;
+
+/// Writes to stdout; a reader that went away is an error the caller passes on quietly.
+pub(crate) fn out(text: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Cuts a text to a number of columns, control characters taken out.
+pub(crate) fn shortened(text: &str, columns: usize) -> String {
+    let text: String = clean_text(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.width() <= columns {
+        return text;
+    }
+    let mut used = 1;
+    let cut: String = text
+        .chars()
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= columns
+        })
+        .collect();
+    format!("{cut}…")
+}
+
+/// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
+pub(crate) fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..10 => format!("{:.1}s", ms as f64 / 1000.0),
+        10..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Returns `1 task`, `2 tasks`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Returns a bar of block characters.
+pub(crate) fn bar(percent: f64, columns: usize) -> String {
+    let filled = ((percent / 100.0 * columns as f64).round() as usize).min(columns);
+    format!("{}{}", "█".repeat(filled), "░".repeat(columns - filled))
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
+    }
+}
+
+const fn icon(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "○",
+        Status::Running | Status::Resumed => "●",
+        Status::Cancelling => "◐",
+        Status::Completed => "✓",
+        Status::Failed => "✗",
+        Status::Cancelled => "⊘",
+        Status::TimedOut => "⌛",
+        Status::Lost => "?",
+    }
+}
+
+fn coloured(text: &str, status: Status, colour: bool) -> String {
+    let code = match status {
+        Status::Pending => "2",
+        Status::Running | Status::Resumed => "36",
+        Status::Completed => "32",
+        Status::Failed | Status::TimedOut => "31",
+        Status::Cancelling | Status::Cancelled => "33",
+        Status::Lost => "35",
+    };
+    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+}
+
+fn title(task: &Task) -> String {
+    task.name.clone().or_else(|| task.description.clone()).unwrap_or_else(|| task.command.clone())
+}
+
+/// The state with what matters about it.
+fn state(task: &Task) -> String {
+    match (task.status, &task.cause) {
+        (Status::Pending, _) => task.queue_position.map_or_else(|| "pending".to_owned(), |place| format!("pending ({place}. in queue)")),
+        (Status::Running, _) if task.progress.is_some() => {
+            let percent = task.progress.as_ref().and_then(|progress| progress.percent);
+            percent.map_or_else(|| "running".to_owned(), |percent| format!("running {percent:.0}%"))
+        }
+        (status, Some(cause)) if status != Status::Completed => format!("{} ({cause})", status.word()),
+        (status, _) => status.word().to_owned(),
+    }
+}
+
+/// One line for one task.
+pub(crate) fn line(task: &Task, colour: bool) -> String {
+    let elapsed = task.duration_ms.map(duration).unwrap_or_default();
+    let head = coloured(&format!("{} {} {}", icon(task.status), task.id, state(task)), task.status, colour);
+    let rest = shortened(&title(task), terminal::width().saturating_sub(20).max(20));
+    format!("{head}  {elapsed}  {rest}")
+}
+
+/// The reply to a start.
+pub(crate) fn started(started: &Started, colour: bool) -> String {
+    let task = &started.task;
+    let id = task.id.as_str();
+    let head = match (started.existed, task.status, task.queue_position) {
+        (true, _, _) => format!("{id} is {} already", task.status.word()),
+        (false, Status::Pending, Some(place)) => format!("queued {id} ({place}. in queue)"),
+        (false, Status::Pending, None) => format!("queued {id}"),
+        (false, _, _) => format!("started {id} (pid {})", task.pid.unwrap_or(0)),
+    };
+    let output = if colour { format!("\x1b[2moutput {}\x1b[0m", task.output_path) } else { format!("output {}", task.output_path) };
+    format!("{}\n{output}\n", coloured(&head, Status::Running, colour))
+}
+
+/// The list.
+pub(crate) fn list(page: &Page, colour: bool) -> String {
+    if page.tasks.is_empty() {
+        return "No tasks.\n".to_owned();
+    }
+    let width = terminal::width();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["", "ID", "STATUS", "TIME", "WHAT"]);
+    let room = width.saturating_sub(52).max(16);
+    for task in &page.tasks {
+        let what = match (&task.name, &task.description) {
+            (Some(name), _) => format!("{name}: {}", task.command),
+            (None, Some(description)) => description.clone(),
+            (None, None) => task.command.clone(),
+        };
+        let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
+        table.add_row([
+            icon(task.status).to_owned(),
+            task.id.to_string(),
+            format!("{}{survivors}", shortened(&state(task), 24)),
+            task.duration_ms.map(duration).unwrap_or_else(|| "-".to_owned()),
+            shortened(&what, room),
+        ]);
+    }
+    let mut text = String::new();
+    for (position, row) in table.to_string().lines().enumerate() {
+        let row = row.trim_end();
+        let painted = match position.checked_sub(1).and_then(|at| page.tasks.get(at)) {
+            Some(task) => coloured(row, task.status, colour),
+            None if colour => format!("\x1b[1m{row}\x1b[0m"),
+            None => row.to_owned(),
+        };
+        text.push_str(&painted);
+        text.push('\n');
+    }
+    let hidden = page.total.saturating_sub(page.tasks.len() as u64);
+    if hidden > 0 {
+        text.push_str(&format!("{hidden} more: mw list --all\n"));
+    }
+    text
+}
+
+/// One task in full.
+pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
+    let mut rows = vec![("task", task.id.to_string()), ("status", coloured(&state(task), task.status, colour))];
+    let mut add = |name: &'static str, value: Option<String>| rows.extend(value.map(|value| (name, value)));
+    add("name", task.name.clone());
+    add("about", task.description.clone());
+    add("command", Some(task.command.clone()));
+    add("in", Some(task.cwd.clone()));
+    add("session", Some(task.session.clone()));
+    add("batch", task.batch_id.clone());
+    add("pid", task.pid.map(|pid| pid.to_string()));
+    add("started", task.started_at.map(|at| at.to_string()));
+    add("ended", task.ended_at.map(|at| at.to_string()));
+    add("took", task.duration_ms.map(duration));
+    add("exit code", task.exit_code.map(|code| code.to_string()));
+    add("signal", task.signal.clone());
+    add("deadline", task.deadline.map(|at| at.to_string()));
+    add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
+    add("runs", (task.runs > 1).then(|| task.runs.to_string()));
+    let dropped = if task.dropped_bytes > 0 { format!(", {} dropped", bytes(task.dropped_bytes)) } else { String::new() };
+    add("output", Some(format!("{} ({}{dropped})", task.output_path, bytes(task.output_bytes))));
+    let mut text: String = rows.iter().map(|(name, value)| format!("{name:<10} {}\n", visible(value, colour))).collect();
+    if !output.is_empty() {
+        text.push_str(&format!("{}\n{}\n", "─".repeat(terminal::width().min(60)), output.trim_end()));
+    }
+    text
+}
+
+fn visible(value: &str, colour: bool) -> String {
+    if colour && value.starts_with("\x1b[") { value.to_owned() } else { shortened(&value.replace('\n', " ⏎ "), 400) }
+}
+
+/// What a kill did.
+pub(crate) fn receipt(receipt: &KillReceipt) -> String {
+    let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
+    let mut text = if signals.is_empty() {
+        format!("{} {}: nothing was left to kill\n", receipt.id, receipt.status.word())
+    } else {
+        let killed = count(receipt.killed.len(), "process").replace("processs", "processes");
+        format!("{} {}: {} to {killed}, {} ms\n", receipt.id, receipt.status.word(), signals.join(", "), receipt.duration_ms)
+    };
+    for survivor in &receipt.survivors {
+        text.push_str(&format!("  still alive: {} {}\n", survivor.pid, survivor.command));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_naturally() {
+        for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
+            assert_eq!(duration(ms), text);
+        }
+    }
+
+    #[test]
+    fn texts_are_cut_by_what_they_take_on_screen() {
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(shortened("日本語", 4), "日…");
+        assert_eq!(shortened("a\nb\x1b[31mc", 10), "a bc");
+    }
+}

@@ -1,0 +1,223 @@
+//! Death of both watchers: the task goes on, the next command adopts it, and nothing is invented.
+
+use mw_testkit::{Home, SOON, alive, children};
+use rustix::system::uname;
+
+use crate::home;
+
+/// Tells whether the kernel lets a stranger learn an exit code (`PIDFD_GET_INFO`, Linux 6.15).
+fn exit_codes_can_be_learned() -> bool {
+    let release = uname().release().to_string_lossy().into_owned();
+    let mut numbers = release
+        .split(|c: char| !c.is_ascii_digit())
+        .map_while(|part| part.parse::<u32>().ok());
+    (numbers.next(), numbers.next()) >= (Some(6), Some(15))
+}
+
+/// Runs one command that changes nothing, so that it may put things right.
+fn one_further_command(home: &Home) {
+    let _ = home.mw(["list", "--json"]).ok();
+}
+
+#[test]
+fn a_running_task_goes_on_and_is_adopted() {
+    let home = home();
+    let id = home.start(&format!(
+        "seq 1 50000; {}; seq 50001 100000; exit 7",
+        children::gate("go")
+    ));
+    home.until_logged(&id, "\n50000\n");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    assert!(alive(pid));
+    one_further_command(&home);
+    assert_eq!(home.status(&id)["status"], "running");
+    home.open("go");
+    let task = home.ended(&id);
+    assert!(home.log(&id) == children::numbered(1, 100_000), "the log differs");
+    if exit_codes_can_be_learned() {
+        assert_eq!(
+            (&task["status"], &task["exit_code"]),
+            (&"failed".into(), &7.into()),
+            "{task}"
+        );
+    } else {
+        assert_eq!(task["status"], "lost", "{task}");
+    }
+}
+
+#[test]
+fn a_task_that_prints_without_anybody_does_not_break() {
+    let home = home();
+    // Less than a pipe of 1 MiB holds, so it need not even wait.
+    let id = home.start(&format!(
+        "{}; seq 1 50000; touch printed; {}; exit 3",
+        children::gate("a"),
+        children::gate("b")
+    ));
+    home.slay_watchers(&id);
+    home.open("a");
+    home.file("printed");
+    one_further_command(&home);
+    home.open("b");
+    home.ended(&id);
+    assert!(home.log(&id) == children::numbered(1, 50_000), "the log differs");
+}
+
+#[test]
+fn a_task_that_prints_more_than_the_pipe_holds_waits_and_loses_nothing() {
+    let home = home();
+    let script = format!("{}; touch printing; seq 1 600000; exit 3", children::gate("a"));
+    let id = home.start_with(&["--cap", "0"], &script);
+    home.slay_watchers(&id);
+    home.open("a");
+    home.file("printing");
+    one_further_command(&home);
+    home.ended(&id);
+    assert!(home.log(&id) == children::numbered(1, 600_000), "the log differs");
+}
+
+#[test]
+fn an_end_that_nobody_saw_is_lost_even_if_it_was_a_success() {
+    let home = home();
+    let id = home.start(&children::gated("go", 0));
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    home.open("go");
+    home.until_dead(pid);
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "lost", "{task}");
+    assert!(task["exit_code"].is_null() && task["signal"].is_null(), "{task}");
+    assert!(task["ended_at"].is_string(), "{task}");
+    let _ = home.mw(["wait", &id]).exits(125);
+}
+
+#[test]
+fn what_was_printed_before_an_unseen_end_is_kept() {
+    let home = home();
+    let id = home.start(&format!("echo one; {}; echo two", children::gate("go")));
+    home.until_logged(&id, "one");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    home.open("go");
+    home.until_dead(pid);
+    home.ended(&id);
+    assert!(home.log(&id).starts_with(b"one\n"));
+}
+
+#[test]
+fn a_lost_task_frees_its_slot() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(children::SLEEPER);
+    let _second = home.start("touch second");
+    let pid = home.pid(&first);
+    home.slay_watchers(&first);
+    home.slay(pid);
+    one_further_command(&home);
+    home.file("second");
+    assert_eq!(home.status(&first)["status"], "lost");
+}
+
+#[test]
+fn kill_reaches_a_task_without_watchers() {
+    let home = home();
+    let leave = [
+        children::leave_setsid("a"),
+        children::leave_double_fork("b"),
+        children::leave_holder("c"),
+    ];
+    let id = home.start(&format!("{}\nexec sleep 600", leave.join("\n")));
+    let kids = [
+        home.pid_in("a"),
+        home.pid_in("b"),
+        home.pid_in("c"),
+        home.pid(&id),
+    ];
+    home.slay_watchers(&id);
+    let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+    for kid in kids {
+        assert!(!alive(kid), "{receipt}");
+    }
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn kill_reaches_what_a_lost_task_left_behind() {
+    let home = home();
+    let id = home.start(&format!("{}\nexec sleep 600", children::leave_setsid("kid")));
+    let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
+    home.slay_watchers(&id);
+    home.slay(pid);
+    assert_eq!(home.ended(&id)["status"], "lost");
+    let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+    assert!(!alive(kid), "{receipt}");
+    assert_eq!(home.status(&id)["status"], "lost");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn an_adopted_task_keeps_its_time_limit() {
+    let home = home();
+    let id = home.start_with(&["--timeout", "1s"], children::SLEEPER);
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    one_further_command(&home);
+    home.until_dead(pid);
+    assert_eq!(home.ended(&id)["status"], "timed_out");
+}
+
+#[test]
+fn an_adopted_task_is_typed_to() {
+    let home = home();
+    let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"; exec sleep 600");
+    home.slay_watchers(&id);
+    one_further_command(&home);
+    let _ = home.mw(["input", &id, "word"]).ok();
+    home.until_logged(&id, "got word");
+}
+
+#[test]
+fn an_adopter_may_die_as_well() {
+    let home = home();
+    let id = home.start(&format!("echo one; {}; echo two; exit 4", children::gate("go")));
+    home.until_logged(&id, "one");
+    home.slay_watchers(&id);
+    one_further_command(&home);
+    for pid in home.supervisors_of(&id) {
+        home.try_slay(pid);
+    }
+    one_further_command(&home);
+    home.open("go");
+    let task = home.ended(&id);
+    assert!(task["status"] == "failed" || task["status"] == "lost", "{task}");
+    assert_eq!(home.log(&id), b"one\ntwo\n");
+}
+
+#[test]
+fn two_commands_at_once_adopt_a_task_once() {
+    let home = home();
+    let id = home.start(&children::gated("go", 3));
+    home.slay_watchers(&id);
+    let many: Vec<_> = (0..6).map(|_| home.command(["list", "--json"]).spawn()).collect();
+    for one in many {
+        let _ = one.wait().ok();
+    }
+    assert!(
+        home.supervisors_of(&id).len() <= 2,
+        "{:?}",
+        home.supervisors_of(&id)
+    );
+    home.open("go");
+    home.ended(&id);
+    let events = home
+        .mw(["watch", "--no-follow", "--task", &id])
+        .exits(0)
+        .json_lines();
+    assert_eq!(
+        events.iter().filter(|event| event["event"] == "ended").count(),
+        1,
+        "{events:?}"
+    );
+    assert_eq!(home.log(&id), b"waiting\n");
+}

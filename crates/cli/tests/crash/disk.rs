@@ -1,0 +1,136 @@
+//! A full disk: output is dropped and counted, and nothing else.
+
+use std::fs;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+
+/// Returns a home on a disk of 8 MiB, or says why the test is skipped.
+fn small() -> Option<Home> {
+    match Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20) {
+        Ok(home) => Some(home),
+        Err(reason) => {
+            println!("skipped: no small disk can be mounted here: {reason}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_task_that_fills_the_disk_ends_as_it_would_have() {
+    let Some(home) = small() else { return };
+    let bytes = 40_000_000;
+    let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
+    let task = home.ended(&id);
+    assert_eq!(
+        (&task["status"], &task["exit_code"]),
+        (&"failed".into(), &5.into()),
+        "{task}"
+    );
+    assert_eq!(task["output_bytes"], bytes, "{task}");
+    assert!(
+        task["dropped_bytes"].as_u64().unwrap() > bytes - (8 << 20),
+        "{task}"
+    );
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
+    let Some(home) = small() else { return };
+    let id = home.start(&format!(
+        "echo before; {}; seq 1 100000; touch done; {}; exit 6",
+        children::gate("a"),
+        children::gate("b")
+    ));
+    home.until_logged(&id, "before");
+    let ballast = home.state().join("ballast");
+    let filled = fs::write(&ballast, vec![0; 16 << 20]);
+    assert!(filled.is_err(), "the disk is not full");
+    home.open("a");
+    home.file("done");
+    fs::remove_file(&ballast).unwrap();
+    home.open("b");
+    let task = home.ended(&id);
+    assert_eq!(task["exit_code"], 6, "{task}");
+    assert_eq!(
+        task["output_bytes"],
+        7 + children::numbered(1, 100_000).len(),
+        "{task}"
+    );
+}
+
+#[test]
+fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
+    let Some(home) = small() else { return };
+    let id = home.start(&children::gated("go", 7));
+    home.until_logged(&id, "waiting");
+    let pid = home.pid(&id);
+    let ballast = home.state().join("ballast");
+    assert!(
+        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
+        "the disk is not full"
+    );
+    home.open("go");
+    home.until_dead(pid);
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(home.ended(&id)["exit_code"], 7);
+}
+
+#[test]
+fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
+    let Some(home) = small() else { return };
+    let _ = home.ended(&home.start("true"));
+    let ballast = home.state().join("ballast");
+    assert!(
+        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
+        "the disk is not full"
+    );
+    let outcome = home.mw(["start", "--json", "exit 3"]);
+    match outcome.code {
+        Some(0) => {}
+        Some(code @ (1 | 7)) => {
+            let _ = outcome.refusal(code);
+        }
+        _ => panic!("{outcome}"),
+    }
+    fs::remove_file(&ballast).unwrap();
+    wait_until(SOON, "every task is over", || {
+        let tasks = home.list();
+        let over = tasks
+            .iter()
+            .all(|task| task["status"] == "completed" || task["status"] == "failed");
+        over.then_some(())
+    });
+    let expected = if outcome.code == Some(0) { 2 } else { 1 };
+    assert_eq!(home.list().len(), expected);
+}
+
+#[test]
+fn reading_works_on_a_full_disk() {
+    let Some(home) = small() else { return };
+    let id = home.start("echo hi; exit 3");
+    home.ended(&id);
+    let ballast = home.state().join("ballast");
+    assert!(
+        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
+        "the disk is not full"
+    );
+    assert_eq!(home.mw(["output", &id]).ok(), "hi\n");
+    assert_eq!(home.status(&id)["exit_code"], 3);
+}
+
+#[test]
+fn a_kill_works_on_a_full_disk() {
+    let Some(home) = small() else { return };
+    let id = home.start(children::SLEEPER);
+    let pid = home.pid(&id);
+    let ballast = home.state().join("ballast");
+    assert!(
+        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
+        "the disk is not full"
+    );
+    let _ = home.mw(["kill", &id]);
+    home.until_dead(pid);
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(home.ended(&id)["status"], "cancelled");
+}

@@ -1,0 +1,221 @@
+//! Death at every durable step, one after the other.
+//!
+//! A debug build kills itself at the step that `MEANWHILE_FAIL_AT` names; `mw fail-points` lists them. The
+//! variable is inherited, so the same name hits the command, the supervisor, its guardian or `mw settle`,
+//! whoever comes by that step. Each test goes through all names with one kind of work, then runs one further
+//! command without the variable, and then everything must be true.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mw_testkit::{Home, children};
+
+use crate::home;
+use crate::truth::{none_pending, reach_all, truth};
+
+const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+/// A build so broken that this many steps fail need not be tried further.
+const ENOUGH: usize = 4;
+
+fn names() -> Vec<String> {
+    let text = home().mw(["fail-points"]).ok();
+    let names: Vec<_> = text
+        .lines()
+        .map(str::to_owned)
+        .filter(|name| !name.is_empty())
+        .collect();
+    if names.is_empty() {
+        println!("skipped: this build has no fail points");
+    }
+    names
+}
+
+/// Tries the work for every name, in a home each, and reports all that fail.
+fn sweep(work: impl Fn(&Home, &str) -> Result<(), String>) {
+    let mut wrong = Vec::new();
+    for name in names() {
+        let home = home();
+        // A panic inside the kit is a failure of this step, and the other steps are still of interest.
+        let outcome = catch_unwind(AssertUnwindSafe(|| work(&home, &name)));
+        let outcome = outcome.unwrap_or_else(|_| Err("see the panic above".to_owned()));
+        if let Err(reason) = outcome {
+            wrong.push(format!("{name}: {reason}"));
+        }
+        if wrong.len() >= ENOUGH {
+            break;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Runs `mw` with the fail point set; it may die, refuse or succeed.
+fn dying(home: &Home, name: &str, args: &[&str]) -> mw_testkit::Outcome {
+    home.command(args).env(FAIL_AT, name).run()
+}
+
+/// The one further command.
+fn recover(home: &Home) {
+    let _ = home.mw(["list", "--json"]).ok();
+}
+
+/// Checks that a start that was answered is not forgotten.
+fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> {
+    if started.code != Some(0) {
+        return Ok(());
+    }
+    let id = started.json()["id"].clone();
+    let known = home.list().iter().any(|task| task["id"] == id);
+    known
+        .then_some(())
+        .ok_or_else(|| format!("{id} was answered and is gone"))
+}
+
+#[test]
+fn a_task_that_fails_is_never_a_success() {
+    sweep(|home, name| {
+        let started = dying(home, name, &["start", "--json", "echo hi; exit 3"]);
+        recover(home);
+        remembered(home, &started)?;
+        truth(home, &["failed"])
+    });
+}
+
+#[test]
+fn a_task_that_succeeds_is_run_once() {
+    sweep(|home, name| {
+        let started = dying(home, name, &["start", "--json", "echo ran >> ran; exit 0"]);
+        recover(home);
+        remembered(home, &started)?;
+        truth(home, &["completed"])?;
+        let runs = if home.has_file("ran") {
+            home.file("ran").lines().count()
+        } else {
+            0
+        };
+        let completed = home
+            .list()
+            .iter()
+            .filter(|task| task["status"] == "completed")
+            .count();
+        if runs > 1 || completed > runs {
+            return Err(format!("{completed} completed, but it ran {runs} times"));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_running_task_stays_in_reach() {
+    sweep(|home, name| {
+        let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
+        let started = dying(home, name, &["start", "--json", &script]);
+        recover(home);
+        remembered(home, &started)?;
+        none_pending(home);
+        reach_all(home)?;
+        truth(home, &["cancelled"])
+    });
+}
+
+#[test]
+fn a_kill_can_be_repeated() {
+    sweep(|home, name| {
+        let script = format!("{}\nexec sleep 600", children::leave_double_fork("kid"));
+        let id = home.start(&script);
+        let _ = home.pid_in("kid");
+        let _ = dying(home, name, &["kill", "--json", &id, "--grace", "300ms"]);
+        recover(home);
+        reach_all(home)?;
+        truth(home, &["cancelled"])
+    });
+}
+
+#[test]
+fn an_ending_under_watch_of_a_dying_supervisor_is_told_truly() {
+    sweep(|home, name| {
+        let _ = dying(home, name, &["start", "--json", &children::gated("go", 3)]);
+        recover(home);
+        home.open("go");
+        truth(home, &["failed"])
+    });
+}
+
+#[test]
+fn the_queue_never_gets_stuck() {
+    sweep(|home, name| {
+        let start = |home: &Home, script: &str| {
+            home.command(["start", "--json", script])
+                .env(FAIL_AT, name)
+                .env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
+                .run()
+        };
+        for script in [children::gated("go", 3).as_str(), "exit 3", "exit 3"] {
+            let _ = start(home, script);
+        }
+        home.open("go");
+        recover(home);
+        truth(home, &["failed"])
+    });
+}
+
+#[test]
+fn a_restart_is_done_or_not_done() {
+    sweep(|home, name| {
+        let id = home.start("exit 3");
+        home.ended(&id);
+        let _ = dying(home, name, &["restart", "--json", &id]);
+        recover(home);
+        truth(home, &["failed"])?;
+        let task = home.status(&id);
+        if task["status"] == "failed" && task["exit_code"] != 3 {
+            return Err(format!("an exit code nobody gave: {task}"));
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_clearing_is_done_or_not_done() {
+    sweep(|home, name| {
+        let (one, other) = (home.start("exit 3"), home.start("exit 3"));
+        home.ended(&one);
+        home.ended(&other);
+        let _ = dying(home, name, &["clear", "--json", &one]);
+        recover(home);
+        truth(home, &["failed"])?;
+        let left = home.list();
+        if !left.iter().any(|task| task["id"] == other.as_str()) {
+            return Err("the other task is gone".to_owned());
+        }
+        // What is left of the first can still be cleared.
+        let _ = home.mw(["clear", "--finished"]).ok();
+        if !home.list().is_empty() {
+            return Err(format!("cannot be cleared: {:?}", home.list()));
+        }
+        truth(home, &["failed"])
+    });
+}
+
+#[test]
+fn a_time_limit_is_told_truly() {
+    sweep(|home, name| {
+        let _ = dying(
+            home,
+            name,
+            &["start", "--json", "--timeout", "300ms", "exec sleep 600"],
+        );
+        recover(home);
+        truth(home, &["timed_out"])
+    });
+}
+
+#[test]
+fn a_further_command_may_die_as_well() {
+    sweep(|home, name| {
+        let _ = dying(home, name, &["start", "--json", "exit 3"]);
+        for _ in 0..3 {
+            let _ = dying(home, name, &["list", "--json"]);
+        }
+        recover(home);
+        truth(home, &["failed"])
+    });
+}

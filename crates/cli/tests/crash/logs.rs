@@ -1,0 +1,138 @@
+//! Logs that somebody cut, deleted or replaced.
+
+use std::fs::{self, OpenOptions};
+
+use mw_model::wire::{INDEX_FILE, LOG_FILE};
+use mw_testkit::{Home, children};
+
+use crate::home;
+
+fn cut(home: &Home, id: &str, file: &str, length: u64) {
+    let path = home.task_dir(id).join(file);
+    OpenOptions::new()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(length)
+        .unwrap();
+}
+
+#[test]
+fn a_log_deleted_after_the_end_is_told() {
+    let home = home();
+    let id = home.start("echo hi; exit 3");
+    home.ended(&id);
+    fs::remove_file(home.task_dir(&id).join(LOG_FILE)).unwrap();
+    let outcome = home.mw(["output", "--json", &id]);
+    assert!(!matches!(outcome.code, Some(0 | 101) | None), "{outcome}");
+    let code = outcome.code.unwrap();
+    let _ = outcome.refusal(code);
+    let task = home.mw(["list", "--json"]).exits(0).json()["tasks"][0].clone();
+    assert_eq!(task["exit_code"], 3, "{task}");
+}
+
+#[test]
+fn a_log_cut_after_the_end_does_not_pass_for_whole() {
+    let home = home();
+    let id = home.start(&children::numbers(1000));
+    home.ended(&id);
+    cut(&home, &id, LOG_FILE, 100);
+    let outcome = home.mw(["output", "--json", &id, "--offset", "0"]);
+    if outcome.code == Some(0) {
+        let answer = outcome.json();
+        assert_eq!(answer["truncated"], true, "{answer}");
+        assert!(children::numbered(1, 1000).starts_with(answer["text"].as_str().unwrap().as_bytes()));
+    } else {
+        let code = outcome.code.unwrap();
+        assert_ne!(code, 101, "{outcome}");
+        let _ = outcome.refusal(code);
+    }
+}
+
+#[test]
+fn a_log_cut_while_the_task_runs_neither_kills_nor_stalls_it() {
+    let home = home();
+    let id = home.start(&format!(
+        "seq 1 1000; {}; echo after; exit 3",
+        children::gate("go")
+    ));
+    home.until_logged(&id, "\n1000\n");
+    cut(&home, &id, LOG_FILE, 0);
+    home.open("go");
+    let task = home.ended(&id);
+    assert_eq!(task["exit_code"], 3, "{task}");
+    assert!(
+        String::from_utf8_lossy(&home.log(&id)).contains("after"),
+        "later output is kept"
+    );
+    let outcome = home.mw(["output", "--json", &id]);
+    assert_ne!(outcome.code, Some(101), "{outcome}");
+}
+
+#[test]
+fn a_log_deleted_while_the_task_runs_neither_kills_nor_stalls_it() {
+    let home = home();
+    let id = home.start(&format!(
+        "echo before; {}; seq 1 100000; exit 3",
+        children::gate("go")
+    ));
+    home.until_logged(&id, "before");
+    fs::remove_file(home.task_dir(&id).join(LOG_FILE)).unwrap();
+    home.open("go");
+    let task = home.mw(["wait", "--json", &id]).exits(3).json()["tasks"][0].clone();
+    assert_eq!(task["status"], "failed", "{task}");
+    let outcome = home.mw(["output", "--json", &id]);
+    assert_ne!(outcome.code, Some(101), "{outcome}");
+}
+
+#[test]
+fn a_log_deleted_under_a_cap_neither_kills_nor_stalls_the_task() {
+    let home = home();
+    let script = format!("echo before; {}; seq 1 100000; exit 3", children::gate("go"));
+    let id = home.start_with(&["--cap", "20KiB"], &script);
+    home.until_logged(&id, "before");
+    fs::remove_file(home.task_dir(&id).join(LOG_FILE)).unwrap();
+    home.open("go");
+    let _ = home.mw(["wait", &id]).exits(3);
+}
+
+#[test]
+fn without_its_index_a_log_is_still_read() {
+    let home = home();
+    let id = home.start(&children::numbers(1000));
+    home.ended(&id);
+    fs::remove_file(home.task_dir(&id).join(INDEX_FILE)).unwrap();
+    assert_eq!(home.mw(["output", &id, "--tail", "2"]).ok(), "999\n1000\n");
+}
+
+#[test]
+fn a_broken_index_does_not_break_reading() {
+    for length in [1, 31, 32, 40] {
+        let home = home();
+        let id = home.start(&children::both_streams(50));
+        home.ended(&id);
+        cut(&home, &id, INDEX_FILE, length);
+        let outcome = home.mw(["output", "--json", &id, "--offset", "0"]);
+        assert_ne!(outcome.code, Some(101), "{outcome}");
+        assert!(outcome.code.is_some(), "{outcome}");
+        let outcome = home.mw(["output", "--json", &id, "--stream", "stderr"]);
+        assert_ne!(outcome.code, Some(101), "{outcome}");
+    }
+}
+
+#[test]
+fn a_deleted_task_directory_is_told() {
+    let home = home();
+    let id = home.start("exit 3");
+    home.ended(&id);
+    home.wait_until_empty(mw_testkit::SOON);
+    fs::remove_dir_all(home.task_dir(&id)).unwrap();
+    for args in [&["output", "--json", &id][..], &["restart", "--json", &id]] {
+        let outcome = home.mw(args);
+        assert!(!matches!(outcome.code, Some(0 | 101) | None), "{outcome}");
+        let code = outcome.code.unwrap();
+        let _ = outcome.refusal(code);
+    }
+    let _ = home.mw(["clear", "--finished"]).ok();
+    assert_eq!(home.list().len(), 0);
+}

@@ -1,0 +1,26 @@
+//! Tests that kill, cut and fill what `mw` stands on, and then show that one further command makes
+//! everything true again.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers run in tests only, where a broken assumption ends the test"
+)]
+
+mod adoption;
+mod client;
+mod disk;
+mod fail_points;
+mod hosts;
+mod logs;
+mod soak;
+mod specs;
+mod store;
+mod truth;
+mod watchers;
+
+use mw_testkit::Home;
+
+/// Returns a sealed home for the `mw` under test.
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_mw"))
+}

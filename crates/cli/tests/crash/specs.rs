@@ -1,0 +1,173 @@
+//! Records that are broken, newer or older than this build.
+
+use std::fs;
+
+use mw_model::wire::{METADATA_FILE, RESULT_FILE, SPEC_FILE};
+use mw_testkit::{Home, SOON, children, fixture};
+use serde_json::Value;
+
+use crate::home;
+
+/// Returns a home with one finished task and its id.
+fn with_finished() -> (Home, String) {
+    let home = home();
+    let id = home.start("echo hi; exit 3");
+    home.ended(&id);
+    home.wait_until_empty(SOON);
+    (home, id)
+}
+
+fn edit(home: &Home, id: &str, file: &str, change: impl FnOnce(&mut Value)) {
+    let path = home.task_dir(id).join(file);
+    let mut value: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    change(&mut value);
+    fs::write(&path, value.to_string()).unwrap();
+}
+
+fn delete_database(home: &Home) {
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        fs::remove_file(home.state().join(name)).ok();
+    }
+}
+
+#[test]
+fn a_broken_spec_is_told_and_nothing_is_run() {
+    for garbage in ["", "{", "null", "[1,2]", "{\"version\":1}", "\0\0\0"] {
+        let (home, id) = with_finished();
+        fs::write(home.task_dir(&id).join(SPEC_FILE), garbage).unwrap();
+        let _ = home.mw(["restart", "--json", &id]).refusal(7);
+        let task = home.status(&id);
+        assert_eq!(
+            (&task["status"], &task["exit_code"]),
+            (&"failed".into(), &3.into()),
+            "{garbage:?}: {task}"
+        );
+        assert_eq!(
+            fs::read(home.task_dir(&id).join(SPEC_FILE)).unwrap(),
+            garbage.as_bytes()
+        );
+    }
+}
+
+#[test]
+fn a_spec_of_a_newer_version_is_told_and_nothing_is_run() {
+    let (home, id) = with_finished();
+    edit(&home, &id, SPEC_FILE, |spec| spec["version"] = 999.into());
+    let error = home.mw(["restart", "--json", &id]).refusal(7);
+    assert!(error.to_string().contains("version"), "{error}");
+    assert_eq!(home.status(&id)["exit_code"], 3);
+}
+
+#[test]
+fn a_broken_spec_does_not_hide_the_other_tasks() {
+    let (home, broken) = with_finished();
+    let good = home.start("exit 4");
+    home.ended(&good);
+    fs::write(home.task_dir(&broken).join(SPEC_FILE), "{").unwrap();
+    delete_database(&home);
+    let listed = home.list();
+    let task = listed.iter().find(|task| task["id"] == good.as_str());
+    assert_eq!(task.unwrap()["exit_code"], 4);
+    let broken = listed.iter().find(|task| task["id"] == broken.as_str());
+    assert!(
+        broken.is_none_or(|task| task["status"] != "completed"),
+        "{broken:?}"
+    );
+}
+
+#[test]
+fn a_spec_of_a_newer_version_does_not_hide_the_other_tasks() {
+    let (home, newer) = with_finished();
+    let good = home.start("exit 4");
+    home.ended(&good);
+    edit(&home, &newer, SPEC_FILE, |spec| spec["version"] = 999.into());
+    delete_database(&home);
+    assert_eq!(home.status(&good)["exit_code"], 4);
+    assert!(
+        home.task_dir(&newer).join(SPEC_FILE).exists(),
+        "what is not understood is not thrown away"
+    );
+}
+
+#[test]
+fn a_broken_spec_of_a_pending_task_does_not_stop_the_queue() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(&children::gated("go", 0));
+    let (second, third) = (home.start("touch second"), home.start("exit 4"));
+    fs::write(home.task_dir(&second).join(SPEC_FILE), "{").unwrap();
+    home.open("go");
+    home.ended(&first);
+    assert_eq!(home.ended(&third)["exit_code"], 4);
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "failed", "{task}");
+    assert!(!home.has_file("second"));
+}
+
+#[test]
+fn a_broken_exit_record_is_never_a_success() {
+    let home = home();
+    let id = home.start("exit 0");
+    home.ended(&id);
+    home.wait_until_empty(SOON);
+    fs::write(home.task_dir(&id).join(RESULT_FILE), "{").unwrap();
+    delete_database(&home);
+    let found = home.list().iter().find(|task| task["id"] == id.as_str()).cloned();
+    assert!(
+        found.as_ref().is_none_or(|task| task["status"] != "completed"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_metadata_view_is_not_read_back() {
+    let (home, id) = with_finished();
+    edit(&home, &id, METADATA_FILE, |view| {
+        view["status"] = "completed".into();
+        view["exit_code"] = 0.into();
+    });
+    delete_database(&home);
+    assert_eq!(home.status(&id)["exit_code"], 3);
+}
+
+#[test]
+fn unknown_fields_of_a_later_build_are_no_error() {
+    let (home, id) = with_finished();
+    for file in [SPEC_FILE, RESULT_FILE] {
+        edit(&home, &id, file, |record| {
+            record["a_field_nobody_knows"] = 1.into();
+        });
+    }
+    delete_database(&home);
+    assert_eq!(home.status(&id)["exit_code"], 3);
+    let _ = home.mw(["restart", &id]).ok();
+    assert_eq!(home.ended(&id)["exit_code"], 3);
+}
+
+#[test]
+fn a_task_stored_in_format_1_is_read() {
+    let home = home();
+    fixture::put_v1(&home);
+    let task = home.status(fixture::V1_TASK);
+    assert_eq!(
+        (&task["status"], &task["exit_code"]),
+        (&"failed".into(), &3.into()),
+        "{task}"
+    );
+    assert_eq!(
+        (&task["session"], &task["name"]),
+        (&"old".into(), &"veteran".into()),
+        "{task}"
+    );
+    assert_eq!(task["created_at"], "2026-02-09T14:30:22.000123Z", "{task}");
+    assert_eq!(home.mw(["output", fixture::V1_TASK]).ok(), "one\ntwo\n");
+}
+
+#[test]
+fn a_task_stored_in_format_1_can_be_run_again() {
+    let home = home();
+    fixture::put_v1(&home);
+    let _ = home.mw(["restart", fixture::V1_TASK]).ok();
+    let task = home.ended(fixture::V1_TASK);
+    assert_eq!(task["exit_code"], 3, "{task}");
+    assert_eq!(home.log(fixture::V1_TASK), b"one\ntwo\n");
+}

@@ -1,0 +1,134 @@
+//! Directories that cannot be used.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use mw_testkit::Home;
+use rustix::process::geteuid;
+
+use crate::home;
+
+#[track_caller]
+fn refused_cwd(home: &Home, directory: &str) {
+    let _ = home
+        .mw(["start", "--json", "--cwd", directory, "true"])
+        .refusal(2);
+    assert_eq!(home.list().len(), 0, "a phantom task");
+}
+
+#[test]
+fn a_directory_that_does_not_exist_is_refused() {
+    refused_cwd(&home(), "no/such/directory");
+}
+
+#[test]
+fn a_file_is_no_directory() {
+    let home = home();
+    fs::write(home.work().join("file"), "").unwrap();
+    refused_cwd(&home, "file");
+}
+
+#[test]
+fn a_directory_that_may_not_be_entered_is_refused() {
+    if geteuid().is_root() {
+        println!("skipped: root may enter every directory");
+        return;
+    }
+    let home = home();
+    let closed = home.work().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    refused_cwd(&home, "closed");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// Checks that no command can be fooled into using this directory.
+#[track_caller]
+fn refused_home(home: &Home, place: &std::path::Path) {
+    for args in [
+        &["start", "--json", "touch ran"][..],
+        &["list", "--json"],
+        &["kill", "--json", "--all"],
+    ] {
+        let _ = home.command(args).env("MEANWHILE_HOME", place).run().refusal(7);
+    }
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn a_home_that_cannot_be_made_is_refused() {
+    let home = home();
+    refused_home(&home, "/proc/no-home-here".as_ref());
+}
+
+#[test]
+fn a_home_that_is_a_file_is_refused() {
+    let home = home();
+    let place = home.user().join("file");
+    fs::write(&place, "mine").unwrap();
+    refused_home(&home, &place);
+    assert_eq!(fs::read(&place).unwrap(), b"mine");
+}
+
+#[test]
+fn a_home_that_may_not_be_written_is_refused() {
+    if geteuid().is_root() {
+        println!("skipped: root may write everywhere");
+        return;
+    }
+    let home = home();
+    let place = home.user().join("closed");
+    fs::create_dir(&place).unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o500)).unwrap();
+    refused_home(&home, &place);
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_home_of_somebody_else_is_refused() {
+    if !geteuid().is_root() {
+        println!("skipped: only root can give a directory away");
+        return;
+    }
+    let home = home();
+    let place = home.user().join("theirs");
+    fs::create_dir(&place).unwrap();
+    std::os::unix::fs::chown(&place, Some(12_345), Some(12_345)).unwrap();
+    refused_home(&home, &place);
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 0);
+}
+
+#[test]
+fn a_database_that_is_no_database_is_told_and_kept() {
+    let home = home();
+    fs::create_dir_all(home.state()).unwrap();
+    fs::set_permissions(home.state(), fs::Permissions::from_mode(0o700)).unwrap();
+    let garbage = b"this is no database, but somebody's letter ".repeat(200);
+    fs::write(home.state().join("meanwhile.db"), &garbage).unwrap();
+    let outcome = home.mw(["list", "--json"]);
+    match outcome.code {
+        // Either it says so, and leaves the file alone …
+        Some(7) => {
+            let _ = outcome.refusal(7);
+            assert!(fs::read(home.state().join("meanwhile.db")).unwrap() == garbage);
+        }
+        // … or it puts it aside and begins anew from the task directories.
+        _ => assert_eq!(outcome.exits(0).json()["total"], 0),
+    }
+}
+
+#[test]
+fn a_working_directory_that_is_gone_is_told() {
+    let home = home();
+    let place = home.work().join("gone");
+    fs::create_dir(&place).unwrap();
+    let outcome = home
+        .program("/bin/sh")
+        .cwd(&place)
+        .arg("-c")
+        .arg("rmdir ../gone; exec \"$0\" start --json true")
+        .arg(env!("CARGO_BIN_EXE_mw"))
+        .run();
+    let _ = outcome.refusal(2);
+    assert_eq!(home.list().len(), 0);
+}

@@ -1,0 +1,209 @@
+//! What is on disk, and who may read it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use mw_model::wire::{Metadata, RESULT_FILE, SPEC_FILE};
+use mw_testkit::{Home, children};
+
+use crate::home;
+
+/// Collects everything under `path` that others than the owner may touch.
+fn open_to_others(path: &Path, found: &mut Vec<String>) {
+    let meta = fs::symlink_metadata(path).unwrap();
+    if !meta.is_symlink() && meta.permissions().mode() & 0o077 != 0 {
+        found.push(format!("{:o} {}", meta.permissions().mode(), path.display()));
+    }
+    if meta.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            open_to_others(&entry.unwrap().path(), found);
+        }
+    }
+}
+
+#[test]
+fn everything_on_disk_is_the_owners_alone() {
+    let home = home();
+    let loose = home
+        .program("/bin/sh")
+        .arg("-c")
+        .arg("umask 000; exec \"$0\" start --json --stdin \"$1\"")
+        .arg(env!("CARGO_BIN_EXE_mw"))
+        .arg(children::gated("go", 0))
+        .run();
+    let live = loose.exits(0).json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&live, "waiting");
+    home.ended(&home.start("exit 3"));
+    let mut found = Vec::new();
+    open_to_others(home.state(), &mut found);
+    assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn the_callers_umask_is_the_tasks_umask() {
+    let home = home();
+    let outcome = home
+        .program("/bin/sh")
+        .arg("-c")
+        .arg("umask 027; exec \"$0\" start --json umask")
+        .arg(env!("CARGO_BIN_EXE_mw"))
+        .run();
+    let id = outcome.exits(0).json()["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    assert_eq!(home.log(&id), b"0027\n");
+}
+
+#[test]
+fn values_of_the_environment_are_in_the_spec_and_nowhere_else() {
+    let home = home();
+    let secret = "s3cr3t-value-of-this-test";
+    let id = home.start_with(&["--env", &format!("API_TOKEN={secret}")], "exit 1");
+    home.ended(&id);
+    home.wait_until_empty(mw_testkit::SOON);
+    let mut holders = Vec::new();
+    holders_of(home.state(), secret.as_bytes(), &mut holders);
+    assert_eq!(holders, [home.task_dir(&id).join(SPEC_FILE)]);
+    for command in ["status", "list", "watch"] {
+        let outcome = match command {
+            "status" => home.mw(["status", "--json", &id]),
+            "list" => home.mw(["list", "--json"]),
+            _ => home.mw(["watch", "--no-follow"]),
+        };
+        assert!(!outcome.ok().contains(secret), "{outcome}");
+    }
+}
+
+fn holders_of(path: &Path, needle: &[u8], found: &mut Vec<std::path::PathBuf>) {
+    let kind = fs::symlink_metadata(path).unwrap().file_type();
+    if kind.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            holders_of(&entry.unwrap().path(), needle, found);
+        }
+    } else if kind.is_file() {
+        let bytes = fs::read(path).unwrap();
+        if bytes.windows(needle.len()).any(|window| window == needle) {
+            found.push(path.to_owned());
+        }
+    }
+}
+
+fn metadata(home: &Home, id: &str) -> Metadata {
+    let text = fs::read(home.task_dir(id).join("metadata.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+#[test]
+fn metadata_is_laid_out_as_co_cli_does() {
+    let home = home();
+    let options = ["--env", "KEY=value", "--description", "fails"];
+    let id = home.start_with(&options, "exit 3");
+    home.ended(&id);
+    home.wait_until_empty(mw_testkit::SOON);
+    let found = metadata(&home, &id);
+    assert_eq!(found.task_id, id);
+    assert_eq!(found.status.word(), "failed");
+    assert_eq!(found.exit_code, Some(3));
+    assert_eq!(found.description, "fails");
+    assert_eq!(found.command, ["/bin/sh", "-c", "exit 3"]);
+    assert!(found.env.contains(&"KEY".to_owned()), "{found:?}");
+    assert!(
+        found.started_at.is_some() && found.completed_at.is_some(),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn metadata_says_that_a_task_runs() {
+    let home = home();
+    let id = home.start(&children::gated("go", 0));
+    let found = metadata(&home, &id);
+    assert_eq!(found.status.word(), "running");
+    assert_eq!(found.pid, Some(home.pid(&id)));
+}
+
+#[test]
+fn the_exit_record_counts_lines() {
+    let home = home();
+    let id = home.start("echo a; echo b; echo c >&2; exit 2");
+    home.ended(&id);
+    home.wait_until_empty(mw_testkit::SOON);
+    let text = fs::read(home.task_dir(&id).join(RESULT_FILE)).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(record["exit_code"], 2, "{record}");
+    assert_eq!(record["output_bytes"], 6, "{record}");
+    assert_eq!(
+        (&record["stdout_lines"], &record["stderr_lines"]),
+        (&2.into(), &1.into()),
+        "{record}"
+    );
+}
+
+#[test]
+fn the_log_path_names_a_file_that_tail_can_follow() {
+    let home = home();
+    let answer = home
+        .mw(["start", "--json", &children::gated("go", 0)])
+        .exits(0)
+        .json();
+    let path = answer["output_path"].as_str().unwrap();
+    mw_testkit::wait_until(mw_testkit::SOON, "the log has the line", || {
+        (fs::read_to_string(path).ok()? == "waiting\n").then_some(())
+    });
+}
+
+#[test]
+fn a_home_with_a_long_path_works() {
+    let home = Home::with_long_path(env!("CARGO_BIN_EXE_mw"), 300);
+    assert!(home.state().as_os_str().len() > 300);
+    let id = home.start_with(&["--stdin"], "read x; echo got $x; exec sleep 600");
+    let _ = home.mw(["input", &id, "word"]).ok();
+    home.until_logged(&id, "got word");
+    let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    home.wait_until_empty(mw_testkit::SOON);
+}
+
+#[test]
+fn without_a_home_the_state_directory_of_the_user_is_taken() {
+    let home = home();
+    let _ = home
+        .command(["start", "--json", "true"])
+        .without("MEANWHILE_HOME")
+        .run()
+        .ok();
+    assert!(home.user().join(".local/state/meanwhile/tasks").is_dir());
+}
+
+#[test]
+fn the_xdg_state_directory_comes_before_the_users_own() {
+    let home = home();
+    let state = home.work().join("xdg");
+    let _ = home
+        .command(["start", "--json", "true"])
+        .without("MEANWHILE_HOME")
+        .env("XDG_STATE_HOME", &state)
+        .run()
+        .ok();
+    assert!(state.join("meanwhile/tasks").is_dir());
+    assert!(!home.user().join(".local").exists());
+}
+
+#[test]
+fn no_pipes_or_sockets_stay_behind_a_finished_task() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let home = home();
+    let id = home.start("exit 0");
+    home.ended(&id);
+    home.wait_until_empty(mw_testkit::SOON);
+    for entry in fs::read_dir(home.task_dir(&id)).unwrap() {
+        let entry = entry.unwrap();
+        let kind = entry.file_type().unwrap();
+        assert!(
+            !kind.is_fifo() && !kind.is_socket(),
+            "{:?} is left",
+            entry.file_name()
+        );
+    }
+}

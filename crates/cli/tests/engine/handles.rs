@@ -1,0 +1,59 @@
+//! The ways to name a task.
+
+use mw_model::{TaskId, Timestamp, long_handle};
+
+use crate::home;
+
+#[test]
+fn a_task_goes_by_id_beginning_and_bare_characters() {
+    let home = home();
+    let id = home.start("true");
+    let suffix = id.strip_prefix("bash-").unwrap();
+    for handle in [id.as_str(), &id[..9], "bash-", suffix] {
+        assert_eq!(home.status(handle)["id"], id.as_str(), "{handle}");
+    }
+}
+
+#[test]
+fn tasks_are_numbered_within_their_session() {
+    let home = home();
+    let ids = [home.start("true"), home.start("true")];
+    assert_eq!(home.status("bash_1")["id"], ids[0].as_str());
+    assert_eq!(home.status("bash_2")["id"], ids[1].as_str());
+}
+
+#[test]
+fn a_task_goes_by_time_and_program() {
+    let home = home();
+    let id = home.start("sleep 0");
+    let task = home.ended(&id);
+    let created: Timestamp = task["created_at"].as_str().unwrap().parse().unwrap();
+    let parsed: TaskId = id.parse().unwrap();
+    let handle = long_handle(created, "sleep", &parsed);
+    assert_eq!(home.status(&handle)["id"], id.as_str(), "{handle}");
+    // co-cli's own spelling has no letters of the id at its end.
+    let short = handle.rsplit_once('_').unwrap().0;
+    assert_eq!(home.status(short)["id"], id.as_str(), "{short}");
+}
+
+#[test]
+fn a_beginning_that_fits_two_is_refused() {
+    let home = home();
+    let ids = [home.start("true"), home.start("true")];
+    let error = home.mw(["status", "--json", "bash-"]).refusal(5);
+    let text = error.to_string();
+    assert!(
+        ids.iter().any(|id| text.contains(id.as_str())),
+        "no candidate is named: {error}"
+    );
+}
+
+#[test]
+fn a_whole_id_is_never_ambiguous() {
+    let home = home();
+    let id = home.start("true");
+    // A name that looks like an id may be refused, but it must not hide the task of that id.
+    let outcome = home.mw(["start", "--json", "--name", &id, "true"]);
+    assert!(matches!(outcome.code, Some(0 | 2 | 6)), "{outcome}");
+    assert_eq!(home.status(&id)["id"], id.as_str());
+}

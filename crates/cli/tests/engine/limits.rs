@@ -1,0 +1,161 @@
+//! Time limits, and the watch for silent prompts.
+
+use mw_testkit::contract::is_signal;
+use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+
+#[test]
+fn a_task_that_runs_too_long_is_timed_out() {
+    let home = home();
+    let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
+    let id = home.start_with(&["--timeout", "400ms"], &script);
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "timed_out", "{task}");
+    assert!(is_signal(&task["signal"], 15), "{task}");
+    assert!(task["cause"].is_string() || task["cause"].is_object(), "{task}");
+    assert!(task["duration_ms"].as_u64().unwrap() >= 400, "{task}");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_task_that_ignores_its_limit_is_killed_after_the_shorter_grace_period() {
+    let home = home();
+    let id = home.start_with(&["--timeout", "200ms"], children::STUBBORN);
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "timed_out", "{task}");
+    assert!(is_signal(&task["signal"], 9), "{task}");
+    let duration = task["duration_ms"].as_u64().unwrap();
+    assert!(duration >= 3200, "only {duration} ms of grace");
+}
+
+#[test]
+fn a_task_that_tidies_up_after_its_limit_is_still_timed_out() {
+    let home = home();
+    let script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
+    let task = home.ended(&home.start_with(&["--timeout", "300ms"], script));
+    assert_eq!(
+        (&task["status"], &task["exit_code"]),
+        (&"timed_out".into(), &0.into()),
+        "{task}"
+    );
+}
+
+#[test]
+fn a_task_within_its_limit_is_left_alone() {
+    let home = home();
+    let task = home.ended(&home.start_with(&["--timeout", "1h", "--deadline", "2h"], "exit 3"));
+    assert_eq!(
+        (&task["status"], &task["exit_code"]),
+        (&"failed".into(), &3.into()),
+        "{task}"
+    );
+    assert!(task["deadline"].as_str().unwrap().ends_with('Z'), "{task}");
+}
+
+#[test]
+fn a_deadline_ends_a_running_task() {
+    let home = home();
+    let task = home.ended(&home.start_with(&["--deadline", "400ms"], children::SLEEPER));
+    assert_eq!(task["status"], "timed_out", "{task}");
+}
+
+#[test]
+fn a_deadline_ends_a_pending_task_that_never_ran() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let _first = home.start(children::SLEEPER);
+    let second = home.start_with(&["--deadline", "300ms"], "touch ran");
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "timed_out", "{task}");
+    assert!(task["pid"].is_null() && task["started_at"].is_null(), "{task}");
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn a_run_limit_does_not_count_time_in_the_queue() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start_with(&["--timeout", "700ms"], children::SLEEPER);
+    let second = home.start_with(&["--timeout", "600ms"], "exit 4");
+    assert_eq!(home.ended(&first)["status"], "timed_out");
+    assert_eq!(home.ended(&second)["exit_code"], 4);
+}
+
+/// Returns the stalls that were seen so far.
+fn stalls(home: &Home) -> Vec<Value> {
+    let mut events = home.mw(["watch", "--no-follow"]).exits(0).json_lines();
+    events.retain(|event| event["event"] == "stalled");
+    events
+}
+
+fn stall_home() -> Home {
+    home().with_env("MEANWHILE_STALL_MS", "300")
+}
+
+#[test]
+fn silence_after_a_prompt_is_told() {
+    let home = stall_home();
+    let id = home.start("printf 'Overwrite it? (y/n) '; exec sleep 600");
+    let found = wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    assert_eq!(found["task"], id.as_str(), "{found}");
+    assert!(found.to_string().contains("(y/n)"), "{found}");
+    assert_eq!(home.status(&id)["status"], "running");
+}
+
+#[test]
+fn silence_without_a_prompt_is_no_stall() {
+    let home = stall_home();
+    let quiet = home.start("echo compiling; exec sleep 600");
+    // A later task that does stall shows that the time for the first has passed.
+    home.until_logged(&quiet, "compiling");
+    let asking = home.start("printf 'Password: '; exec sleep 600");
+    let found = wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    assert_eq!(found["task"], asking.as_str(), "{found}");
+    assert_eq!(stalls(&home).len(), 1);
+}
+
+#[test]
+fn one_prompt_is_told_once() {
+    let home = stall_home();
+    let first = home.start("printf 'Continue? (y/n) '; exec sleep 600");
+    wait_until(SOON, "a stall is told", || stalls(&home).pop());
+    let second = home.start("printf 'Continue? (y/n) '; exec sleep 600");
+    wait_until(SOON, "another is told", || {
+        stalls(&home)
+            .into_iter()
+            .find(|event| event["task"] == second.as_str())
+    });
+    let of_first = stalls(&home)
+        .iter()
+        .filter(|event| event["task"] == first.as_str())
+        .count();
+    assert_eq!(of_first, 1);
+}
+
+#[test]
+fn the_next_prompt_is_told_again() {
+    let home = stall_home();
+    let ask = "printf 'Sure? (y/n) '; read answer;";
+    let id = home.start_with(&["--stdin"], &format!("{ask} {ask} exit 0"));
+    wait_until(SOON, "the first is told", || {
+        (stalls(&home).len() == 1).then_some(())
+    });
+    let _ = home.mw(["input", &id, "y"]).ok();
+    wait_until(SOON, "the second is told", || {
+        (stalls(&home).len() == 2).then_some(())
+    });
+    let _ = home.mw(["input", &id, "y"]).ok();
+    assert_eq!(home.ended(&id)["exit_code"], 0);
+}
+
+#[test]
+fn a_task_that_goes_on_printing_does_not_stall() {
+    let home = stall_home();
+    let busy = "while [ ! -e go ]; do echo 'again? (y/n)'; sleep 0.05; done; exit 0";
+    let id = home.start(busy);
+    let asking = home.start("printf 'Password: '; exec sleep 600");
+    wait_until(SOON, "the silent one is told", || stalls(&home).pop());
+    home.open("go");
+    home.ended(&id);
+    assert!(stalls(&home).iter().all(|event| event["task"] == asking.as_str()));
+}

@@ -1,0 +1,41 @@
+//! Black-box tests of the engine through the `mw` command, one module per group of commands.
+//!
+//! Each test has a home of its own, waits for conditions with deadlines, and knows nothing but
+//! `docs/cli.md`, the JSON contract and the files of a task's directory.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers run in tests only, where a broken assumption ends the test"
+)]
+
+mod bad_ids;
+mod bad_input;
+mod bad_places;
+mod cap;
+mod files;
+mod follow;
+mod handles;
+mod input_pty;
+mod kill;
+mod limits;
+mod list_status;
+mod names;
+mod output;
+mod queue;
+mod queue_after;
+mod restart_clear;
+mod run;
+mod sessions;
+mod spawn;
+mod start;
+mod survivors;
+mod terminal;
+mod wait;
+mod watch_config;
+
+use mw_testkit::Home;
+
+/// Returns a sealed home for the `mw` under test.
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_mw"))
+}

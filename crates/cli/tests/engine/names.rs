@@ -1,0 +1,130 @@
+//! Names of live tasks.
+
+use mw_testkit::{alive, children};
+
+use crate::home;
+
+#[test]
+fn a_name_stands_for_its_task() {
+    let home = home();
+    let id = home.start_with(&["--name", "dev-server"], children::SLEEPER);
+    assert_eq!(home.status("dev-server")["id"], id.as_str());
+    let receipt = home.mw(["kill", "--json", "dev-server"]).exits(0).json();
+    assert_eq!(receipt["id"], id.as_str(), "{receipt}");
+}
+
+#[test]
+fn a_name_that_is_live_is_refused() {
+    let home = home();
+    let id = home.start_with(&["--name", "dev"], children::SLEEPER);
+    for extra in [&[][..], &["--if-running", "refuse"]] {
+        let args = ["start", "--json", "--name", "dev"]
+            .iter()
+            .chain(extra)
+            .chain(&["touch ran"]);
+        let _ = home.mw(args).refusal(6);
+    }
+    let ids: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
+    assert_eq!(ids, [id.as_str()]);
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn the_task_that_runs_already_can_be_returned() {
+    let home = home();
+    let id = home.start_with(&["--name", "dev"], children::SLEEPER);
+    let pid = home.pid(&id);
+    let args = [
+        "start",
+        "--json",
+        "--name",
+        "dev",
+        "--if-running",
+        "return",
+        "touch ran",
+    ];
+    let answer = home.mw(args).exits(0).json();
+    assert_eq!(
+        (&answer["id"], &answer["pid"]),
+        (&id.as_str().into(), &pid.into()),
+        "{answer}"
+    );
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn the_task_that_runs_already_can_be_restarted() {
+    let home = home();
+    let id = home.start_with(&["--name", "dev"], children::SLEEPER);
+    let before = home.pid(&id);
+    let args = [
+        "start",
+        "--json",
+        "--name",
+        "dev",
+        "--if-running",
+        "restart",
+        children::SLEEPER,
+    ];
+    let answer = home.mw(args).exits(0).json();
+    assert!(!alive(before), "the old one lives on");
+    assert_eq!(answer["status"], "running", "{answer}");
+    let task = home.status("dev");
+    assert_eq!(task["status"], "running", "{task}");
+    assert_ne!(task["pid"], before, "{task}");
+}
+
+#[test]
+fn a_name_is_free_again_when_its_task_is_over() {
+    let home = home();
+    for code in [3, 4] {
+        let id = home.start_with(&["--name", "build"], &format!("exit {code}"));
+        assert_eq!(home.ended(&id)["exit_code"], code);
+    }
+    assert_eq!(
+        home.status("build")["exit_code"],
+        4,
+        "a name means its newest task"
+    );
+}
+
+#[test]
+fn a_pending_task_holds_its_name() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let _first = home.start(children::SLEEPER);
+    let _second = home.start_with(&["--name", "dev"], "true");
+    let _ = home.mw(["start", "--json", "--name", "dev", "true"]).refusal(6);
+}
+
+#[test]
+fn two_sessions_may_use_one_name() {
+    let home = home();
+    let mut ids = Vec::new();
+    for session in ["one", "two"] {
+        let args = ["start", "--json", "--name", "dev", children::SLEEPER];
+        let outcome = home.command(args).session(session).run().exits(0);
+        ids.push(outcome.json()["id"].clone());
+    }
+    for (session, id) in ["one", "two"].iter().zip(&ids) {
+        let task = home
+            .command(["status", "--json", "dev"])
+            .session(session)
+            .run()
+            .exits(0)
+            .json();
+        assert_eq!(&task["id"], id);
+    }
+    // Outside a session both fit.
+    let _ = home.mw(["status", "--json", "dev"]).refusal(5);
+}
+
+#[test]
+fn of_two_starts_at_once_one_gets_the_name() {
+    let home = home();
+    let args = ["start", "--json", "--name", "dev", children::SLEEPER];
+    let both: Vec<_> = (0..6).map(|_| home.command(args).spawn()).collect();
+    let mut codes: Vec<_> = both.into_iter().map(|one| one.wait().code).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(0), Some(6), Some(6), Some(6), Some(6), Some(6)]);
+    assert_eq!(home.list().len(), 1);
+}

@@ -1,0 +1,121 @@
+//! Tasks that follow other tasks.
+
+use mw_testkit::{SOON, children, wait_until};
+
+use crate::home;
+
+#[test]
+fn a_task_follows_one_that_completed() {
+    let home = home();
+    let first = home.start(&children::gated("go", 0));
+    let second = home.start_with(&["--after", &first], "touch second");
+    assert_eq!(home.status(&second)["status"], "pending");
+    assert!(!home.has_file("second"));
+    home.open("go");
+    home.file("second");
+    assert_eq!(home.ended(&second)["status"], "completed");
+}
+
+#[test]
+fn a_task_is_skipped_when_the_one_before_failed() {
+    let home = home();
+    let first = home.start(&children::gated("go", 3));
+    let second = home.start_with(&["--after", &first], "touch second");
+    home.open("go");
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    let cause = task["cause"].to_string();
+    assert!(cause.contains("skipped"), "{task}");
+    assert!(cause.contains(&first), "the reason names the task: {task}");
+    assert!(!home.has_file("second"));
+}
+
+#[test]
+fn a_task_is_skipped_when_the_one_before_was_killed() {
+    let home = home();
+    let first = home.start(children::SLEEPER);
+    let second = home.start_with(&["--after", &first], "touch second");
+    let _ = home.mw(["kill", &first]).ok();
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    assert!(task["cause"].to_string().contains("skipped"), "{task}");
+}
+
+#[test]
+fn skipping_goes_down_the_whole_chain() {
+    let home = home();
+    let first = home.start(&children::gated("go", 1));
+    let second = home.start_with(&["--after", &first], "touch second");
+    let third = home.start_with(&["--after", &second], "touch third");
+    home.open("go");
+    for id in [&second, &third] {
+        let task = home.ended(id);
+        assert!(task["cause"].to_string().contains("skipped"), "{task}");
+    }
+    assert!(!home.has_file("third"));
+}
+
+#[test]
+fn a_task_may_follow_several() {
+    let home = home();
+    let (one, two) = (
+        home.start(&children::gated("a", 0)),
+        home.start(&children::gated("b", 0)),
+    );
+    let last = home.start_with(&["--after", &one, "--after", &two], "touch last");
+    home.open("a");
+    home.ended(&one);
+    assert_eq!(home.status(&last)["status"], "pending");
+    home.open("b");
+    home.file("last");
+}
+
+#[test]
+fn a_task_after_one_that_completed_before_starts_at_once() {
+    let home = home();
+    let first = home.start("true");
+    home.ended(&first);
+    let second = home.start_with(&["--after", &first], "exit 4");
+    assert_eq!(home.ended(&second)["exit_code"], 4);
+}
+
+#[test]
+fn a_task_after_one_that_failed_before_is_skipped_at_once() {
+    let home = home();
+    let first = home.start("false");
+    home.ended(&first);
+    let second = home.start_with(&["--after", &first], "touch second");
+    let task = home.ended(&second);
+    assert!(task["cause"].to_string().contains("skipped"), "{task}");
+}
+
+#[test]
+fn a_task_that_waits_for_another_keeps_no_slot() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
+    let first = home.start(children::SLEEPER);
+    let waiting = home.start_with(&["--after", &first, "--priority", "9"], "true");
+    let third = home.start(&children::gated("go", 0));
+    assert_eq!(home.status(&third)["status"], "running");
+    assert_eq!(home.status(&waiting)["status"], "pending");
+}
+
+#[test]
+fn an_unknown_task_cannot_be_followed() {
+    let home = home();
+    let _ = home
+        .mw(["start", "--json", "--after", "bash-zzzzzzzz", "true"])
+        .refusal(5);
+    assert_eq!(home.list().len(), 0);
+}
+
+#[test]
+fn names_and_handles_can_be_followed_too() {
+    let home = home();
+    let _first = home.start_with(&["--name", "build"], &children::gated("go", 0));
+    let second = home.start_with(&["--after", "build"], "touch second");
+    home.open("go");
+    wait_until(SOON, "the second has run", || {
+        home.has_file("second").then_some(())
+    });
+    home.ended(&second);
+}

@@ -1,0 +1,127 @@
+//! Sessions see their own tasks, and nothing of others.
+
+use mw_testkit::{Home, alive, children};
+
+use crate::home;
+
+fn start_in(home: &Home, session: &str, script: &str) -> String {
+    let outcome = home
+        .command(["start", "--json", script])
+        .session(session)
+        .run()
+        .exits(0);
+    outcome.json()["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_task_belongs_to_the_session_that_started_it() {
+    let home = home();
+    let id = start_in(&home, "mine", "echo $MEANWHILE_TASK_SESSION");
+    assert_eq!(home.ended(&id)["session"], "mine");
+    assert_eq!(home.log(&id), b"mine\n");
+}
+
+#[test]
+fn a_session_lists_its_own_tasks_only() {
+    let home = home();
+    let mine = start_in(&home, "mine", "true");
+    let _theirs = start_in(&home, "theirs", "true");
+    let _outside = home.start("true");
+    let answer = home
+        .command(["list", "--json", "--all"])
+        .session("mine")
+        .run()
+        .exits(0)
+        .json();
+    assert_eq!(answer["total"], 1, "{answer}");
+    assert_eq!(answer["tasks"][0]["id"], mine.as_str(), "{answer}");
+}
+
+#[test]
+fn the_users_own_hand_sees_all() {
+    let home = home();
+    let _ = start_in(&home, "mine", "true");
+    let _ = start_in(&home, "theirs", "true");
+    let _ = home.start("true");
+    assert_eq!(home.list().len(), 3);
+}
+
+#[test]
+fn a_foreign_task_is_not_found_by_any_command() {
+    let home = home();
+    let id = start_in(&home, "theirs", children::SLEEPER);
+    let pid = home.pid(&id);
+    let commands: [&[&str]; 9] = [
+        &["status", "--json", &id],
+        &["output", "--json", &id],
+        &["wait", "--json", &id, "--timeout", "1s"],
+        &["kill", "--json", &id],
+        &["input", "--json", &id, "x"],
+        &["restart", "--json", &id],
+        &["clear", "--json", &id, "--kill"],
+        &["start", "--json", "--after", &id, "true"],
+        &["watch", "--json", "--no-follow", "--task", &id],
+    ];
+    for args in commands {
+        let error = home.command(args).session("mine").run().refusal(5);
+        assert!(!error.to_string().contains("session \"theirs\""), "{error}");
+    }
+    assert!(alive(pid));
+    assert_eq!(home.status(&id)["status"], "running");
+}
+
+#[test]
+fn killing_all_inside_a_session_spares_the_others() {
+    let home = home();
+    let mine = start_in(&home, "mine", children::SLEEPER);
+    let theirs = start_in(&home, "theirs", children::SLEEPER);
+    let _ = home.command(["kill", "--all"]).session("mine").run().ok();
+    assert_eq!(home.status(&mine)["status"], "cancelled");
+    assert_eq!(home.status(&theirs)["status"], "running");
+}
+
+#[test]
+fn clearing_inside_a_session_spares_the_others() {
+    let home = home();
+    let (mine, theirs) = (start_in(&home, "mine", "true"), start_in(&home, "theirs", "true"));
+    home.ended(&mine);
+    home.ended(&theirs);
+    let _ = home.command(["clear", "--finished"]).session("mine").run().ok();
+    let left: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
+    assert_eq!(left, [theirs.as_str()]);
+}
+
+#[test]
+fn watching_inside_a_session_shows_its_own_events_only() {
+    let home = home();
+    let mine = start_in(&home, "mine", "true");
+    let theirs = start_in(&home, "theirs", "true");
+    home.ended(&mine);
+    home.ended(&theirs);
+    let events = home
+        .command(["watch", "--no-follow"])
+        .session("mine")
+        .run()
+        .exits(0)
+        .json_lines();
+    assert!(!events.is_empty());
+    assert!(
+        events.iter().all(|event| event["task"] == mine.as_str()),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn numbers_are_counted_per_session() {
+    let home = home();
+    let ids = ["one", "two"].map(|session| start_in(&home, session, "true"));
+    for (session, id) in ["one", "two"].iter().zip(&ids) {
+        let task = home
+            .command(["status", "--json", "bash_1"])
+            .session(session)
+            .run()
+            .exits(0)
+            .json();
+        assert_eq!(task["id"], id.as_str());
+    }
+}

@@ -1,0 +1,83 @@
+//! Commands that cannot be executed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::home;
+
+/// Asks for a program that cannot be executed and checks that no task came of it.
+fn refused(program: &str, code: i32) {
+    let home = home();
+    fs::write(home.work().join("plain.txt"), "no program").unwrap();
+    let error = home.mw(["start", "--json", "--", program, "x"]).refusal(code);
+    assert!(error["message"].as_str().unwrap().contains(program), "{error}");
+    assert_eq!(home.list(), [serde_json::Value::Null; 0], "a phantom task");
+    home.wait_until_empty(mw_testkit::SOON);
+}
+
+#[test]
+fn a_program_that_is_nowhere_is_refused() {
+    refused("no-such-program-here", 127);
+}
+
+#[test]
+fn a_path_to_nothing_is_refused() {
+    refused("./no/such/file", 127);
+}
+
+#[test]
+fn a_file_that_is_no_program_is_refused() {
+    refused("./plain.txt", 126);
+}
+
+#[test]
+fn a_directory_is_no_program() {
+    refused("/", 126);
+}
+
+#[test]
+fn a_shell_that_does_not_exist_is_refused() {
+    let home = home();
+    let _ = home
+        .mw(["start", "--json", "--shell", "/no/such/shell", "true"])
+        .refusal(127);
+    assert_eq!(home.list().len(), 0);
+}
+
+#[test]
+fn a_program_with_a_broken_interpreter_is_refused() {
+    let home = home();
+    let path = home.work().join("broken");
+    fs::write(&path, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    let outcome = home.mw(["start", "--json", "--", "./broken"]);
+    assert!(matches!(outcome.code, Some(126 | 127)), "{outcome}");
+    assert!(outcome.json()["error"]["message"].is_string(), "{outcome}");
+    assert_eq!(home.list().len(), 0);
+}
+
+#[test]
+fn a_command_that_the_shell_cannot_find_is_the_tasks_own_failure() {
+    let home = home();
+    let task = home.ended(&home.start("no-such-program-here"));
+    assert_eq!(
+        (&task["status"], &task["exit_code"]),
+        (&"failed".into(), &127.into())
+    );
+}
+
+#[test]
+fn a_program_is_looked_up_in_the_tasks_own_path() {
+    let home = home();
+    let folder = home.work().join("bin");
+    fs::create_dir(&folder).unwrap();
+    fs::write(folder.join("mine"), "#!/bin/sh\necho mine\n").unwrap();
+    fs::set_permissions(folder.join("mine"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("PATH={}:/usr/bin:/bin", folder.display());
+    let outcome = home
+        .mw(["start", "--json", "--env", &path, "--", "mine"])
+        .exits(0);
+    let id = outcome.json()["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    assert_eq!(home.log(&id), b"mine\n");
+}

@@ -1,0 +1,85 @@
+//! What a person sees and presses: commands that run on a terminal.
+
+use mw_testkit::{Home, SOON, Terminal, children, wait_until};
+
+use crate::home;
+
+const CTRL_B: &str = "\u{2}";
+const CTRL_BRACKET: &str = "\u{1d}";
+
+fn until_shown(terminal: &Terminal, text: &str) {
+    wait_until(SOON, &format!("{text:?} is shown"), || {
+        terminal.shown().contains(text).then_some(())
+    });
+}
+
+fn only_task(home: &Home) -> String {
+    home.list()[0]["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_person_joins_a_task_and_leaves_it_running() {
+    let home = home();
+    let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
+    let mut terminal = home.command(["attach", &id]).on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("word\r");
+    until_shown(&terminal, "got word");
+    terminal.press(CTRL_BRACKET);
+    assert_eq!(terminal.wait(), Some(0));
+    assert_eq!(home.status(&id)["status"], "running");
+}
+
+#[test]
+fn joining_ends_with_the_task() {
+    let home = home();
+    let id = home.start_with(&["--pty"], "echo hello; read a; exit 0");
+    let mut terminal = home.command(["attach", &id]).on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("\r");
+    assert_eq!(terminal.wait(), Some(0));
+    home.ended(&id);
+}
+
+#[test]
+fn a_task_without_an_open_input_cannot_be_joined() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let _ = home.mw(["attach", "--json", &id]).refusal(6);
+}
+
+#[test]
+fn ctrl_b_leaves_a_run_in_the_background() {
+    let home = home();
+    let mut terminal = home.command(["run", &children::gated("go", 3)]).on_terminal();
+    until_shown(&terminal, "waiting");
+    terminal.press(CTRL_B);
+    assert_eq!(terminal.wait(), Some(0));
+    let id = only_task(&home);
+    assert_eq!(home.status(&id)["status"], "running");
+    home.open("go");
+    assert_eq!(home.ended(&id)["exit_code"], 3);
+}
+
+#[test]
+fn ctrl_c_ends_a_run() {
+    let home = home();
+    let mut terminal = home.command(["run", "echo ready; exec sleep 600"]).on_terminal();
+    until_shown(&terminal, "ready");
+    terminal.press("\u{3}");
+    assert_ne!(terminal.wait(), Some(0));
+    assert_eq!(home.status(&only_task(&home))["status"], "cancelled");
+}
+
+#[test]
+fn a_waiting_person_sees_the_last_line() {
+    let home = home();
+    let id = home.start(&format!(
+        "echo compiling things; {}; exit 0",
+        children::gate("go")
+    ));
+    let terminal = home.command(["wait", &id]).on_terminal();
+    until_shown(&terminal, "compiling things");
+    home.open("go");
+    assert_eq!(terminal.wait(), Some(0));
+}

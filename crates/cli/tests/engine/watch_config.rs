@@ -1,0 +1,187 @@
+//! `mw watch`, `mw config`, `mw completions`.
+
+use mw_testkit::contract::has_fields;
+use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+
+fn events(home: &Home, options: &[&str]) -> Vec<Value> {
+    home.mw(["watch", "--no-follow"].iter().chain(options))
+        .exits(0)
+        .json_lines()
+}
+
+fn words(events: &[Value], id: &str) -> Vec<String> {
+    let of_task = events.iter().filter(|event| event["task"] == id);
+    of_task
+        .map(|event| event["event"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn events_tell_a_tasks_life_in_order() {
+    let home = home();
+    let id = home.start("exit 3");
+    home.ended(&id);
+    let events = events(&home, &[]);
+    for event in &events {
+        has_fields(event, &["seq", "at", "task", "run", "event"]);
+        assert_eq!(event["run"], 1, "{event}");
+    }
+    let words = words(&events, &id);
+    let place = |word: &str| words.iter().position(|found| found == word);
+    assert!(
+        place("started").is_some() && place("started") < place("ended"),
+        "{words:?}"
+    );
+    assert_eq!(
+        words.iter().filter(|word| *word == "ended").count(),
+        1,
+        "{words:?}"
+    );
+}
+
+#[test]
+fn events_are_numbered_upwards() {
+    let home = home();
+    for _ in 0..3 {
+        home.ended(&home.start("true"));
+    }
+    let seqs: Vec<_> = events(&home, &[])
+        .iter()
+        .map(|event| event["seq"].as_u64().unwrap())
+        .collect();
+    assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
+}
+
+#[test]
+fn watching_can_begin_later() {
+    let home = home();
+    home.ended(&home.start("true"));
+    let middle = events(&home, &[]).last().unwrap()["seq"].as_u64().unwrap();
+    let second = home.start("true");
+    home.ended(&second);
+    let later = events(&home, &["--from", &middle.to_string()]);
+    assert!(
+        later.iter().all(|event| event["seq"].as_u64().unwrap() >= middle),
+        "{later:?}"
+    );
+    assert!(
+        words(&later, &second).contains(&"started".to_owned()),
+        "{later:?}"
+    );
+}
+
+#[test]
+fn watching_can_be_narrowed_to_a_task() {
+    let home = home();
+    let (one, other) = (home.start("true"), home.start("true"));
+    home.ended(&one);
+    home.ended(&other);
+    let found = events(&home, &["--task", &one]);
+    assert!(!found.is_empty());
+    assert!(
+        found.iter().all(|event| event["task"] == one.as_str()),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_watcher_sees_what_happens_later() {
+    let home = home();
+    let watching = home.command(["watch"]).spawn();
+    let id = home.start(&children::gated("go", 0));
+    wait_until(SOON, "the start is seen", || {
+        words(&watching.json_lines(), &id)
+            .contains(&"started".to_owned())
+            .then_some(())
+    });
+    home.open("go");
+    wait_until(SOON, "the end is seen", || {
+        words(&watching.json_lines(), &id)
+            .contains(&"ended".to_owned())
+            .then_some(())
+    });
+    assert!(watching.runs());
+    let _ = watching.kill();
+}
+
+#[test]
+fn a_watcher_can_leave_when_nothing_happens() {
+    let home = home();
+    home.ended(&home.start("true"));
+    let outcome = home.mw(["watch", "--idle-exit", "300ms"]).exits(0);
+    assert!(!outcome.json_lines().is_empty(), "{outcome}");
+}
+
+#[test]
+fn a_kill_is_an_event_that_says_who_asked() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let _ = home.mw(["kill", &id]).ok();
+    let events = events(&home, &["--task", &id]);
+    let asked = events.iter().find(|event| event["event"] == "kill_requested");
+    assert!(asked.is_some_and(|event| event["by"].is_string()), "{events:?}");
+}
+
+#[test]
+fn settings_are_shown_with_their_source() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "3");
+    let outcome = home.mw(["config"]).exits(0);
+    let line = outcome
+        .text()
+        .lines()
+        .find(|line| line.contains("max_running"))
+        .map(str::to_owned);
+    let line = line.unwrap_or_else(|| panic!("{outcome}"));
+    assert!(
+        line.contains('3') && line.contains("MEANWHILE_QUEUE_MAX_RUNNING"),
+        "{line}"
+    );
+    let json = home.mw(["config", "--json"]).exits(0).json();
+    assert!(json.to_string().contains("max_running"), "{json}");
+}
+
+#[test]
+fn a_setting_that_makes_no_sense_is_refused() {
+    for (name, value) in [
+        ("MEANWHILE_QUEUE_MAX_RUNNING", "-1"),
+        ("MEANWHILE_QUEUE_MAX_RUNNING", "many"),
+        ("MEANWHILE_OUTPUT_CAP", "-5"),
+        ("MEANWHILE_STALL_MS", "soon"),
+    ] {
+        let home = home();
+        let error = home
+            .command(["start", "--json", "touch ran"])
+            .env(name, value)
+            .run()
+            .refusal(2);
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(!home.has_file("ran"));
+    }
+}
+
+#[test]
+fn completions_are_there_for_every_shell() {
+    let home = home();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let text = home.mw(["completions", shell]).ok();
+        assert!(text.contains("mw") && text.contains("restart"), "{shell}");
+    }
+    let _ = home.mw(["completions", "--json", "tcsh"]).refusal(2);
+    assert!(!home.state().exists(), "completions need no home");
+}
+
+#[test]
+fn help_and_version_need_no_home() {
+    let home = home();
+    assert!(home.mw(["--version"]).ok().contains("mw"));
+    assert!(home.mw(["--help"]).ok().contains("start"));
+    for command in [
+        "start", "run", "list", "status", "output", "wait", "kill", "input", "attach",
+    ] {
+        assert!(!home.mw([command, "--help"]).ok().is_empty());
+    }
+    assert!(!home.state().exists());
+}

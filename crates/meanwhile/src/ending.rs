@@ -1,0 +1,27 @@
+//! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
+
+use mw_model::wire::{ExitRecord, RESULT_FILE};
+use mw_model::{Cause, Event, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::home::Home;
+use crate::store::{Change, Transaction};
+use crate::task::Task;
+
+/// Records such an ending in the task's directory and in the database, in this order: a database that
+/// is lost is rebuilt from the directories.
+pub(crate) fn end_unsupervised(
+    home: &Home,
+    transaction: &Transaction<'_>,
+    task: &mut Task,
+    cause: Cause,
+    now: Timestamp,
+) -> Result<()> {
+    let record = ExitRecord::unsupervised(task.state.run(), cause.clone(), now);
+    let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
+    // Without a directory, or without room, the database alone knows.
+    let _ = home.replace(&task.id, RESULT_FILE, &text);
+    let change = Change { journal_seen: Some(home.journal(&task.id).len() as u64), ..Change::default() };
+    transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
+    Ok(())
+}

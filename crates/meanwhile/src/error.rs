@@ -1,0 +1,166 @@
+//! Errors as an agent or a person meets them: a stable code, one sentence, and what to do next.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::store::StoreError;
+
+/// The result of an operation.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation was not done. Nothing was changed unless the text says so.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request itself is bad.
+    #[error("{message}")]
+    Invalid {
+        /// What is wrong with it.
+        message: String,
+        /// What to write instead.
+        hint: String,
+    },
+    /// No task answers to this handle.
+    #[error("no task {0:?}")]
+    NotFound(String),
+    /// Several tasks do.
+    #[error("{handle:?} fits {} tasks: {}", found.len(), found.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        handle: String,
+        /// Which fit.
+        found: Vec<String>,
+    },
+    /// The name belongs to a live task.
+    #[error("the name {name:?} belongs to {id}, which is {status}")]
+    NameLive {
+        /// The name.
+        name: String,
+        /// Who has it.
+        id: String,
+        /// That task's state.
+        status: &'static str,
+    },
+    /// No slot is free and the request may not wait.
+    #[error("max concurrent tasks ({limit}) reached")]
+    AtCapacity {
+        /// The limit.
+        limit: u32,
+    },
+    /// The task is not in a state for this.
+    #[error("{id} is {status}: {message}")]
+    WrongState {
+        /// The task.
+        id: String,
+        /// Its state.
+        status: &'static str,
+        /// Why that does not fit.
+        message: String,
+    },
+    /// The program could not be executed.
+    #[error("cannot start: {message}")]
+    Spawn {
+        /// The supervisor's word for it: `not_found`, `not_executable`, `cwd`, `system`, …
+        code: String,
+        /// What happened.
+        message: String,
+    },
+    /// The supervisor program itself cannot be run.
+    #[error("cannot run the supervisor {}: {source}", path.display())]
+    Supervisor {
+        /// Where it should be.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The home cannot be used.
+    #[error("{message}")]
+    Home {
+        /// What is wrong with it.
+        message: String,
+        /// What to do about it.
+        hint: String,
+    },
+    /// The task's directory is damaged.
+    #[error("{id}: {message}")]
+    Damaged {
+        /// The task.
+        id: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// The task's supervisor refused, or cannot be reached.
+    #[error("{id}: {message}")]
+    Refused {
+        /// The task.
+        id: String,
+        /// What it said.
+        message: String,
+    },
+    /// The database failed.
+    #[error("the database failed: {0}")]
+    Store(#[from] StoreError),
+    /// The file system failed.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was being done, to what.
+        what: String,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// Names a failed file operation.
+    pub(crate) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
+        let what = what.into();
+        move |source| Self::Io { what, source }
+    }
+
+    /// Returns the stable code for this error.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Invalid { .. } => "invalid",
+            Self::NotFound(_) => "not_found",
+            Self::Ambiguous { .. } => "ambiguous",
+            Self::NameLive { .. } => "name_live",
+            Self::AtCapacity { .. } => "at_capacity",
+            Self::WrongState { .. } => "wrong_state",
+            Self::Spawn { .. } => "spawn_failed",
+            Self::Supervisor { .. } => "no_supervisor",
+            Self::Home { .. } => "home",
+            Self::Damaged { .. } => "damaged",
+            Self::Refused { .. } => "refused",
+            Self::Store(_) => "store",
+            Self::Io { .. } => "io",
+        }
+    }
+
+    /// Returns what to do next.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Invalid { hint, .. } | Self::Home { hint, .. } => hint.clone(),
+            Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
+            Self::Ambiguous { .. } => "write more of the id".to_owned(),
+            Self::NameLive { id, .. } => {
+                format!("choose another name, use --if-running return or restart, or end it: mw kill {id}")
+            }
+            Self::AtCapacity { .. } => "end a task first (mw kill), or let this one wait: --at-capacity queue".to_owned(),
+            Self::WrongState { id, .. } => format!("mw status {id} shows where it stands"),
+            Self::Spawn { code, .. } => match code.as_str() {
+                "not_found" => "check the program's name and PATH".to_owned(),
+                "cwd" => "check the directory given with --cwd".to_owned(),
+                "not_executable" => "check the file's permissions and format".to_owned(),
+                _ => "check free disk space and process limits".to_owned(),
+            },
+            Self::Supervisor { .. } => {
+                "install both executables side by side (cargo install --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
+            }
+            Self::Damaged { id, .. } => format!("mw clear {id} removes it"),
+            Self::Refused { id, .. } => format!("mw status {id} shows where it stands"),
+            Self::Store(error) => error.hint(),
+            Self::Io { .. } => "check permissions and free space of the home directory".to_owned(),
+        }
+    }
+}

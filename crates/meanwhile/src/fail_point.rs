@@ -1,0 +1,32 @@
+//! Named steps at which a debug build kills itself on request, for the crash tests.
+
+use std::sync::OnceLock;
+
+/// Every named step of the library, in the order in which a task's life meets them.
+pub const FAIL_POINTS: [&str; 10] = [
+    "start-directory-made",
+    "start-spec-written",
+    "start-committed",
+    "start-message-sent",
+    "start-answered",
+    "started-committed",
+    "settle-begun",
+    "settle-committed",
+    "kill-sent",
+    "restart-committed",
+];
+
+static ARMED: OnceLock<String> = OnceLock::new();
+
+/// Arms a step: passing it kills the process. Only the first call counts.
+pub fn arm(name: &str) {
+    let _ = ARMED.set(name.to_owned());
+}
+
+/// Kills this process if the step is armed; nothing in a release build.
+pub(crate) fn fail_point(name: &str) {
+    debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
+    if cfg!(debug_assertions) && ARMED.get().is_some_and(|armed| armed == name) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    }
+}

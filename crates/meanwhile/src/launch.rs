@@ -1,0 +1,173 @@
+//! Hands a task to a supervisor and takes its answer.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use mw_model::wire::{Answer, Launch, Metadata, START_VERSION, StartMessage};
+use mw_model::{CommandSpec, Process, RawText, Status, TaskId, TaskSpec, Timestamp};
+
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::home::Home;
+use crate::settings::Settings;
+
+/// A supervisor process that waits for its message. Dropped without one, it goes away by itself.
+pub(crate) struct Supervisor {
+    process: Child,
+}
+
+impl Supervisor {
+    /// Starts the program. This may be done before it is known that it will be needed: it gets ready
+    /// on another core while the task is written down.
+    pub(crate) fn summon(settings: &Settings) -> Result<Self> {
+        let path = &settings.programs.supervisor;
+        let process = Command::new(path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
+        Ok(Self { process })
+    }
+
+    /// Gives it its task; returns the process it started.
+    pub(crate) fn hand_over(mut self, message: &StartMessage) -> Result<(Process, Timestamp)> {
+        let gone = |what: &str| Error::Spawn { code: "system".to_owned(), message: format!("the supervisor {what}") };
+        let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
+        let mut stdin = self.process.stdin.take().ok_or_else(|| gone("has no input"))?;
+        stdin.write_all(&text).map_err(|_| gone("was killed before it was told what to do"))?;
+        drop(stdin);
+        fail_point("start-message-sent");
+        let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
+        let mut line = String::new();
+        let read = BufReader::new(stdout).read_line(&mut line);
+        let _ = self.process.wait();
+        if read.unwrap_or(0) == 0 {
+            return Err(gone("was killed before it answered"));
+        }
+        match serde_json::from_str(&line) {
+            Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
+            Ok(Answer::Refused { code, message }) => Err(Error::Spawn { code, message }),
+            Err(error) => Err(gone(&format!("gave no answer that can be read: {error}"))),
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
+pub(crate) fn spawn_message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
+    let argv = spec.command.argv();
+    let path = spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+    let program = find_program(&argv[0], path, &spec.cwd)?;
+    let env = spec.env.iter().map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
+    let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
+    Ok(message(home, settings, spec, run, launch))
+}
+
+/// Writes down how a task that runs unsupervised is to be adopted.
+pub(crate) fn adopt_message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    message(home, settings, spec, run, launch)
+}
+
+fn message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    let mut settle = settings.programs.settle.clone();
+    settle.push(RawText::from(spec.id.as_str()));
+    StartMessage {
+        version: START_VERSION,
+        task_dir: home.task(&spec.id).as_os_str().as_bytes().into(),
+        task: spec.id.to_string(),
+        run,
+        launch,
+        io: spec.io,
+        limits: spec.limits.clone(),
+        settle,
+        log_header: settings.log_header.then(|| log_header(spec)),
+        metadata: Some(metadata(spec, Status::Running)),
+    }
+}
+
+fn log_header(spec: &TaskSpec) -> String {
+    format!(
+        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n# Started: {}\n",
+        spec.id,
+        spec.command.to_line().replace('\n', " "),
+        spec.approved_by,
+        spec.approved_at,
+        spec.created_at,
+    )
+}
+
+/// The view that co-cli's tools read. Of the environment it holds names only.
+pub(crate) fn metadata(spec: &TaskSpec, status: Status) -> Metadata {
+    Metadata {
+        task_id: spec.id.to_string(),
+        created_at: spec.created_at,
+        started_at: None,
+        completed_at: None,
+        status,
+        command: spec.command.argv().iter().map(RawText::to_lossy).collect(),
+        cwd: spec.cwd.to_lossy(),
+        env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
+        description: spec.description.clone().unwrap_or_else(|| spec.command.to_line()),
+        pid: None,
+        exit_code: None,
+        span_id: None,
+        approved_by: spec.approved_by.clone(),
+        approved_at: spec.approved_at,
+    }
+}
+
+/// Finds the file to execute as a shell would: a name with a slash is a path, others are looked up.
+fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<RawText> {
+    const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+    let name_os = OsStr::from_bytes(name.as_bytes());
+    let cwd = Path::new(OsStr::from_bytes(cwd.as_bytes()));
+    let not_found = || Error::Spawn { code: "not_found".to_owned(), message: format!("program {:?} was not found", name.to_lossy()) };
+    let candidates: Vec<PathBuf> = if name.as_bytes().contains(&b'/') {
+        vec![cwd.join(name_os)]
+    } else {
+        let path = path.unwrap_or(USUAL_PATH);
+        path.split(|byte| *byte == b':').map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os)).collect()
+    };
+    let files: Vec<_> = candidates.into_iter().filter(|file| fs::metadata(file).is_ok_and(|found| found.is_file())).collect();
+    let executable = files.iter().find(|file| rustix::fs::access(*file, rustix::fs::Access::EXEC_OK).is_ok());
+    match (executable, files.first()) {
+        (Some(file), _) => Ok(file.as_os_str().as_bytes().into()),
+        (None, Some(file)) => {
+            Err(Error::Spawn { code: "not_executable".to_owned(), message: format!("{} is not executable", file.display()) })
+        }
+        (None, None) => Err(not_found()),
+    }
+}
+
+/// Refuses what could not be executed, before anything is changed.
+pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&[u8]>) -> Result<()> {
+    find_program(&command.argv()[0], path, cwd).map(|_| ())
+}
+
+/// Moves the files of an ended run out of the way of the next.
+pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
+    use mw_model::wire::{INDEX_FILE, LOG_FILE, RESULT_FILE};
+    let shelf = home.earlier_run(id, run);
+    let failed = |error| Error::Io { what: format!("cannot move the files of run {run} to {}", shelf.display()), source: error };
+    fs::create_dir_all(&shelf).map_err(failed)?;
+    // The record goes last: as long as it is there, the run counts as ended.
+    for name in [LOG_FILE, INDEX_FILE, RESULT_FILE] {
+        match fs::rename(home.task(id).join(name), shelf.join(name)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(())
+}

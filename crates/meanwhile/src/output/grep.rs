@@ -1,0 +1,159 @@
+//! Searching a log where it lies, with a bounded answer.
+
+use mw_model::wire::EntryKind;
+use regex::bytes::Regex;
+use serde::Serialize;
+
+use super::clean::clean_text;
+use super::read::StreamChoice;
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::task::Scope;
+
+/// Bytes read in one go.
+const STEP: usize = 256 << 10;
+/// A longer line is searched in parts of this size.
+const LONGEST_LINE: usize = 64 << 10;
+/// How much of a matching line is shown.
+const SHOWN: usize = 500;
+
+/// A line that fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GrepMatch {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Logical offset of its first byte.
+    pub offset: u64,
+    /// What it says, shortened and clean.
+    pub text: String,
+    /// Whether it is only here as a neighbour of one that fits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub context: bool,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize)]
+pub struct GrepReply {
+    /// Lines in order.
+    pub matches: Vec<GrepMatch>,
+    /// Whether there may be more.
+    pub truncated: bool,
+    /// Where to go on.
+    pub next_offset: u64,
+}
+
+struct Search<'a> {
+    pattern: &'a Regex,
+    context: usize,
+    most: usize,
+    found: usize,
+    lines: Vec<GrepMatch>,
+    /// Lines before the present one, kept in case it fits.
+    before: std::collections::VecDeque<GrepMatch>,
+    /// How many lines after a match are still to be shown.
+    after: usize,
+    number: u64,
+}
+
+impl Runtime {
+    /// Searches a task's output line by line.
+    ///
+    /// # Errors
+    /// When the pattern is no regular expression, the task is unknown or its log is gone.
+    pub fn grep(
+        &self,
+        handle: &str,
+        scope: &Scope,
+        pattern: &str,
+        options: (StreamChoice, u64, usize, usize),
+    ) -> Result<GrepReply> {
+        let (stream, from, context, most) = options;
+        let pattern = compile(pattern)?;
+        let id = self.resolve(handle, scope)?;
+        self.reconcile_task(&id)?;
+        let task = self.stored(&id)?;
+        let view = self.view(&task, task.state.run(), stream)?;
+        let mut search = Search {
+            pattern: &pattern,
+            context,
+            most,
+            found: 0,
+            lines: Vec::new(),
+            before: std::collections::VecDeque::new(),
+            after: 0,
+            number: 0,
+        };
+        let mut line = Vec::new();
+        let mut line_start = 0;
+        let mut next = from;
+        for part in view.parts() {
+            let wanted = match part.kind {
+                EntryKind::Stdout(_) => stream != StreamChoice::Stderr,
+                EntryKind::Stderr(_) => stream != StreamChoice::Stdout,
+                EntryKind::Drop(_) => false,
+            };
+            if !wanted || part.logical + part.len <= from {
+                continue;
+            }
+            let mut at = part.logical.max(from);
+            while at < part.logical + part.len {
+                let bytes = view.bytes(part, at, STEP).map_err(Error::io("cannot read the log"))?;
+                if bytes.is_empty() {
+                    break;
+                }
+                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    if line.is_empty() {
+                        line_start = at;
+                    }
+                    line.extend_from_slice(piece);
+                    at += piece.len() as u64;
+                    if (line.ends_with(b"\n") || line.len() > LONGEST_LINE) && search.look(&line, line_start) {
+                        return Ok(GrepReply { matches: search.lines, truncated: true, next_offset: at });
+                    }
+                    if line.ends_with(b"\n") || line.len() > LONGEST_LINE {
+                        line.clear();
+                    }
+                }
+                next = at;
+            }
+        }
+        if !line.is_empty() {
+            search.look(&line, line_start);
+        }
+        Ok(GrepReply { matches: search.lines, truncated: false, next_offset: next })
+    }
+}
+
+impl Search<'_> {
+    /// Looks at a line; tells whether that is enough.
+    fn look(&mut self, line: &[u8], offset: u64) -> bool {
+        self.number += 1;
+        let body = line.strip_suffix(b"\n").unwrap_or(line);
+        let fits = self.pattern.is_match(body);
+        let text: String = clean_text(&String::from_utf8_lossy(body)).chars().take(SHOWN).collect();
+        let entry = GrepMatch { line: self.number, offset, text, context: !fits };
+        if fits {
+            self.lines.extend(self.before.drain(..));
+            self.lines.push(entry);
+            self.after = self.context;
+            self.found += 1;
+        } else if self.after > 0 {
+            self.after -= 1;
+            self.lines.push(entry);
+        } else if self.context > 0 {
+            self.before.push_back(entry);
+            if self.before.len() > self.context {
+                self.before.pop_front();
+            }
+        }
+        self.found >= self.most && self.after == 0
+    }
+}
+
+/// Reads a pattern, with an error that shows where it is wrong.
+pub(crate) fn compile(pattern: &str) -> Result<Regex> {
+    Regex::new(pattern).map_err(|error| Error::Invalid {
+        message: format!("{pattern:?} is not a regular expression: {error}"),
+        hint: "escape special characters with a backslash".to_owned(),
+    })
+}

@@ -1,0 +1,14 @@
+//! Reading output: one primitive, capped, from any offset, never by loading the log.
+
+mod clean;
+mod grep;
+mod lines;
+mod read;
+mod view;
+
+pub use clean::{clean_text, render_screen};
+pub use grep::{GrepMatch, GrepReply};
+pub use read::{From, Piece, ReadReply, ReadRequest, StreamChoice};
+
+pub(crate) use grep::compile;
+pub(crate) use view::last_write_us;

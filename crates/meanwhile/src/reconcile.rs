@@ -1,0 +1,308 @@
+//! Makes the database true to the task directories. Every front end does this before it believes the
+//! database; doing it twice changes nothing.
+//!
+//! For a task that holds a slot, what its directory shows decides:
+//!
+//! | exit record | supervisor's lock | journal | the task … |
+//! |---|---|---|---|
+//! | there | – | – | has ended so |
+//! | – | held | – | runs (or is being started) |
+//! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
+//! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
+
+use std::fs;
+
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch};
+use mw_model::{Cause, Event, Process, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp};
+
+use crate::bell;
+use crate::ending::end_unsupervised;
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::launch::{self, Supervisor};
+use crate::queue;
+use crate::runtime::Runtime;
+use crate::store::{Change, new_task};
+use crate::task::Task;
+
+/// What a task's directory shows.
+struct Findings {
+    journal: Vec<JournalLine>,
+    /// Lines of earlier runs and of this one that were there before the rest was looked at.
+    seen: u64,
+    record: Option<ExitRecord>,
+    supervised: bool,
+    being_started: bool,
+}
+
+impl Findings {
+    fn started(&self, run: u32) -> Option<(Process, Timestamp)> {
+        let mut of_run = self.journal.iter().filter(|line| line.run == run);
+        of_run.find_map(|line| match &line.entry {
+            JournalEntry::Started { process } => Some((process.clone(), line.at)),
+            _ => None,
+        })
+    }
+}
+
+impl Runtime {
+    /// Looks at every task that is not settled, records what happened, and starts what may start.
+    ///
+    /// # Errors
+    /// When the database fails. Damage to single tasks is recorded, not raised.
+    pub fn reconcile(&self) -> Result<()> {
+        for task in self.store.unsettled(&self.home.tasks())? {
+            self.reconcile_known(&task)?;
+        }
+        if self.store.any_waiting()? {
+            self.pump_queue();
+        }
+        Ok(())
+    }
+
+    /// Does the same for one task; returns whether anything changed.
+    pub(crate) fn reconcile_task(&self, id: &TaskId) -> Result<bool> {
+        match self.store.task(id, &self.home.tasks())? {
+            Some(task) => self.reconcile_known(&task),
+            None => Ok(false),
+        }
+    }
+
+    fn reconcile_known(&self, task: &Task) -> Result<bool> {
+        match &task.state {
+            TaskState::Pending { .. } => return Ok(false),
+            TaskState::Ended { .. } if task.survivors == 0 => return Ok(false),
+            _ => {}
+        }
+        let findings = self.look_at(task);
+        let current = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
+        if current && findings.supervised && findings.record.is_none() && findings.seen == task.journal_seen {
+            return Ok(false);
+        }
+        if matches!(task.state, TaskState::Ended { .. }) && findings.supervised {
+            return Ok(false);
+        }
+        let unsupervised = !findings.supervised && findings.record.is_none();
+        if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
+            return self.adopt(task, &findings, process, started_at);
+        }
+        self.record_findings(&task.id, &findings)
+    }
+
+    /// Looks in this order, because a supervisor writes its record before it lets go of its lock.
+    fn look_at(&self, task: &Task) -> Findings {
+        let being_started = self.home.is_being_started(&task.id);
+        let supervised = self.home.is_supervised(&task.id);
+        let record = self.home.result(&task.id, task.state.run());
+        let journal = self.home.journal(&task.id);
+        Findings { seen: journal.len() as u64, journal, record, supervised, being_started }
+    }
+
+    /// Turns what was found into events.
+    fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
+        let now = self.clock.now();
+        let transaction = self.store.begin(&self.home.tasks())?;
+        let Some(mut task) = transaction.task(id)? else { return Ok(false) };
+        let run = task.state.run();
+        let mut changed = false;
+        if matches!(task.state, TaskState::Starting { .. }) {
+            match findings.started(run) {
+                Some((process, started_at)) => {
+                    transaction.apply(&mut task, &Event::Started { process, started_at }, now, Change::default())?;
+                    changed = true;
+                }
+                None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
+                    transaction.apply(&mut task, &Event::Released, now, Change::default())?;
+                    changed = true;
+                }
+                None => {}
+            }
+        }
+        let fresh = findings.journal.iter().skip(task.journal_seen as usize).filter(|line| line.run == run);
+        for line in fresh {
+            let event = match &line.entry {
+                JournalEntry::KillRequested { by, signal } => Event::KillRequested { by: by.clone(), signal: *signal },
+                JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
+                JournalEntry::Started { .. }
+                | JournalEntry::LimitReached { .. }
+                | JournalEntry::TakenOver { .. }
+                | JournalEntry::TreeEmpty => continue,
+            };
+            changed |= transaction.apply(&mut task, &event, line.at, Change::default()).is_ok();
+        }
+        let seen = Change { journal_seen: Some(findings.seen), ..Change::default() };
+        let live = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Starting { .. });
+        if let Some(record) = findings.record.as_ref().filter(|_| live) {
+            let change = Change {
+                duration_ms: Some((record.duration_seconds * 1000.0) as u64),
+                output_bytes: Some(record.output_bytes),
+                dropped_bytes: Some(record.dropped_bytes),
+                survivors: Some(record.survivors.len() as u32),
+                ..seen
+            };
+            let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
+            transaction.apply(&mut task, &event, now, change)?;
+            changed = true;
+        }
+        let emptied = task.survivors > 0 && !findings.supervised && matches!(task.state, TaskState::Ended { .. });
+        if emptied {
+            let size = self.output_size(&task);
+            let change = Change { survivors: Some(0), output_bytes: size.map(|(end, _)| end), dropped_bytes: size.map(|(_, d)| d), ..seen };
+            transaction.apply(&mut task, &Event::TreeEmpty, now, change)?;
+            changed = true;
+        }
+        if changed {
+            transaction.set_journal_seen(&task.id, findings.seen)?;
+            transaction.commit()?;
+            fail_point("settle-committed");
+            bell::ring(&self.home);
+        }
+        Ok(changed)
+    }
+
+    /// The task runs, or ran, and nobody supervises it: starts an adopter, or records it as lost.
+    fn adopt(&self, task: &Task, findings: &Findings, process: Process, started_at: Timestamp) -> Result<bool> {
+        let run = task.state.run();
+        self.record_findings(&task.id, &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings })?;
+        let launch = Launch::Adopt { process, started_at };
+        let adopted = self.home.spec(&task.id).and_then(|spec| {
+            let message = launch::adopt_message(&self.home, &self.settings, &spec, run, launch);
+            Supervisor::summon(&self.settings)?.hand_over(&message)
+        });
+        match adopted {
+            Ok(_) => {
+                // When its process is gone, the adopter says so at once.
+                let _ = self.await_record(&task.id, run, std::time::Duration::from_millis(50));
+                if let Some(record) = self.home.result(&task.id, run) {
+                    let findings = Findings { record: Some(record), supervised: true, journal: findings.journal.clone(), ..*findings };
+                    self.record_findings(&task.id, &findings)?;
+                }
+                Ok(true)
+            }
+            // Two reconcilers at once: the other's adopter has it.
+            Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
+            Err(error) => self.record_loss(&task.id, run, &format!("its supervisors were killed and it cannot be adopted: {error}")),
+        }
+    }
+
+    fn record_loss(&self, id: &TaskId, run: u32, reason: &str) -> Result<bool> {
+        let now = self.clock.now();
+        let transaction = self.store.begin(&self.home.tasks())?;
+        let Some(mut task) = transaction.task(id)? else { return Ok(false) };
+        if task.state.run() != run || matches!(task.state, TaskState::Ended { .. }) {
+            return Ok(false);
+        }
+        let cause = Cause::Lost { reason: reason.to_owned() };
+        end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
+        transaction.commit()?;
+        bell::ring(&self.home);
+        Ok(true)
+    }
+
+    /// Starts whatever may start. Failures are recorded with their tasks.
+    pub(crate) fn pump_queue(&self) {
+        let picked = (|| -> Result<_> {
+            let transaction = self.store.begin(&self.home.tasks())?;
+            let picked = queue::pick_everywhere(&self.home, &transaction, self.settings.queue, self.clock.now())?;
+            if !picked.to_launch.is_empty() || picked.any_ended {
+                transaction.commit()?;
+            }
+            Ok(picked)
+        })();
+        let Ok(picked) = picked else { return };
+        let again = picked.any_ended;
+        let changed = again || !picked.to_launch.is_empty();
+        let mut failed = false;
+        for task in picked.to_launch {
+            let hold = self.home.hold_start(&task.id);
+            failed |= self.launch(task, None).is_err();
+            drop(hold);
+        }
+        if changed {
+            bell::ring(&self.home);
+        }
+        // A failed launch frees its slot, and a skipped task may free those that come after it.
+        if failed || again {
+            self.pump_queue();
+        }
+    }
+
+    /// What a supervisor does as its last act: records the ending and starts the next.
+    ///
+    /// # Errors
+    /// When the database fails; the next command does the same work.
+    pub fn settle(&self, id: &TaskId) -> Result<()> {
+        fail_point("settle-begun");
+        self.reconcile_task(id)?;
+        if self.store.any_waiting()? {
+            self.pump_queue();
+        }
+        if let Some(task) = self.store.task(id, &self.home.tasks())?
+            && task.status.is_terminal()
+        {
+            self.write_views(&task);
+        }
+        self.store.tidy(&self.home.database());
+        Ok(())
+    }
+
+    /// Brings `metadata.json` and the derived part of `result.json` up to date. Best effort: views.
+    fn write_views(&self, task: &Task) {
+        use mw_model::wire::{METADATA_FILE, RESULT_FILE};
+        let Ok(spec) = self.home.spec(&task.id) else { return };
+        let mut metadata = launch::metadata(&spec, task.status);
+        metadata.started_at = task.started_at;
+        metadata.completed_at = task.ended_at;
+        metadata.pid = task.pid;
+        metadata.exit_code = task.exit_code;
+        if let Ok(text) = serde_json::to_vec_pretty(&metadata) {
+            let _ = self.home.replace(&task.id, METADATA_FILE, &text);
+        }
+        if let Some(mut record) = self.home.result(&task.id, task.state.run())
+            && record.stdout_lines.is_none()
+            && let Some(lines) = self.count_lines(task)
+        {
+            record.stdout_lines = Some(lines.stdout);
+            record.stderr_lines = Some(lines.stderr);
+            record.summary = lines.last_line;
+            if let Ok(text) = serde_json::to_vec(&record) {
+                let _ = self.home.replace(&task.id, RESULT_FILE, &text);
+            }
+        }
+    }
+
+    /// Fills an empty database from the task directories; returns what could not be read.
+    pub(crate) fn rebuild(&self) -> Result<()> {
+        let mut specs: Vec<TaskSpec> = Vec::new();
+        for entry in fs::read_dir(self.home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
+            let id = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok());
+            specs.extend(id.and_then(|id| self.home.spec(&id).ok()));
+        }
+        specs.sort_by_key(|spec| (spec.created_at, spec.number));
+        for spec in specs {
+            self.rebuild_task(&spec)?;
+        }
+        Ok(())
+    }
+
+    fn rebuild_task(&self, spec: &TaskSpec) -> Result<()> {
+        let journal = self.home.journal(&spec.id);
+        let run = journal.iter().map(|line| line.run).max().unwrap_or(1);
+        let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
+        let task = new_task(spec, TaskState::Pending { run, origin }, &self.home.log(&spec.id));
+        let transaction = self.store.begin(&self.home.tasks())?;
+        if transaction.task(&spec.id)?.is_some() {
+            return Ok(());
+        }
+        let mut task = task;
+        task.number = task.number.max(transaction.next_number(&spec.session)?);
+        transaction.insert(&task)?;
+        let begun = journal.iter().any(|line| line.run == run) || self.home.result(&spec.id, run).is_some();
+        if begun {
+            transaction.apply(&mut task, &Event::Reserved, spec.created_at, Change::default())?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+

@@ -1,0 +1,51 @@
+//! A further run of the same spec.
+
+use mw_model::{Event, RunOrigin, TaskState};
+
+use crate::bell;
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::kill::KillRequest;
+use crate::launch;
+use crate::runtime::Runtime;
+use crate::store::Change;
+use crate::task::{Scope, Task};
+
+impl Runtime {
+    /// Ends the present run, if there is one, and starts the next.
+    ///
+    /// # Errors
+    /// When the task is unknown, its spec is damaged, or it cannot be executed any more.
+    pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
+        let id = self.resolve(handle, scope)?;
+        let spec = self.home.spec(&id)?;
+        self.reconcile_task(&id)?;
+        let task = self.stored(&id)?;
+        if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
+            let request = KillRequest { by: "restart".to_owned(), signal: 15, grace_ms: None };
+            self.kill_all(std::slice::from_ref(&id), &request)?;
+        }
+        let task = self.stored(&id)?;
+        if !matches!(task.state, TaskState::Ended { .. }) {
+            let message = "it did not end and cannot be run again".to_owned();
+            return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
+        }
+        // What can no longer run is refused before anything is moved.
+        launch::spawn_message(&self.home, &self.settings, &spec, task.state.run() + 1)?;
+        self.await_unsupervised(&id)?;
+        launch::shelve_run(&self.home, &id, task.state.run())?;
+        let now = self.clock.now();
+        let transaction = self.store.begin(&self.home.tasks())?;
+        let Some(mut task) = transaction.task(&id)? else { return Err(Error::NotFound(handle.to_owned())) };
+        transaction.apply(&mut task, &Event::Requeued { origin: RunOrigin::Restart }, now, Change::default())?;
+        transaction.commit()?;
+        fail_point("restart-committed");
+        bell::ring(&self.home);
+        self.pump_queue();
+        let mut task = self.stored(&id)?;
+        if matches!(task.state, TaskState::Pending { .. }) {
+            task.queue_position = Some(self.store.queue_position(&task)?);
+        }
+        Ok(task)
+    }
+}

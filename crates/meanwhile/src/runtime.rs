@@ -1,0 +1,240 @@
+//! The facade: one home, opened. What front ends call.
+
+use std::sync::Arc;
+
+use mw_model::wire::{ControlReply, Operation};
+use mw_model::{RawText, TaskId, TaskState};
+
+use crate::bell::Bell;
+use crate::clock::{Clock, SystemClock};
+use crate::control::Line;
+use crate::error::{Error, Result};
+use crate::home::Home;
+use crate::output::{From, ReadRequest};
+use crate::settings::Settings;
+use crate::store::{EventRow, Filter, Opened, Page, Store};
+use crate::task::{Scope, Task};
+
+/// An open home.
+pub struct Runtime {
+    pub(crate) settings: Settings,
+    pub(crate) home: Home,
+    pub(crate) store: Store,
+    pub(crate) clock: Arc<dyn Clock>,
+}
+
+impl Runtime {
+    /// Opens a home, making it when it is absent; a database that was removed is rebuilt.
+    ///
+    /// # Errors
+    /// When the home cannot be used, or a newer build has changed its database.
+    pub fn open(settings: Settings) -> Result<Self> {
+        Self::open_with_clock(settings, Arc::new(SystemClock))
+    }
+
+    /// The same with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`Runtime::open`].
+    pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
+        let home = Home::open(&settings.home)?;
+        let (store, created) = match Store::open(&home.database())? {
+            Opened::Existing(store) => (store, false),
+            Opened::Created(store) => (store, true),
+        };
+        let runtime = Self { settings, home, store, clock };
+        if created {
+            runtime.rebuild()?;
+        }
+        Ok(runtime)
+    }
+
+    /// Returns the home.
+    #[must_use]
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// Returns the settings it was opened with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Finds the one task that a handle means.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        let mut found = self.store.resolve(handle, scope)?;
+        match found.len() {
+            0 => Err(Error::NotFound(handle.to_owned())),
+            1 => Ok(found.swap_remove(0)),
+            _ => Err(Error::Ambiguous { handle: handle.to_owned(), found: found.iter().map(ToString::to_string).collect() }),
+        }
+    }
+
+    /// Returns a task as the database has it.
+    pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
+        self.store.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
+    }
+
+    /// Returns a task as it is.
+    ///
+    /// # Errors
+    /// When it is unknown.
+    pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
+        let id = self.resolve(handle, scope)?;
+        self.reconcile_task(&id)?;
+        if self.store.any_waiting()? {
+            self.pump_queue();
+        }
+        let mut task = self.stored(&id)?;
+        self.complete(&mut task)?;
+        Ok(task)
+    }
+
+    /// Lists tasks as they are.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn list(&self, filter: &Filter) -> Result<Page> {
+        self.reconcile()?;
+        let mut page = self.store.list(filter, &self.home.tasks())?;
+        for task in &mut page.tasks {
+            self.complete(task)?;
+        }
+        Ok(page)
+    }
+
+    /// Adds what is not stored because it changes while nobody writes.
+    fn complete(&self, task: &mut Task) -> Result<()> {
+        match &task.state {
+            TaskState::Pending { .. } => task.queue_position = Some(self.store.queue_position(task)?),
+            TaskState::Starting { .. } => {}
+            TaskState::Running { started_at, .. } | TaskState::Cancelling { started_at, .. } => {
+                task.duration_ms = Some(self.clock.now().ms_since(*started_at));
+                if let Some((end, dropped)) = self.output_size(task) {
+                    (task.output_bytes, task.dropped_bytes) = (end, dropped);
+                }
+                task.progress = self.progress(task);
+            }
+            TaskState::Ended { .. } => {
+                if task.survivors > 0
+                    && let Ok(ControlReply::Status { tree, output_bytes, dropped_bytes, .. }) = self.control(&task.id, Operation::Status)
+                {
+                    task.survivors = tree.len() as u32;
+                    (task.output_bytes, task.dropped_bytes) = (output_bytes, dropped_bytes);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self, task: &Task) -> Option<crate::task::Progress> {
+        let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
+        crate::task::Progress::in_tail(&self.read_task(task, &request).ok()?.bytes())
+    }
+
+    fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
+        let failed = |error: std::io::Error| Error::Refused { id: id.to_string(), message: format!("its supervisor cannot be reached: {error}") };
+        let mut line = Line::connect(&self.home, id).map_err(failed)?;
+        let _ = line.set_patience(Some(std::time::Duration::from_secs(5)));
+        line.ask(operation).map_err(failed)
+    }
+
+    fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        let id = self.resolve(handle, scope)?;
+        self.reconcile_task(&id)?;
+        let task = self.stored(&id)?;
+        if task.state.process().is_some() {
+            return Ok(id);
+        }
+        Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message: "it is not running".to_owned() })
+    }
+
+    /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.
+    ///
+    /// # Errors
+    /// When the task does not run, has no open input, or does not read for five seconds.
+    pub fn input(&self, handle: &str, scope: &Scope, data: &[u8], eof: bool) -> Result<u64> {
+        const PART: usize = 32 << 10;
+        let id = self.running(handle, scope)?;
+        let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        let mut sent = 0;
+        loop {
+            let part = &data[sent..(sent + PART).min(data.len())];
+            let last = sent + part.len() == data.len();
+            match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
+                ControlReply::Done { bytes } => sent += bytes as usize,
+                ControlReply::Refused { message } => return Err(Error::Refused { id: id.to_string(), message }),
+                _ => return Err(Error::Refused { id: id.to_string(), message: "its supervisor gave an odd answer".to_owned() }),
+            }
+            if sent == data.len() {
+                return Ok(sent as u64);
+            }
+            if std::time::Instant::now() > patience {
+                let message = format!("it does not read its input: {sent} of {} bytes were taken", data.len());
+                return Err(Error::Refused { id: id.to_string(), message });
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// Changes the size of a task's terminal.
+    ///
+    /// # Errors
+    /// When the task does not run or has no terminal.
+    pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
+        let id = self.running(handle, scope)?;
+        match self.control(&id, Operation::Resize { rows, cols })? {
+            ControlReply::Refused { message } => Err(Error::Refused { id: id.to_string(), message }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until a task's output has grown past an offset, or the task has ended, or for a while.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: std::time::Duration) -> Result<()> {
+        if let Ok(mut line) = Line::connect(&self.home, id) {
+            let _ = line.set_patience(Some(longest));
+            if line.send(Operation::Watch { offset: seen }).is_ok() {
+                let _ = line.reply();
+            }
+        } else {
+            self.wait_for_ring(longest.min(std::time::Duration::from_millis(50)))?;
+        }
+        Ok(())
+    }
+
+    /// Returns events after a place in the stream, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn events_after(&self, seq: i64, scope: &Scope, task: Option<&TaskId>, most: u32) -> Result<Vec<EventRow>> {
+        self.reconcile()?;
+        Ok(self.store.events_after(seq, scope, task, most)?)
+    }
+
+    /// Returns the place of the newest event.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn last_event(&self) -> Result<i64> {
+        Ok(self.store.last_event()?)
+    }
+
+    /// Sleeps until some writer rings, or for a while.
+    ///
+    /// # Errors
+    /// When no bell can be hung.
+    pub fn wait_for_ring(&self, longest: std::time::Duration) -> Result<()> {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
+        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&timeout));
+        Ok(())
+    }
+}

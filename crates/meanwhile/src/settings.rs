@@ -1,0 +1,74 @@
+//! What a home and its tasks are configured with. Front ends fill this in; the library reads no file
+//! and no environment for it.
+
+use std::path::PathBuf;
+
+use mw_model::{Limits, RawText};
+
+/// What to do with a start when no slot is free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AtCapacity {
+    /// Keep it until one is.
+    #[default]
+    Queue,
+    /// Refuse it.
+    Reject,
+}
+
+/// How many tasks may run at a time.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueSettings {
+    /// Per session.
+    pub max_running: u32,
+    /// On this home altogether; 0 = no limit.
+    pub max_running_total: u32,
+    /// What a start does beyond that.
+    pub at_capacity: AtCapacity,
+}
+
+impl Default for QueueSettings {
+    fn default() -> Self {
+        Self { max_running: 8, max_running_total: 0, at_capacity: AtCapacity::Queue }
+    }
+}
+
+/// The executables that do the work.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    /// `mw-supervisor`.
+    pub supervisor: PathBuf,
+    /// What a supervisor becomes at the end, such as `mw settle`; the task's id is added.
+    pub settle: Vec<RawText>,
+}
+
+/// Everything a [`Runtime`](crate::Runtime) is opened with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Directory of the database and of all tasks.
+    pub home: PathBuf,
+    /// The executables.
+    pub programs: Programs,
+    /// Concurrency.
+    pub queue: QueueSettings,
+    /// Limits of tasks that ask for none of their own.
+    pub limits: Limits,
+    /// Whether logs begin with co-cli's four header lines.
+    pub log_header: bool,
+    /// Most milliseconds between two looks of a waiter that heard nothing.
+    pub fallback_ms: u64,
+}
+
+impl Settings {
+    /// Settings with the defaults of the neutral profile.
+    #[must_use]
+    pub fn new(home: PathBuf, programs: Programs) -> Self {
+        Self {
+            home,
+            programs,
+            queue: QueueSettings::default(),
+            limits: Limits::default(),
+            log_header: false,
+            fallback_ms: 2000,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The one place that opens a connection.
+
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::StoreError;
+use super::migrations;
+
+/// How long a writer waits for another.
+const BUSY: Duration = Duration::from_secs(10);
+
+/// An open database.
+pub(crate) struct Store {
+    pub(super) connection: Connection,
+}
+
+/// What opening found.
+pub(crate) enum Opened {
+    /// A database with its tasks.
+    Existing(Store),
+    /// None, so one was made; task directories may be there all the same.
+    Created(Store),
+}
+
+impl Store {
+    /// Opens the database, making it when it is absent or empty.
+    pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
+        // No lock inside SQLite: a connection stays with one thread at a time.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = match Connection::open_with_flags(path, flags) {
+            Ok(connection) => connection,
+            Err(_) if !path.exists() => {
+                // Made by us first, so that it is never readable by others.
+                let made = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+                made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
+                Connection::open_with_flags(path, flags)?
+            }
+            Err(error) => return Err(error.into()),
+        };
+        connection.busy_timeout(BUSY)?;
+        // The last connection to close would copy the whole log back and delete it: `mw settle` does
+        // that at a better moment.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
+        let store = Self { connection };
+        if migrations::migrate(&store.connection)? { Ok(Opened::Created(store)) } else { Ok(Opened::Existing(store)) }
+    }
+
+    /// Copies the write-ahead log back into the database when it has grown, without making anybody wait.
+    pub(crate) fn tidy(&self, path: &Path) {
+        const WORTH_IT: u64 = 4 << 20;
+        let wal = path.with_extension("db-wal");
+        if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        }
+    }
+}

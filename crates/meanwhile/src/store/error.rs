@@ -1,0 +1,36 @@
+//! What can go wrong with the database.
+
+/// A failure of the database.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// SQLite said so.
+    #[error("{0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// A newer build wrote it.
+    #[error("meanwhile.db has schema {found}, this build knows up to {known}")]
+    Newer {
+        /// What it has.
+        found: u32,
+        /// What we know.
+        known: u32,
+    },
+    /// A row holds what no build of ours wrote.
+    #[error("a row of meanwhile.db is corrupt: {0}")]
+    Corrupt(String),
+    /// An event that cannot follow the state it meets.
+    #[error(transparent)]
+    Refused(#[from] mw_model::Refusal),
+}
+
+impl StoreError {
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::Newer { .. } => "upgrade mw, or set MEANWHILE_HOME to another directory".to_owned(),
+            Self::Sqlite(_) | Self::Corrupt(_) => {
+                "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
+                    .to_owned()
+            }
+            Self::Refused(_) => "mw list shows where the tasks stand".to_owned(),
+        }
+    }
+}

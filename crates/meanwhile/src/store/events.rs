@@ -1,0 +1,55 @@
+//! The stream of events.
+
+use mw_model::{Event, TaskId, Timestamp};
+use rusqlite::params;
+use serde::Serialize;
+
+use super::connection::Store;
+use super::error::StoreError;
+use crate::task::Scope;
+
+/// One event with its place in the stream.
+#[derive(Clone, Debug, Serialize)]
+pub struct EventRow {
+    /// Place in the stream; rises, never reused.
+    pub seq: i64,
+    /// When.
+    pub at: Timestamp,
+    /// Whose.
+    pub task: TaskId,
+    /// In which run.
+    pub run: u32,
+    /// What.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+impl Store {
+    /// Returns events after a place in the stream, oldest first.
+    pub(crate) fn events_after(&self, seq: i64, scope: &Scope, task: Option<&TaskId>, most: u32) -> Result<Vec<EventRow>, StoreError> {
+        let session = match scope {
+            Scope::All => None,
+            Scope::Session(session) => Some(session),
+        };
+        let mut query = self.connection.prepare_cached(
+            "SELECT seq, at, task, run, event FROM events WHERE seq > ?1 AND (?2 IS NULL OR task = ?2) \
+             AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)) ORDER BY seq LIMIT ?4",
+        )?;
+        let found = query.query_map(params![seq, task.map(TaskId::as_str), session, most], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get(3)?, row.get::<_, String>(4)?))
+        })?;
+        let mut events = Vec::new();
+        for row in found {
+            let (seq, at, task, run, event) = row?;
+            let task = task.parse().map_err(|_| StoreError::Corrupt(task))?;
+            let event = serde_json::from_str(&event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            events.push(EventRow { seq, at: Timestamp::from_micros(at), task, run, event });
+        }
+        Ok(events)
+    }
+
+    /// Returns the place of the newest event.
+    pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
+        Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
+    }
+}

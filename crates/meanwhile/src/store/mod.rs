@@ -1,0 +1,24 @@
+//! The database: tasks and events, one transaction per change. The only module that knows SQL.
+//!
+//! Events are the truth and the state column a cache of what they add up to; both are written in the
+//! same transaction. What a function's documentation calls durable survives the death of any process
+//! of ours; a power cut may take the last moments, which are then rebuilt from the task directories.
+
+mod connection;
+mod cursors;
+mod error;
+mod events;
+mod migrations;
+mod queue;
+mod read;
+mod resolve;
+mod rows;
+mod write;
+
+pub use error::StoreError;
+pub use events::EventRow;
+pub use read::{Filter, Page};
+
+pub(crate) use connection::{Opened, Store};
+pub(crate) use rows::new_task;
+pub(crate) use write::{Change, Transaction};

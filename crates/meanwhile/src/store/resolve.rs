@@ -1,0 +1,125 @@
+//! From what somebody typed to the task that is meant.
+
+use mw_model::{TaskId, TaskKind, Timestamp, long_handle, short_handle};
+use rusqlite::params;
+
+use super::connection::Store;
+use super::error::StoreError;
+use crate::task::Scope;
+
+/// How many ids an ambiguous handle names at most.
+const NAMED: u32 = 6;
+
+impl Store {
+    /// Returns the tasks that a handle may mean; one, unless it is unknown or ambiguous.
+    ///
+    /// The first way of reading that finds anything wins: the whole id, a handle, a name (of the
+    /// newest task that bears it, a live one first), the beginning of an id.
+    pub(crate) fn resolve(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        if let Ok(id) = handle.parse::<TaskId>() {
+            return self.ids("id = ?2", id.as_str(), scope);
+        }
+        let ways = [
+            self.by_number(handle, scope)?,
+            self.by_time(handle, scope)?,
+            self.by_name(handle, scope)?,
+            self.by_beginning(handle, scope)?,
+        ];
+        Ok(ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
+    }
+
+    /// Returns the live task of a session that has this name.
+    pub(crate) fn resolve_live_name(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
+        let scope = Scope::Session(session.to_owned());
+        Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
+    }
+
+    fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        let sql = format!(
+            "SELECT id FROM tasks WHERE {condition} AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT {NAMED}"
+        );
+        let session = match scope {
+            Scope::All => None,
+            Scope::Session(session) => Some(session),
+        };
+        let mut query = self.connection.prepare_cached(&sql)?;
+        let found = query.query_map(params![session, value], |row| row.get::<_, String>(0))?;
+        let mut ids = Vec::new();
+        for id in found {
+            let id = id?;
+            ids.push(id.parse().map_err(|_| StoreError::Corrupt(id))?);
+        }
+        Ok(ids)
+    }
+
+    /// `bash_3`
+    fn by_number(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        let number = TaskKind::ALL.iter().find_map(|kind| {
+            let number: u64 = handle.strip_prefix(kind.prefix())?.strip_prefix('_')?.parse().ok()?;
+            (short_handle(*kind, number) == handle).then_some((kind, number))
+        });
+        match number {
+            Some((kind, number)) => self.ids(&format!("number = ?2 AND kind = '{}'", kind.word()), &number.to_string(), scope),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// `task_20260209_143022_pytest_k3f9`, the last part of which may be left out.
+    fn by_time(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        let Some((from, until)) = second_of(handle) else { return Ok(Vec::new()) };
+        let condition = format!("created_at >= {} AND created_at < {} AND ?2 = ?2", from.as_micros(), until.as_micros());
+        let mut found = self.ids(&condition, "", scope)?;
+        let mut fitting = Vec::new();
+        for id in found.drain(..) {
+            let sql = "SELECT created_at, command FROM tasks WHERE id = ?1";
+            let (created, command): (i64, String) =
+                self.connection.prepare_cached(sql)?.query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let spec = mw_model::CommandSpec::Shell { program: "sh".into(), script: command.into() };
+            let whole = long_handle(Timestamp::from_micros(created), &spec.program_word(), &id);
+            if whole == handle || whole.rsplit_once('_').is_some_and(|(short, _)| short == handle) {
+                fitting.push(id);
+            }
+        }
+        Ok(fitting)
+    }
+
+    fn by_name(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        let live = self.ids("name = ?2 AND phase < 2", handle, scope)?;
+        if !live.is_empty() {
+            return Ok(live);
+        }
+        Ok(self.ids("name = ?2", handle, scope)?.into_iter().take(1).collect())
+    }
+
+    fn by_beginning(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        let plain = !handle.is_empty() && handle.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+        if !plain {
+            return Ok(Vec::new());
+        }
+        let range = "id >= ?2 AND id < ?2 || '~'";
+        let mut found = self.ids(range, handle, scope)?;
+        for kind in TaskKind::ALL {
+            if found.len() < NAMED as usize && !handle.contains('-') {
+                found.extend(self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The second that a long handle tells.
+fn second_of(handle: &str) -> Option<(Timestamp, Timestamp)> {
+    let rest = handle.strip_prefix("task_")?;
+    let (date, clock) = (rest.get(..8)?, rest.get(9..15)?);
+    let text = format!(
+        "{}-{}-{}T{}:{}:{}Z",
+        date.get(..4)?,
+        date.get(4..6)?,
+        date.get(6..8)?,
+        clock.get(..2)?,
+        clock.get(2..4)?,
+        clock.get(4..6)?
+    );
+    let from: Timestamp = text.parse().ok()?;
+    Some((from, from.plus_ms(1000)))
+}

@@ -1,0 +1,163 @@
+//! Changes: every one is an event and the state it leads to, in one transaction.
+
+use std::path::{Path, PathBuf};
+
+use mw_model::{Event, TaskId, TaskState, Timestamp, next_state};
+use rusqlite::{OptionalExtension, TransactionBehavior, params};
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::rows;
+use crate::task::Task;
+
+/// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
+pub(crate) struct Transaction<'store> {
+    pub(super) inner: rusqlite::Transaction<'store>,
+    pub(super) tasks_dir: PathBuf,
+}
+
+/// Facts about a run that change along with its state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change {
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) output_bytes: Option<u64>,
+    pub(crate) dropped_bytes: Option<u64>,
+    pub(crate) survivors: Option<u32>,
+    pub(crate) journal_seen: Option<u64>,
+}
+
+impl Store {
+    /// Begins a change, waiting for other writers.
+    pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
+        let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned() })
+    }
+}
+
+const fn phase(state: &TaskState) -> i64 {
+    match state {
+        TaskState::Pending { .. } => 0,
+        TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => 1,
+        TaskState::Ended { .. } => 2,
+    }
+}
+
+fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+impl Transaction<'_> {
+    /// Makes everything done so far durable and visible.
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
+        Ok(self.inner.commit()?)
+    }
+
+    /// Returns the number of a session's next task.
+    pub(crate) fn next_number(&self, session: &str) -> Result<u64, StoreError> {
+        let mut query = self.inner.prepare_cached("SELECT max(number) FROM tasks WHERE session = ?1")?;
+        let last: Option<i64> = query.query_row([session], |row| row.get(0))?;
+        Ok(last.unwrap_or(0) as u64 + 1)
+    }
+
+    /// Adds a task in the state it has.
+    pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
+        let mut insert = self.inner.prepare_cached(
+            "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
+             deadline, created_at, approved_by, approved_at, phase, status, state) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+        )?;
+        let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
+        insert.execute(params![
+            task.id.as_str(),
+            task.kind.word(),
+            task.session,
+            task.number as i64,
+            task.name,
+            task.description,
+            task.command,
+            task.cwd,
+            task.batch_id,
+            task.lifetime,
+            task.priority,
+            after,
+            task.deadline.map(Timestamp::as_micros),
+            task.created_at.as_micros(),
+            task.approved_by,
+            task.approved_at.as_micros(),
+            phase(&task.state),
+            task.status.word(),
+            json(&task.state)?,
+        ])?;
+        Ok(())
+    }
+
+    /// Reads a task inside the transaction.
+    pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
+        let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
+        let mut query = self.inner.prepare_cached(&sql)?;
+        Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
+    }
+
+    /// Appends an event and updates the task to the state it leads to.
+    ///
+    /// Refuses an event that cannot follow; the caller decides whether that is an error or old news.
+    pub(crate) fn apply(&self, task: &mut Task, event: &Event, at: Timestamp, change: Change) -> Result<(), StoreError> {
+        let next = next_state(&task.state, event)?;
+        self.append_event(&task.id, next.run(), at, event)?;
+        if matches!(event, Event::Requeued { .. }) {
+            (task.output_bytes, task.dropped_bytes, task.survivors) = (0, 0, 0);
+        }
+        task.set_state(next);
+        task.duration_ms = change.duration_ms.or(task.duration_ms);
+        task.output_bytes = change.output_bytes.unwrap_or(task.output_bytes);
+        task.dropped_bytes = change.dropped_bytes.unwrap_or(task.dropped_bytes);
+        task.survivors = change.survivors.unwrap_or(task.survivors);
+        task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
+        self.save(task)
+    }
+
+    /// Writes the cached state of a task.
+    fn save(&self, task: &Task) -> Result<(), StoreError> {
+        let mut update = self.inner.prepare_cached(
+            "UPDATE tasks SET phase = ?2, status = ?3, state = ?4, pid = ?5, duration_ms = ?6, output_bytes = ?7, \
+             dropped_bytes = ?8, survivors = ?9, resume_count = ?10, journal_seen = ?11 WHERE id = ?1",
+        )?;
+        update.execute(params![
+            task.id.as_str(),
+            phase(&task.state),
+            task.status.word(),
+            json(&task.state)?,
+            task.pid,
+            task.duration_ms.map(|ms| ms as i64),
+            task.output_bytes as i64,
+            task.dropped_bytes as i64,
+            task.survivors,
+            task.resume_count,
+            task.journal_seen as i64,
+        ])?;
+        Ok(())
+    }
+
+    fn append_event(&self, id: &TaskId, run: u32, at: Timestamp, event: &Event) -> Result<(), StoreError> {
+        let mut insert = self.inner.prepare_cached("INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)")?;
+        insert.execute(params![id.as_str(), run, at.as_micros(), json(event)?])?;
+        Ok(())
+    }
+
+    /// Removes a task, its events and cursors.
+    pub(crate) fn delete(&self, id: &TaskId) -> Result<(), StoreError> {
+        for sql in ["DELETE FROM tasks WHERE id = ?1", "DELETE FROM events WHERE task = ?1", "DELETE FROM cursors WHERE task = ?1"] {
+            self.inner.execute(sql, [id.as_str()])?;
+        }
+        Ok(())
+    }
+}
+
+impl Transaction<'_> {
+    /// Notes how much of a task's journal is in the database.
+    pub(crate) fn set_journal_seen(&self, id: &TaskId, lines: u64) -> Result<(), StoreError> {
+        let mut update = self.inner.prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
+        update.execute(params![id.as_str(), lines as i64])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,280 @@
+//! One wait over any or all of many tasks. Waiters sleep; supervisors and writers wake them.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{ControlReply, Operation};
+use mw_model::{Event, TaskId, TaskState, next_state};
+use regex::bytes::Regex;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::bell::Bell;
+use crate::control::Line;
+use crate::error::{Error, Result};
+use crate::output::{From, ReadRequest, last_write_us};
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// How often a port is tried; no kernel tells when one opens.
+const PORT_INTERVAL: Duration = Duration::from_millis(50);
+/// Bytes of output looked at in one go.
+const STEP: u64 = 1 << 20;
+/// How much of an unfinished line is kept for matching.
+const LONGEST_LINE: usize = 64 << 10;
+
+/// What to wait for.
+#[derive(Clone, Debug)]
+pub enum Condition {
+    /// The end.
+    Exit,
+    /// A line of output that fits this regular expression.
+    Match(Regex),
+    /// A port on this machine that takes connections.
+    Port(u16),
+    /// No output for this many milliseconds.
+    Silence(u64),
+}
+
+impl Condition {
+    /// Reads a regular expression.
+    ///
+    /// # Errors
+    /// When it is none.
+    pub fn matching(pattern: &str) -> Result<Self> {
+        crate::output::compile(pattern).map(Self::Match)
+    }
+}
+
+/// A wait.
+#[derive(Clone, Debug)]
+pub struct WaitRequest {
+    /// For which tasks.
+    pub tasks: Vec<TaskId>,
+    /// Whether one is enough.
+    pub any: bool,
+    /// For what.
+    pub condition: Condition,
+    /// For how long at most.
+    pub timeout: Option<Duration>,
+    /// Longest time between two looks, for those who show something meanwhile.
+    pub look_every: Option<Duration>,
+}
+
+/// How a wait ended.
+#[derive(Clone, Debug)]
+pub struct WaitReply {
+    /// The tasks as they are now, in the order asked for.
+    pub tasks: Vec<Task>,
+    /// Those for which the condition came true, in the order in which it did.
+    pub met: Vec<TaskId>,
+    /// Whether the time was up.
+    pub timed_out: bool,
+}
+
+struct Watched {
+    task: Task,
+    line: Option<Line>,
+    /// The condition came true.
+    met: bool,
+    /// It can no longer come true.
+    hopeless: bool,
+    /// Output looked at so far, and the unfinished line at its end.
+    seen: u64,
+    partial: Vec<u8>,
+}
+
+impl Watched {
+    const fn is_decided(&self) -> bool {
+        self.met || self.hopeless
+    }
+}
+
+impl Runtime {
+    /// Waits until the condition is true of all tasks (or of one), until it can no longer be, or until
+    /// the time is up. A wait that ends never touches a task.
+    ///
+    /// # Errors
+    /// When a task is unknown or the database fails.
+    pub fn wait(&self, request: &WaitRequest) -> Result<WaitReply> {
+        self.wait_with(request, |_| true)
+    }
+
+    /// The same, calling back at every look; returning false ends the wait as if the time were up.
+    ///
+    /// # Errors
+    /// As [`Runtime::wait`].
+    pub fn wait_with(&self, request: &WaitRequest, mut on_look: impl FnMut(&[Task]) -> bool) -> Result<WaitReply> {
+        let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
+        let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
+        let mut watched = Vec::new();
+        for id in &request.tasks {
+            let task = self.stored(id)?;
+            watched.push(Watched { task, line: None, met: false, hopeless: false, seen: 0, partial: Vec::new() });
+        }
+        let mut met = Vec::new();
+        loop {
+            for one in watched.iter_mut().filter(|one| !one.is_decided()) {
+                self.look(one, &request.condition)?;
+                if one.met {
+                    met.push(one.task.id.clone());
+                }
+            }
+            let done = if request.any { !met.is_empty() || watched.iter().all(Watched::is_decided) } else { watched.iter().all(Watched::is_decided) };
+            let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let tasks = || watched.iter().map(|one| one.task.clone()).collect::<Vec<_>>();
+            if done || out_of_time || !on_look(&tasks()) {
+                return Ok(WaitReply { tasks: tasks(), met, timed_out: !done });
+            }
+            self.sleep(&watched, &bell, request, deadline);
+            bell.clear();
+        }
+    }
+
+    /// Looks at one task, asking its supervisor to call when there is something new.
+    fn look(&self, one: &mut Watched, condition: &Condition) -> Result<()> {
+        let ended = self.hear(one)?;
+        match condition {
+            Condition::Exit => one.met = ended,
+            Condition::Match(pattern) => {
+                one.met = self.search(one, pattern)?;
+                one.hopeless = ended && !one.met;
+            }
+            Condition::Port(port) => {
+                one.met = port_open(*port);
+                one.hopeless = ended && !one.met;
+            }
+            Condition::Silence(ms) => {
+                let running = matches!(one.task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
+                one.met = ended || (running && self.silent_ms(&one.task) >= *ms);
+            }
+        }
+        if !one.is_decided() && one.line.is_none() {
+            self.call(one, condition);
+        }
+        Ok(())
+    }
+
+    /// Takes what the supervisor has said; tells whether the task is over.
+    fn hear(&self, one: &mut Watched) -> Result<bool> {
+        if let Some(mut line) = one.line.take() {
+            let ready = is_readable(&line);
+            match ready.then(|| line.reply()) {
+                None => one.line = Some(line),
+                Some(Ok(ControlReply::Ended { record })) => {
+                    // The record is the news; the database follows at its own pace.
+                    let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
+                    if let Ok(state) = next_state(&one.task.state, &event) {
+                        one.task.set_state(state);
+                        one.task.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
+                        one.task.output_bytes = record.output_bytes;
+                        one.task.dropped_bytes = record.dropped_bytes;
+                        one.task.survivors = record.survivors.len() as u32;
+                        return Ok(true);
+                    }
+                }
+                Some(_) => {}
+            }
+            if one.line.is_some() {
+                return Ok(false);
+            }
+        }
+        let id = one.task.id.clone();
+        self.reconcile_task(&id)?;
+        one.task = self.stored(&id)?;
+        Ok(one.task.status.is_terminal())
+    }
+
+    fn call(&self, one: &mut Watched, condition: &Condition) {
+        let operation = match condition {
+            Condition::Exit | Condition::Port(_) => Operation::Wait,
+            Condition::Match(_) => Operation::Watch { offset: one.seen },
+            Condition::Silence(_) => Operation::Watch { offset: u64::MAX },
+        };
+        if let Ok(mut line) = Line::connect(&self.home, &one.task.id)
+            && line.send(operation).is_ok()
+        {
+            one.line = Some(line);
+        }
+    }
+
+    fn search(&self, one: &mut Watched, pattern: &Regex) -> Result<bool> {
+        loop {
+            let request = ReadRequest { from: From::Offset(one.seen), max_bytes: STEP, ..ReadRequest::default() };
+            let reply = self.read_task(&one.task, &request)?;
+            if reply.next_offset == one.seen {
+                return Ok(false);
+            }
+            one.seen = reply.next_offset;
+            one.partial.extend(reply.bytes());
+            if one.partial.split(|byte| *byte == b'\n').any(|line| pattern.is_match(line)) {
+                return Ok(true);
+            }
+            let keep = one.partial.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let keep = keep.max(one.partial.len().saturating_sub(LONGEST_LINE));
+            one.partial.drain(..keep);
+        }
+    }
+
+    fn silent_ms(&self, task: &Task) -> u64 {
+        let now = self.clock.now();
+        let started = task.started_at.map_or(0, |started| started.as_micros());
+        let last = last_write_us(&self.home.task(&task.id)).unwrap_or(0).max(started);
+        now.ms_since(mw_model::Timestamp::from_micros(last))
+    }
+
+    fn sleep(&self, watched: &[Watched], bell: &Bell, request: &WaitRequest, deadline: Option<Instant>) {
+        let fallback = Duration::from_millis(self.settings.fallback_ms);
+        let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
+        match &request.condition {
+            Condition::Exit | Condition::Match(_) => {}
+            Condition::Port(_) => longest = longest.min(PORT_INTERVAL),
+            Condition::Silence(ms) => {
+                for one in watched.iter().filter(|one| !one.is_decided()) {
+                    longest = longest.min(Duration::from_millis(ms.saturating_sub(self.silent_ms(&one.task)).max(1)));
+                }
+            }
+        }
+        if let Some(deadline) = deadline {
+            longest = longest.min(deadline.saturating_duration_since(Instant::now()));
+        }
+        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
+        let mut fds: Vec<_> = lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let _ = poll(&mut fds, Some(&timeout));
+    }
+
+    /// Waits for a run's exit record for a moment; returns whether it is there.
+    pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while self.home.result(id, run).is_none() {
+            if Instant::now() > deadline {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        true
+    }
+
+    /// Waits until the supervisors of an ended task are gone.
+    pub(crate) fn await_unsupervised(&self, id: &TaskId) -> Result<()> {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while self.home.is_supervised(id) {
+            if Instant::now() > deadline {
+                return Err(Error::Refused { id: id.to_string(), message: "its supervisor has not gone away".to_owned() });
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+fn is_readable(line: &Line) -> bool {
+    let mut fds = [PollFd::new(line, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+}
+
+fn port_open(port: u16) -> bool {
+    let addresses = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
+    addresses.iter().any(|address| TcpStream::connect_timeout(address, Duration::from_millis(200)).is_ok())
+}
