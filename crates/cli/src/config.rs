@@ -63,15 +63,22 @@ pub(crate) const KNOBS: [Knob; 12] = [
     Knob {
         name: "queue.at_capacity",
         help: "what a start does when no slot is free: queue or reject",
-        get: |c| if c.settings.queue.at_capacity == AtCapacity::Queue { "queue" } else { "reject" }.to_owned(),
+        get: |c| {
+            if c.settings.queue.at_capacity == AtCapacity::Queue {
+                "queue"
+            } else {
+                "reject"
+            }
+            .to_owned()
+        },
         set: |c, text| at_capacity(text).map(|value| c.settings.queue.at_capacity = value),
     },
     Knob {
         name: "output.cap",
-        help: "most bytes a task's log may hold, at least 1 KiB; 0 = no cap",
+        help: "most bytes a task's log may hold, at least 512; 0 = no cap",
         get: |c| c.settings.limits.output_cap.to_string(),
         set: |c, text| match parse_size(text).map_err(|error| error.to_string())? {
-            small @ 1..1024 => Err(format!("{small} is under 1 KiB")),
+            small @ 1..512 => Err(format!("{small} is under 512 bytes")),
             bytes => {
                 c.settings.limits.output_cap = bytes;
                 Ok(())
@@ -82,7 +89,11 @@ pub(crate) const KNOBS: [Knob; 12] = [
         name: "output.log_header",
         help: "whether logs begin with lines that name the task: true or false",
         get: |c| c.settings.log_header.to_string(),
-        set: |c, text| text.parse().map(|value| c.settings.log_header = value).map_err(|_| "write true or false".to_owned()),
+        set: |c, text| {
+            text.parse()
+                .map(|value| c.settings.log_header = value)
+                .map_err(|_| "write true or false".to_owned())
+        },
     },
     Knob {
         name: "stall.ms",
@@ -114,7 +125,12 @@ pub(crate) const KNOBS: [Knob; 12] = [
     Knob {
         name: "run.timeout",
         help: "time limit of tasks that are given none, such as 30m; 0 = none",
-        get: |c| c.settings.limits.run_timeout_ms.map_or_else(|| "0".to_owned(), |ms| format!("{ms}ms")),
+        get: |c| {
+            c.settings
+                .limits
+                .run_timeout_ms
+                .map_or_else(|| "0".to_owned(), |ms| format!("{ms}ms"))
+        },
         set: |c, text| {
             let ms = parse_duration_ms(text).map_err(|error| error.to_string())?;
             c.settings.limits.run_timeout_ms = (ms > 0).then_some(ms);
@@ -139,12 +155,17 @@ pub(crate) const KNOBS: [Knob; 12] = [
 ];
 
 fn number(text: &str) -> Result<u64, String> {
-    text.trim().parse().map_err(|_| format!("{text:?} is not a whole number"))
+    text.trim()
+        .parse()
+        .map_err(|_| format!("{text:?} is not a whole number"))
 }
 
 fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
     let value = number(text)?;
-    u32::try_from(value).ok().filter(|value| (least..=most).contains(value)).ok_or_else(|| format!("{value} is not between {least} and {most}"))
+    u32::try_from(value)
+        .ok()
+        .filter(|value| (least..=most).contains(value))
+        .ok_or_else(|| format!("{value} is not between {least} and {most}"))
 }
 
 pub(crate) fn at_capacity(text: &str) -> Result<AtCapacity, String> {
@@ -171,14 +192,20 @@ impl Config {
     pub(crate) fn load() -> Result<Self, CommandError> {
         let home = home_directory()?;
         let programs = programs(&home)?;
-        let mut config = Self { settings: Settings::new(home, programs), shell: "/bin/sh".to_owned(), sources: Vec::new() };
+        let mut config = Self {
+            settings: Settings::new(home, programs),
+            shell: "/bin/sh".to_owned(),
+            sources: Vec::new(),
+        };
         if let Some(path) = config_file() {
             config.read_file(&path)?;
         }
         for knob in &KNOBS {
             let variable = knob.variable();
             if let Some(value) = env::var_os(&variable) {
-                let text = value.to_str().ok_or_else(|| bad_value(&variable, "it is not UTF-8"))?;
+                let text = value
+                    .to_str()
+                    .ok_or_else(|| bad_value(&variable, "it is not UTF-8"))?;
                 (knob.set)(&mut config, text).map_err(|why| bad_value(&variable, &why))?;
                 config.sources.push((knob.name, Source::Environment(variable)));
             }
@@ -187,20 +214,33 @@ impl Config {
     }
 
     fn read_file(&mut self, path: &Path) -> Result<(), CommandError> {
-        let Ok(text) = fs::read_to_string(path) else { return Ok(()) };
+        let Ok(text) = fs::read_to_string(path) else {
+            return Ok(());
+        };
         let shown = path.display();
-        let table: toml::Table =
-            text.parse().map_err(|error| CommandError::usage(format!("{shown} is not valid: {error}"), "correct the file or remove it"))?;
+        let table: toml::Table = text.parse().map_err(|error| {
+            CommandError::usage(
+                format!("{shown} is not valid: {error}"),
+                "correct the file or remove it",
+            )
+        })?;
         for (section, values) in &table {
-            let values = values
-                .as_table()
-                .ok_or_else(|| CommandError::usage(format!("{shown}: {section} is not a section"), "write it as [section] and key = value"))?;
+            let values = values.as_table().ok_or_else(|| {
+                CommandError::usage(
+                    format!("{shown}: {section} is not a section"),
+                    "write it as [section] and key = value",
+                )
+            })?;
             for (key, value) in values {
                 let name = format!("{section}.{key}");
                 let knob = KNOBS.iter().find(|knob| knob.name == name).ok_or_else(|| {
-                    CommandError::usage(format!("{shown}: there is no setting {name}"), "mw config lists all settings")
+                    CommandError::usage(
+                        format!("{shown}: there is no setting {name}"),
+                        "mw config lists all settings",
+                    )
                 })?;
-                (knob.set)(self, &plain(value)).map_err(|why| bad_value(&format!("{name} in {shown}"), &why))?;
+                (knob.set)(self, &plain(value))
+                    .map_err(|why| bad_value(&format!("{name} in {shown}"), &why))?;
                 self.sources.push((knob.name, Source::File(path.to_owned())));
             }
         }
@@ -209,7 +249,11 @@ impl Config {
 
     /// Returns where a setting's value came from: the last that set it.
     pub(crate) fn source(&self, knob: &Knob) -> Source {
-        self.sources.iter().rev().find(|(name, _)| *name == knob.name).map_or(Source::Default, |(_, source)| source.clone())
+        self.sources
+            .iter()
+            .rev()
+            .find(|(name, _)| *name == knob.name)
+            .map_or(Source::Default, |(_, source)| source.clone())
     }
 }
 
@@ -225,11 +269,18 @@ fn plain(value: &toml::Value) -> String {
 }
 
 fn bad_value(what: &str, why: &str) -> CommandError {
-    CommandError::usage(format!("{what}: {why}"), "mw config lists all settings and what they accept")
+    CommandError::usage(
+        format!("{what}: {why}"),
+        "mw config lists all settings and what they accept",
+    )
 }
 
 fn home_directory() -> Result<PathBuf, CommandError> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     set("MEANWHILE_HOME")
         .or_else(|| Some(set("XDG_STATE_HOME")?.join("meanwhile")))
         .or_else(|| Some(set("HOME")?.join(".local/state/meanwhile")))
@@ -237,7 +288,11 @@ fn home_directory() -> Result<PathBuf, CommandError> {
 }
 
 pub(crate) fn config_file() -> Option<PathBuf> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let set = |name: &str| {
+        env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(PathBuf::from)
+    };
     let directory = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
     Some(directory.join("meanwhile/config.toml"))
 }
@@ -245,8 +300,12 @@ pub(crate) fn config_file() -> Option<PathBuf> {
 /// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
 fn programs(home: &Path) -> Result<Programs, CommandError> {
     let me = env::current_exe()?;
-    let supervisor = env::var_os("MEANWHILE_SUPERVISOR").map_or_else(|| me.with_file_name("mw-supervisor"), PathBuf::from);
+    let supervisor =
+        env::var_os("MEANWHILE_SUPERVISOR").map_or_else(|| me.with_file_name("mw-supervisor"), PathBuf::from);
     let home = std::path::absolute(home)?;
     let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
-    Ok(Programs { supervisor, settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect() })
+    Ok(Programs {
+        supervisor,
+        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
+    })
 }

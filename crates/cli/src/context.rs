@@ -23,18 +23,28 @@ impl Context {
         let session = match env::var("MEANWHILE_SESSION") {
             Ok(session) if session.is_empty() => None,
             Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
-                return Err(CommandError::usage("MEANWHILE_SESSION is no usable name", "use up to 200 printable characters"));
+                return Err(CommandError::usage(
+                    "MEANWHILE_SESSION is no usable name",
+                    "use up to 200 printable characters",
+                ));
             }
             Ok(session) => Some(session),
             Err(env::VarError::NotPresent) => None,
             Err(env::VarError::NotUnicode(_)) => {
-                return Err(CommandError::usage("MEANWHILE_SESSION is not UTF-8", "use printable characters"));
+                return Err(CommandError::usage(
+                    "MEANWHILE_SESSION is not UTF-8",
+                    "use printable characters",
+                ));
             }
         };
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
             meanwhile::arm_fail_point(&name);
         }
-        Ok(Self { config: Config::load()?, session, json })
+        Ok(Self {
+            config: Config::load()?,
+            session,
+            json,
+        })
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
@@ -53,11 +63,15 @@ impl Context {
 
     /// Who is asking, for the record.
     pub(crate) fn requester(&self) -> String {
-        self.session.as_ref().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
+        self.session
+            .as_ref()
+            .map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
     }
 
     /// Whether people read stdout and want colour.
     pub(crate) fn colour(&self) -> bool {
-        !self.json && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stdout().is_terminal()
+        !self.json
+            && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::io::stdout().is_terminal()
     }
 }

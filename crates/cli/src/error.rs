@@ -21,17 +21,30 @@ pub(crate) type CommandResult = Result<u8, CommandError>;
 
 impl CommandError {
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: "usage".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::USAGE }
+        Self {
+            code: "usage".to_owned(),
+            message: message.into(),
+            hint: hint.into(),
+            exit: exit_code::USAGE,
+        }
     }
 
     pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { code: "conflict".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::CONFLICT }
+        Self {
+            code: "conflict".to_owned(),
+            message: message.into(),
+            hint: hint.into(),
+            exit: exit_code::CONFLICT,
+        }
     }
 
     /// Shows the error: on stderr for people, on stdout as JSON.
     pub(crate) fn show(&self, as_json: bool) {
         if as_json {
-            println!("{}", json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}}));
+            println!(
+                "{}",
+                json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
+            );
         } else {
             eprintln!("mw: {}", self.message);
             if !self.hint.is_empty() {
@@ -46,25 +59,48 @@ impl From<Error> for CommandError {
         let exit = match &error {
             Error::Invalid { .. } => exit_code::USAGE,
             Error::NotFound(_) | Error::Ambiguous { .. } => exit_code::NOT_FOUND,
-            Error::NameLive { .. } | Error::AtCapacity { .. } | Error::WrongState { .. } | Error::Refused { .. } => exit_code::CONFLICT,
+            Error::NameLive { .. }
+            | Error::AtCapacity { .. }
+            | Error::WrongState { .. }
+            | Error::Refused { .. } => exit_code::CONFLICT,
             Error::Spawn { code, .. } => match code.as_str() {
                 "not_found" => exit_code::PROGRAM_NOT_FOUND,
                 "not_executable" => exit_code::NOT_EXECUTABLE,
                 "cwd" => exit_code::USAGE,
                 _ => exit_code::FAILURE,
             },
-            Error::Supervisor { .. } => exit_code::FAILURE,
-            Error::Home { .. } | Error::Damaged { .. } | Error::Store(_) | Error::Io { .. } => exit_code::STORE,
+            Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
+            Error::Home { .. } | Error::Damaged { .. } | Error::Store(_) | Error::Io { .. } => {
+                exit_code::STORE
+            }
         };
-        Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint(), exit }
+        Self {
+            code: error.code().to_owned(),
+            message: error.to_string(),
+            hint: error.hint(),
+            exit,
+        }
     }
 }
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         // Whoever reads our output has seen enough: no failure, and nothing more to say.
-        let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
-        let message = if exit == 0 { String::new() } else { error.to_string() };
-        Self { code: "io".to_owned(), message, hint: "check the terminal or pipe that mw writes to".to_owned(), exit }
+        let exit = if error.kind() == io::ErrorKind::BrokenPipe {
+            0
+        } else {
+            exit_code::FAILURE
+        };
+        let message = if exit == 0 {
+            String::new()
+        } else {
+            error.to_string()
+        };
+        Self {
+            code: "io".to_owned(),
+            message,
+            hint: "check the terminal or pipe that mw writes to".to_owned(),
+            exit,
+        }
     }
 }

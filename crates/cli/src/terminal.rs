@@ -43,7 +43,9 @@ impl RawMode {
         if !stdin.is_terminal() {
             return Self(None);
         }
-        let Ok(before) = tcgetattr(&stdin) else { return Self(None) };
+        let Ok(before) = tcgetattr(&stdin) else {
+            return Self(None);
+        };
         let mut mode = before.clone();
         match keys {
             Keys::Single => mode.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO),
@@ -70,7 +72,10 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub(crate) fn new(json: bool) -> Self {
-        Self { shown: !json && std::io::stderr().is_terminal(), drawn: false }
+        Self {
+            shown: !json && std::io::stderr().is_terminal(),
+            drawn: false,
+        }
     }
 
     pub(crate) const fn is_shown(&self) -> bool {
@@ -78,8 +83,16 @@ impl ProgressLine {
     }
 
     /// Waits, showing how things stand.
-    pub(crate) fn follow(&mut self, runtime: &Runtime, request: &WaitRequest, begun: Instant) -> Result<WaitReply, CommandError> {
-        let request = WaitRequest { look_every: Some(EVERY), ..request.clone() };
+    pub(crate) fn follow(
+        &mut self,
+        runtime: &Runtime,
+        request: &WaitRequest,
+        begun: Instant,
+    ) -> Result<WaitReply, CommandError> {
+        let request = WaitRequest {
+            look_every: Some(EVERY),
+            ..request.clone()
+        };
         let reply = runtime.wait_with(&request, |tasks| {
             self.draw(&describe(runtime, tasks, begun));
             true
@@ -109,11 +122,25 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
     };
-    let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
-    let tail = runtime.read(task.id.as_str(), &Scope::All, &request).map(|reply| reply.bytes()).unwrap_or_default();
+    let request = ReadRequest {
+        from: From::TailBytes(1024),
+        max_bytes: 1024,
+        ..ReadRequest::default()
+    };
+    let tail = runtime
+        .read(task.id.as_str(), &Scope::All, &request)
+        .map(|reply| reply.bytes())
+        .unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
-    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
+    let last = text
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("")
+        .trim();
     let percent = meanwhile::Progress::in_tail(&tail).and_then(|progress| progress.percent);
-    let bar = percent.map(|percent| format!("{} {percent:.0}%  ", render::bar(percent, 10))).unwrap_or_default();
+    let bar = percent
+        .map(|percent| format!("{} {percent:.0}%  ", render::bar(percent, 10)))
+        .unwrap_or_default();
     format!("{elapsed}  {} {}  {bar}{last}", task.id, task.status.word())
 }

@@ -52,11 +52,16 @@ impl Drop for Bell {
 
 /// Rings all bells.
 pub(crate) fn ring(home: &Home) {
-    let Ok(entries) = fs::read_dir(home.bells()) else { return };
+    let Ok(entries) = fs::read_dir(home.bells()) else {
+        return;
+    };
     let mut socket = None;
     for entry in entries.flatten() {
-        let Some(socket) = socket.get_or_insert_with(|| UnixDatagram::unbound().and_then(|s| s.set_nonblocking(true).map(|()| s)).ok())
-        else {
+        let Some(socket) = socket.get_or_insert_with(|| {
+            UnixDatagram::unbound()
+                .and_then(|s| s.set_nonblocking(true).map(|()| s))
+                .ok()
+        }) else {
             return;
         };
         let sent = short(&entry.path(), |path| socket.send_to(&[1], path));
@@ -73,7 +78,9 @@ pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) ->
     if path.as_os_str().len() <= LONGEST {
         return act(path);
     }
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return act(path) };
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return act(path);
+    };
     let directory = fs::File::open(parent)?;
     act(&PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name))
 }

@@ -51,8 +51,18 @@ impl Runtime {
             self.reconcile_task(id)?;
             let task = self.stored(id)?;
             if is_live(&task) {
-                let reason = format!("it is {}", if task.survivors > 0 { "over, but children of it live" } else { task.status.word() });
-                report.kept.push(Retained { id: id.clone(), reason });
+                let reason = format!(
+                    "it is {}",
+                    if task.survivors > 0 {
+                        "over, but children of it live"
+                    } else {
+                        task.status.word()
+                    }
+                );
+                report.kept.push(Retained {
+                    id: id.clone(),
+                    reason,
+                });
             } else {
                 self.remove(id)?;
                 report.cleared.push(id.clone());
@@ -67,7 +77,12 @@ impl Runtime {
     /// When the database fails.
     pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
         self.reconcile()?;
-        let before = older_than_ms.map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
+        let before = older_than_ms.map(|ms| {
+            self.clock
+                .now()
+                .as_micros()
+                .saturating_sub(ms.saturating_mul(1000) as i64)
+        });
         Ok(self.store.ended(filter, before, &self.home.tasks())?)
     }
 
@@ -81,7 +96,12 @@ impl Runtime {
         match fs::remove_dir_all(self.home.task(id)) {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error)),
+            Err(error) => {
+                return Err(Error::io(format!(
+                    "cannot remove {}",
+                    self.home.task(id).display()
+                ))(error));
+            }
         }
         transaction.commit()?;
         Ok(())

@@ -64,6 +64,9 @@ pub enum Error {
         /// What happened.
         message: String,
     },
+    /// The supervisor was killed before it answered; the command was not executed.
+    #[error("the supervisor was killed before it could start the command")]
+    Unanswered,
     /// The supervisor program itself cannot be run.
     #[error("cannot run the supervisor {}: {source}", path.display())]
     Supervisor {
@@ -127,6 +130,7 @@ impl Error {
             Self::AtCapacity { .. } => "at_capacity",
             Self::WrongState { .. } => "wrong_state",
             Self::Spawn { .. } => "spawn_failed",
+            Self::Unanswered => "unanswered",
             Self::Supervisor { .. } => "no_supervisor",
             Self::Home { .. } => "home",
             Self::Damaged { .. } => "damaged",
@@ -154,6 +158,7 @@ impl Error {
                 "not_executable" => "check the file's permissions and format".to_owned(),
                 _ => "check free disk space and process limits".to_owned(),
             },
+            Self::Unanswered => "try again".to_owned(),
             Self::Supervisor { .. } => {
                 "install both executables side by side (cargo install --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
             }

@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{
-    ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE,
-};
+use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE};
 use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
 
 use crate::error::{Error, Result};
@@ -35,7 +33,7 @@ impl Home {
     }
 
     fn make(&self) -> Result<()> {
-        for directory in [self.root.clone(), self.tasks(), self.bells()] {
+        for directory in [self.root.clone(), self.tasks(), self.bells(), self.starting()] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
             made.map_err(|error| self.unusable(&error.to_string()))?;
         }
@@ -49,10 +47,18 @@ impl Home {
         if found.uid() != rustix::process::geteuid().as_raw() {
             return Err(self.unusable("it belongs to another user"));
         }
-        if rustix::fs::access(&self.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err() {
+        if rustix::fs::access(
+            &self.root,
+            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
+        )
+        .is_err()
+        {
             return Err(self.unusable("it is not writable"));
         }
-        if fs::metadata(self.tasks()).is_err() || fs::metadata(self.bells()).is_err() {
+        if [self.tasks(), self.bells(), self.starting()]
+            .iter()
+            .any(|part| fs::metadata(part).is_err())
+        {
             self.make()?;
         }
         Ok(())
@@ -113,7 +119,12 @@ impl Home {
     pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
         let path = self.task(&spec.id).join(SPEC_FILE);
         let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
-        let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).and_then(|mut file| file.write_all(&text));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)
+            .and_then(|mut file| file.write_all(&text));
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
@@ -122,32 +133,55 @@ impl Home {
     /// # Errors
     /// When `spec.json` is missing, unreadable, or of a newer version.
     pub fn spec(&self, id: &TaskId) -> Result<TaskSpec> {
-        let damaged = |message: String| Error::Damaged { id: id.to_string(), message };
-        let text = fs::read(self.task(id).join(SPEC_FILE)).map_err(|error| damaged(format!("spec.json cannot be read: {error}")))?;
-        let version = serde_json::from_slice::<serde_json::Value>(&text).ok().and_then(|value| value.get("version")?.as_u64());
+        let damaged = |message: String| Error::Damaged {
+            id: id.to_string(),
+            message,
+        };
+        let text = fs::read(self.task(id).join(SPEC_FILE))
+            .map_err(|error| damaged(format!("spec.json cannot be read: {error}")))?;
+        let version = serde_json::from_slice::<serde_json::Value>(&text)
+            .ok()
+            .and_then(|value| value.get("version")?.as_u64());
         if version.is_some_and(|version| version > u64::from(SPEC_VERSION)) {
-            return Err(damaged(format!("spec.json has version {}, this build reads up to {SPEC_VERSION}", version.unwrap_or(0))));
+            return Err(damaged(format!(
+                "spec.json has version {}, this build reads up to {SPEC_VERSION}",
+                version.unwrap_or(0)
+            )));
         }
-        let spec: TaskSpec = serde_json::from_slice(&text).map_err(|error| damaged(format!("spec.json is corrupt: {error}")))?;
-        if spec.id == *id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
+        let spec: TaskSpec = serde_json::from_slice(&text)
+            .map_err(|error| damaged(format!("spec.json is corrupt: {error}")))?;
+        if spec.id == *id {
+            Ok(spec)
+        } else {
+            Err(damaged(format!("spec.json belongs to {}", spec.id)))
+        }
     }
 
     /// Reads the exit record of a run, if there is one.
     pub(crate) fn result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
-        let record: ExitRecord = serde_json::from_slice(&fs::read(self.task(id).join(RESULT_FILE)).ok()?).ok()?;
+        let record: ExitRecord =
+            serde_json::from_slice(&fs::read(self.task(id).join(RESULT_FILE)).ok()?).ok()?;
         (record.run == run).then_some(record)
     }
 
     /// Reads the journal from a line on.
     pub(crate) fn journal(&self, id: &TaskId) -> Vec<JournalLine> {
         let text = fs::read_to_string(self.task(id).join(JOURNAL_FILE)).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        text.lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect()
     }
 
     /// Replaces a file in a task's directory whole.
     pub(crate) fn replace(&self, id: &TaskId, name: &str, text: &[u8]) -> io::Result<()> {
         let beside = self.task(id).join(format!(".{name}.{}", std::process::id()));
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?.write_all(text)?;
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&beside)?
+            .write_all(text)?;
         fs::rename(beside, self.task(id).join(name))
     }
 
@@ -156,16 +190,63 @@ impl Home {
         File::open(self.task(id).join(SPEC_FILE)).is_ok_and(|file| is_locked(&file))
     }
 
-    /// Holds a task while it is being started, so that nobody takes its start for abandoned.
-    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<File> {
-        let directory = File::open(self.task(id))?;
-        directory.lock()?;
-        Ok(directory)
+    fn starting(&self) -> PathBuf {
+        self.root.join("starting")
+    }
+
+    /// Marks a task as being started, for as long as the returned value lives. Whoever finds a mark
+    /// that nobody holds knows that its starter was killed.
+    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
+        let path = self.starting().join(id.as_str());
+        loop {
+            let file = OpenOptions::new()
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(&path)?;
+            file.lock()?;
+            // A sweeper may have removed it between the two calls.
+            if fs::metadata(&path)
+                .is_ok_and(|found| file.metadata().is_ok_and(|own| own.ino() == found.ino()))
+            {
+                return Ok(StartHold { _file: file, path });
+            }
+        }
     }
 
     /// Tells whether somebody is just starting this task.
     pub(crate) fn is_being_started(&self, id: &TaskId) -> bool {
-        File::open(self.task(id)).is_ok_and(|directory| is_locked(&directory))
+        File::open(self.starting().join(id.as_str())).is_ok_and(|file| is_locked(&file))
+    }
+
+    /// Returns the starts whose starters were killed; each stays marked until its value is dropped.
+    pub(crate) fn abandoned_starts(&self) -> Vec<(TaskId, StartHold)> {
+        let Ok(entries) = fs::read_dir(self.starting()) else {
+            return Vec::new();
+        };
+        let abandoned = |path: PathBuf| {
+            let id: TaskId = path.file_name()?.to_str()?.parse().ok()?;
+            let file = File::open(&path).ok()?;
+            file.try_lock().ok()?;
+            Some((id, StartHold { _file: file, path }))
+        };
+        entries
+            .flatten()
+            .filter_map(|entry| abandoned(entry.path()))
+            .collect()
+    }
+}
+
+/// A mark that a task is being started; removed when dropped.
+pub(crate) struct StartHold {
+    _file: File,
+    path: PathBuf,
+}
+
+impl Drop for StartHold {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
     }
 }
 

@@ -74,7 +74,10 @@ impl Runtime {
                 TaskState::Ended { .. } if task.survivors == 0 => return Ok(None),
                 _ if Instant::now() > patience => {
                     let message = "its supervisor does not answer".to_owned();
-                    return Err(Error::Refused { id: id.to_string(), message });
+                    return Err(Error::Refused {
+                        id: id.to_string(),
+                        message,
+                    });
                 }
                 _ => std::thread::sleep(Duration::from_millis(2)),
             }
@@ -83,7 +86,11 @@ impl Runtime {
 
     fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Line> {
         let mut line = Line::connect(&self.home, id)?;
-        let operation = Operation::Kill { by: request.by.clone(), signal: request.signal, grace_ms: request.grace_ms };
+        let operation = Operation::Kill {
+            by: request.by.clone(),
+            signal: request.signal,
+            grace_ms: request.grace_ms,
+        };
         line.send(operation)?;
         fail_point("kill-sent");
         Ok(line)
@@ -119,11 +126,16 @@ impl Runtime {
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(id)? else { return Ok(true) };
+        let Some(mut task) = transaction.task(id)? else {
+            return Ok(true);
+        };
         if !matches!(task.state, TaskState::Pending { .. }) {
             return Ok(false);
         }
-        let cause = Cause::Cancelled { by: request.by.clone(), exit: None };
+        let cause = Cause::Cancelled {
+            by: request.by.clone(),
+            exit: None,
+        };
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
         bell::ring(&self.home);

@@ -30,16 +30,23 @@ impl Supervisor {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
+            .map_err(|source| Error::Supervisor {
+                path: path.clone(),
+                source,
+            })?;
         Ok(Self { process })
     }
 
     /// Gives it its task; returns the process it started.
     pub(crate) fn hand_over(mut self, message: &StartMessage) -> Result<(Process, Timestamp)> {
-        let gone = |what: &str| Error::Spawn { code: "system".to_owned(), message: format!("the supervisor {what}") };
+        let gone = |what: &str| Error::Spawn {
+            code: "system".to_owned(),
+            message: format!("the supervisor {what}"),
+        };
         let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
         let mut stdin = self.process.stdin.take().ok_or_else(|| gone("has no input"))?;
-        stdin.write_all(&text).map_err(|_| gone("was killed before it was told what to do"))?;
+        // A supervisor that is gone shows in its missing answer.
+        let _ = stdin.write_all(&text);
         drop(stdin);
         fail_point("start-message-sent");
         let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
@@ -47,7 +54,7 @@ impl Supervisor {
         let read = BufReader::new(stdout).read_line(&mut line);
         let _ = self.process.wait();
         if read.unwrap_or(0) == 0 {
-            return Err(gone("was killed before it answered"));
+            return Err(Error::Unanswered);
         }
         match serde_json::from_str(&line) {
             Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
@@ -65,17 +72,43 @@ impl Drop for Supervisor {
 }
 
 /// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
-pub(crate) fn spawn_message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
+pub(crate) fn spawn_message(
+    home: &Home,
+    settings: &Settings,
+    spec: &TaskSpec,
+    run: u32,
+) -> Result<StartMessage> {
     let argv = spec.command.argv();
-    let path = spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+    let path = spec
+        .env
+        .iter()
+        .rev()
+        .find(|var| var.name.as_bytes() == b"PATH")
+        .map(|var| var.value.as_bytes());
     let program = find_program(&argv[0], path, &spec.cwd)?;
-    let env = spec.env.iter().map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
-    let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
+    let env = spec
+        .env
+        .iter()
+        .map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into())
+        .collect();
+    let launch = Launch::Spawn {
+        program,
+        argv,
+        env,
+        cwd: spec.cwd.clone(),
+        umask: spec.umask,
+    };
     Ok(message(home, settings, spec, run, launch))
 }
 
 /// Writes down how a task that runs unsupervised is to be adopted.
-pub(crate) fn adopt_message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+pub(crate) fn adopt_message(
+    home: &Home,
+    settings: &Settings,
+    spec: &TaskSpec,
+    run: u32,
+    launch: Launch,
+) -> StartMessage {
     message(home, settings, spec, run, launch)
 }
 
@@ -132,21 +165,28 @@ fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<Ra
     const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
     let name_os = OsStr::from_bytes(name.as_bytes());
     let cwd = Path::new(OsStr::from_bytes(cwd.as_bytes()));
-    let not_found = || Error::Spawn { code: "not_found".to_owned(), message: format!("program {:?} was not found", name.to_lossy()) };
     let candidates: Vec<PathBuf> = if name.as_bytes().contains(&b'/') {
         vec![cwd.join(name_os)]
     } else {
         let path = path.unwrap_or(USUAL_PATH);
-        path.split(|byte| *byte == b':').map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os)).collect()
+        path.split(|byte| *byte == b':')
+            .map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os))
+            .collect()
     };
-    let files: Vec<_> = candidates.into_iter().filter(|file| fs::metadata(file).is_ok_and(|found| found.is_file())).collect();
-    let executable = files.iter().find(|file| rustix::fs::access(*file, rustix::fs::Access::EXEC_OK).is_ok());
+    let files: Vec<_> = candidates.into_iter().filter(|file| file.exists()).collect();
+    let executable = files
+        .iter()
+        .find(|file| file.is_file() && rustix::fs::access(*file, rustix::fs::Access::EXEC_OK).is_ok());
     match (executable, files.first()) {
         (Some(file), _) => Ok(file.as_os_str().as_bytes().into()),
-        (None, Some(file)) => {
-            Err(Error::Spawn { code: "not_executable".to_owned(), message: format!("{} is not executable", file.display()) })
-        }
-        (None, None) => Err(not_found()),
+        (None, Some(file)) => Err(Error::Spawn {
+            code: "not_executable".to_owned(),
+            message: format!("{} is not an executable file", file.display()),
+        }),
+        (None, None) => Err(Error::Spawn {
+            code: "not_found".to_owned(),
+            message: format!("program {:?} was not found", name.to_lossy()),
+        }),
     }
 }
 
@@ -159,7 +199,10 @@ pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&
 pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
     use mw_model::wire::{INDEX_FILE, LOG_FILE, RESULT_FILE};
     let shelf = home.earlier_run(id, run);
-    let failed = |error| Error::Io { what: format!("cannot move the files of run {run} to {}", shelf.display()), source: error };
+    let failed = |error| Error::Io {
+        what: format!("cannot move the files of run {run} to {}", shelf.display()),
+        source: error,
+    };
     fs::create_dir_all(&shelf).map_err(failed)?;
     // The record goes last: as long as it is there, the run counts as ended.
     for name in [LOG_FILE, INDEX_FILE, RESULT_FILE] {

@@ -45,7 +45,9 @@ pub use fail_point::{FAIL_POINTS, arm as arm_fail_point};
 pub use home::Home;
 pub use kill::KillRequest;
 pub use mw_model as model;
-pub use output::{From, GrepMatch, GrepReply, Piece, ReadReply, ReadRequest, StreamChoice, clean_text, render_screen};
+pub use output::{
+    From, GrepMatch, GrepReply, Piece, ReadReply, ReadRequest, StreamChoice, clean_text, render_screen,
+};
 pub use runtime::Runtime;
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
 pub use start::{IfRunning, Started, TaskRequest};

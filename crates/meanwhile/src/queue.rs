@@ -63,7 +63,12 @@ pub(crate) fn pick(
 }
 
 /// Reserves slots for every session that has tasks waiting.
-pub(crate) fn pick_everywhere(home: &Home, transaction: &Transaction<'_>, limits: QueueSettings, now: Timestamp) -> Result<Picked> {
+pub(crate) fn pick_everywhere(
+    home: &Home,
+    transaction: &Transaction<'_>,
+    limits: QueueSettings,
+    now: Timestamp,
+) -> Result<Picked> {
     let mut all = Picked::default();
     for waiting in transaction.sessions_waiting()? {
         let picked = pick(home, transaction, &waiting.session, limits, now)?;
@@ -81,17 +86,26 @@ enum Verdict {
 
 fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<Verdict> {
     if task.deadline.is_some_and(|deadline| deadline <= now) {
-        return Ok(Verdict::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
+        return Ok(Verdict::End(Cause::TimedOut {
+            limit: TimeLimit::Deadline,
+            exit: None,
+        }));
     }
     for id in &task.after {
         match transaction.task(id)? {
             Some(before) if before.status == Status::Completed => {}
             Some(before) if before.status.is_terminal() => {
                 let how = before.cause.unwrap_or_else(|| before.status.word().to_owned());
-                return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} did not complete ({how})") }));
+                return Ok(Verdict::End(Cause::Skipped {
+                    reason: format!("{id} did not complete ({how})"),
+                }));
             }
             Some(_) => return Ok(Verdict::Wait),
-            None => return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} was removed") })),
+            None => {
+                return Ok(Verdict::End(Cause::Skipped {
+                    reason: format!("{id} was removed"),
+                }));
+            }
         }
     }
     Ok(Verdict::Run)

@@ -19,10 +19,11 @@ use crate::bell;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::home::Home;
 use crate::launch::{self, Supervisor};
 use crate::queue;
 use crate::runtime::Runtime;
-use crate::store::{Change, new_task};
+use crate::store::{Change, Transaction, new_task};
 use crate::task::Task;
 
 /// What a task's directory shows.
@@ -37,11 +38,18 @@ struct Findings {
 
 impl Findings {
     fn started(&self, run: u32) -> Option<(Process, Timestamp)> {
-        let mut of_run = self.journal.iter().filter(|line| line.run == run);
-        of_run.find_map(|line| match &line.entry {
-            JournalEntry::Started { process } => Some((process.clone(), line.at)),
+        let of_run = || self.journal.iter().filter(|line| line.run == run);
+        let known = of_run().find_map(|line| match &line.entry {
+            JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
             _ => None,
-        })
+        });
+        // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
+        let nobody = || Process {
+            pid: 0,
+            start_ticks: 0,
+            boot_id: String::new(),
+        };
+        known.or_else(|| of_run().next().map(|line| (nobody(), line.at)))
     }
 }
 
@@ -51,6 +59,7 @@ impl Runtime {
     /// # Errors
     /// When the database fails. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
+        self.sweep_abandoned_starts()?;
         for task in self.store.unsettled(&self.home.tasks())? {
             self.reconcile_known(&task)?;
         }
@@ -68,25 +77,63 @@ impl Runtime {
         }
     }
 
+    /// Does the same for a task whose start this process has given up.
+    pub(crate) fn reconcile_started(&self, id: &TaskId) -> Result<bool> {
+        let Some(task) = self.store.task(id, &self.home.tasks())? else {
+            return Ok(false);
+        };
+        let findings = Findings {
+            being_started: false,
+            ..self.look_at(&task)
+        };
+        self.act_on(&task, &findings)
+    }
+
+    /// Removes what a killed starter left of a task that was never written down.
+    fn sweep_abandoned_starts(&self) -> Result<()> {
+        for (id, mark) in self.home.abandoned_starts() {
+            if self.store.task(&id, &self.home.tasks())?.is_none() {
+                let _ = fs::remove_dir_all(self.home.task(&id));
+            }
+            drop(mark);
+        }
+        Ok(())
+    }
+
+    /// A disk that is full keeps the news out of the database, not from those who ask.
     fn reconcile_known(&self, task: &Task) -> Result<bool> {
+        match self.try_reconcile(task) {
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(false),
+            other => other,
+        }
+    }
+
+    fn try_reconcile(&self, task: &Task) -> Result<bool> {
         match &task.state {
             TaskState::Pending { .. } => return Ok(false),
             TaskState::Ended { .. } if task.survivors == 0 => return Ok(false),
             _ => {}
         }
         let findings = self.look_at(task);
-        let current = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
+        let current = matches!(
+            task.state,
+            TaskState::Running { .. } | TaskState::Cancelling { .. }
+        );
         if current && findings.supervised && findings.record.is_none() && findings.seen == task.journal_seen {
             return Ok(false);
         }
         if matches!(task.state, TaskState::Ended { .. }) && findings.supervised {
             return Ok(false);
         }
-        let unsupervised = !findings.supervised && findings.record.is_none();
+        self.act_on(task, &findings)
+    }
+
+    fn act_on(&self, task: &Task, findings: &Findings) -> Result<bool> {
+        let unsupervised = !findings.supervised && findings.record.is_none() && !findings.being_started;
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
-            return self.adopt(task, &findings, process, started_at);
+            return self.adopt(task, findings, process, started_at);
         }
-        self.record_findings(&task.id, &findings)
+        self.record_findings(&task.id, findings)
     }
 
     /// Looks in this order, because a supervisor writes its record before it lets go of its lock.
@@ -95,20 +142,33 @@ impl Runtime {
         let supervised = self.home.is_supervised(&task.id);
         let record = self.home.result(&task.id, task.state.run());
         let journal = self.home.journal(&task.id);
-        Findings { seen: journal.len() as u64, journal, record, supervised, being_started }
+        Findings {
+            seen: journal.len() as u64,
+            journal,
+            record,
+            supervised,
+            being_started,
+        }
     }
 
     /// Turns what was found into events.
     fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(id)? else { return Ok(false) };
+        let Some(mut task) = transaction.task(id)? else {
+            return Ok(false);
+        };
         let run = task.state.run();
         let mut changed = false;
         if matches!(task.state, TaskState::Starting { .. }) {
             match findings.started(run) {
                 Some((process, started_at)) => {
-                    transaction.apply(&mut task, &Event::Started { process, started_at }, now, Change::default())?;
+                    transaction.apply(
+                        &mut task,
+                        &Event::Started { process, started_at },
+                        now,
+                        Change::default(),
+                    )?;
                     changed = true;
                 }
                 None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
@@ -118,20 +178,38 @@ impl Runtime {
                 None => {}
             }
         }
-        let fresh = findings.journal.iter().skip(task.journal_seen as usize).filter(|line| line.run == run);
+        let fresh = findings
+            .journal
+            .iter()
+            .skip(task.journal_seen as usize)
+            .filter(|line| line.run == run);
         for line in fresh {
             let event = match &line.entry {
-                JournalEntry::KillRequested { by, signal } => Event::KillRequested { by: by.clone(), signal: *signal },
-                JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
-                JournalEntry::Started { .. }
+                JournalEntry::KillRequested { by, signal } => Event::KillRequested {
+                    by: by.clone(),
+                    signal: *signal,
+                },
+                JournalEntry::Stalled { prompt } => Event::Stalled {
+                    prompt: prompt.clone(),
+                },
+                JournalEntry::Spawning
+                | JournalEntry::Started { .. }
                 | JournalEntry::LimitReached { .. }
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };
-            changed |= transaction.apply(&mut task, &event, line.at, Change::default()).is_ok();
+            changed |= transaction
+                .apply(&mut task, &event, line.at, Change::default())
+                .is_ok();
         }
-        let seen = Change { journal_seen: Some(findings.seen), ..Change::default() };
-        let live = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Starting { .. });
+        let seen = Change {
+            journal_seen: Some(findings.seen),
+            ..Change::default()
+        };
+        let live = matches!(
+            task.state,
+            TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Starting { .. }
+        );
         if let Some(record) = findings.record.as_ref().filter(|_| live) {
             let change = Change {
                 duration_ms: Some((record.duration_seconds * 1000.0) as u64),
@@ -140,14 +218,23 @@ impl Runtime {
                 survivors: Some(record.survivors.len() as u32),
                 ..seen
             };
-            let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
+            let event = Event::Ended {
+                cause: record.cause(),
+                ended_at: record.completed_at,
+            };
             transaction.apply(&mut task, &event, now, change)?;
             changed = true;
         }
-        let emptied = task.survivors > 0 && !findings.supervised && matches!(task.state, TaskState::Ended { .. });
+        let emptied =
+            task.survivors > 0 && !findings.supervised && matches!(task.state, TaskState::Ended { .. });
         if emptied {
             let size = self.output_size(&task);
-            let change = Change { survivors: Some(0), output_bytes: size.map(|(end, _)| end), dropped_bytes: size.map(|(_, d)| d), ..seen };
+            let change = Change {
+                survivors: Some(0),
+                output_bytes: size.map(|(end, _)| end),
+                dropped_bytes: size.map(|(_, d)| d),
+                ..seen
+            };
             transaction.apply(&mut task, &Event::TreeEmpty, now, change)?;
             changed = true;
         }
@@ -161,9 +248,23 @@ impl Runtime {
     }
 
     /// The task runs, or ran, and nobody supervises it: starts an adopter, or records it as lost.
-    fn adopt(&self, task: &Task, findings: &Findings, process: Process, started_at: Timestamp) -> Result<bool> {
+    fn adopt(
+        &self,
+        task: &Task,
+        findings: &Findings,
+        process: Process,
+        started_at: Timestamp,
+    ) -> Result<bool> {
         let run = task.state.run();
-        self.record_findings(&task.id, &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings })?;
+        self.record_findings(
+            &task.id,
+            &Findings {
+                record: None,
+                supervised: true,
+                journal: findings.journal.clone(),
+                ..*findings
+            },
+        )?;
         let launch = Launch::Adopt { process, started_at };
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.home, &self.settings, &spec, run, launch);
@@ -174,36 +275,67 @@ impl Runtime {
                 // When its process is gone, the adopter says so at once.
                 let _ = self.await_record(&task.id, run, std::time::Duration::from_millis(50));
                 if let Some(record) = self.home.result(&task.id, run) {
-                    let findings = Findings { record: Some(record), supervised: true, journal: findings.journal.clone(), ..*findings };
+                    let findings = Findings {
+                        record: Some(record),
+                        supervised: true,
+                        journal: findings.journal.clone(),
+                        ..*findings
+                    };
                     self.record_findings(&task.id, &findings)?;
                 }
                 Ok(true)
             }
             // Two reconcilers at once: the other's adopter has it.
             Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
-            Err(error) => self.record_loss(&task.id, run, &format!("its supervisors were killed and it cannot be adopted: {error}")),
+            Err(error) => self.record_loss(
+                &task.id,
+                run,
+                &format!("its supervisors were killed and it cannot be adopted: {error}"),
+            ),
         }
     }
 
     fn record_loss(&self, id: &TaskId, run: u32, reason: &str) -> Result<bool> {
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(id)? else { return Ok(false) };
+        let Some(mut task) = transaction.task(id)? else {
+            return Ok(false);
+        };
         if task.state.run() != run || matches!(task.state, TaskState::Ended { .. }) {
             return Ok(false);
         }
-        let cause = Cause::Lost { reason: reason.to_owned() };
+        let cause = Cause::Lost {
+            reason: reason.to_owned(),
+        };
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
         bell::ring(&self.home);
         Ok(true)
     }
 
+    /// Returns a task as it is, also where the database could not be written.
+    pub(crate) fn current(&self, id: &TaskId) -> Result<Task> {
+        self.reconcile_task(id)?;
+        let mut task = self.stored(id)?;
+        self.overlay(&mut task);
+        Ok(task)
+    }
+
+    /// Shows an ending that is on record but not in the database yet.
+    pub(crate) fn overlay(&self, task: &mut Task) {
+        if task.state.process().is_some()
+            && let Some(record) = self.home.result(&task.id, task.state.run())
+        {
+            task.show_record(&record);
+        }
+    }
+
     /// Starts whatever may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
             let transaction = self.store.begin(&self.home.tasks())?;
-            let picked = queue::pick_everywhere(&self.home, &transaction, self.settings.queue, self.clock.now())?;
+            let picked =
+                queue::pick_everywhere(&self.home, &transaction, self.settings.queue, self.clock.now())?;
             if !picked.to_launch.is_empty() || picked.any_ended {
                 transaction.commit()?;
             }
@@ -215,7 +347,9 @@ impl Runtime {
         let mut failed = false;
         for task in picked.to_launch {
             let hold = self.home.hold_start(&task.id);
-            failed |= self.launch(task, None).is_err();
+            let launched = self.launch(task, None);
+            // What was killed on the way waits for the next command; trying at once might never end.
+            failed |= launched.is_err_and(|error| !matches!(error, Error::Unanswered));
             drop(hold);
         }
         if changed {
@@ -249,7 +383,9 @@ impl Runtime {
     /// Brings `metadata.json` and the derived part of `result.json` up to date. Best effort: views.
     fn write_views(&self, task: &Task) {
         use mw_model::wire::{METADATA_FILE, RESULT_FILE};
-        let Ok(spec) = self.home.spec(&task.id) else { return };
+        let Ok(spec) = self.home.spec(&task.id) else {
+            return;
+        };
         let mut metadata = launch::metadata(&spec, task.status);
         metadata.started_at = task.started_at;
         metadata.completed_at = task.ended_at;
@@ -270,39 +406,53 @@ impl Runtime {
             }
         }
     }
-
-    /// Fills an empty database from the task directories; returns what could not be read.
-    pub(crate) fn rebuild(&self) -> Result<()> {
-        let mut specs: Vec<TaskSpec> = Vec::new();
-        for entry in fs::read_dir(self.home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
-            let id = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok());
-            specs.extend(id.and_then(|id| self.home.spec(&id).ok()));
-        }
-        specs.sort_by_key(|spec| (spec.created_at, spec.number));
-        for spec in specs {
-            self.rebuild_task(&spec)?;
-        }
-        Ok(())
-    }
-
-    fn rebuild_task(&self, spec: &TaskSpec) -> Result<()> {
-        let journal = self.home.journal(&spec.id);
-        let run = journal.iter().map(|line| line.run).max().unwrap_or(1);
-        let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
-        let task = new_task(spec, TaskState::Pending { run, origin }, &self.home.log(&spec.id));
-        let transaction = self.store.begin(&self.home.tasks())?;
-        if transaction.task(&spec.id)?.is_some() {
-            return Ok(());
-        }
-        let mut task = task;
-        task.number = task.number.max(transaction.next_number(&spec.session)?);
-        transaction.insert(&task)?;
-        let begun = journal.iter().any(|line| line.run == run) || self.home.result(&spec.id, run).is_some();
-        if begun {
-            transaction.apply(&mut task, &Event::Reserved, spec.created_at, Change::default())?;
-        }
-        transaction.commit()?;
-        Ok(())
-    }
 }
 
+/// Fills an empty database from the task directories. Directories that cannot be read are left alone.
+pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
+    let mut specs: Vec<TaskSpec> = Vec::new();
+    for entry in fs::read_dir(home.tasks())
+        .map_err(Error::io("cannot read the tasks directory"))?
+        .flatten()
+    {
+        let id = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse::<TaskId>().ok());
+        specs.extend(
+            id.filter(|id| !home.is_being_started(id))
+                .and_then(|id| home.spec(&id).ok()),
+        );
+    }
+    specs.sort_by_key(|spec| (spec.created_at, spec.number));
+    for spec in &specs {
+        rebuild_task(home, transaction, spec)?;
+    }
+    Ok(())
+}
+
+/// Puts a task that was begun into the state from which reconciling goes on.
+fn rebuild_task(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<()> {
+    let journal = home.journal(&spec.id);
+    let earlier = fs::read_dir(home.task(&spec.id).join(mw_model::wire::RUNS_DIR))
+        .map_or(0, |runs| runs.flatten().count() as u32);
+    let run = journal
+        .iter()
+        .map(|line| line.run)
+        .max()
+        .unwrap_or(1)
+        .max(earlier + 1);
+    let origin = if run == 1 {
+        RunOrigin::First
+    } else {
+        RunOrigin::Restart
+    };
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
+    task.number = transaction.take_number(&spec.session, Some(spec.number))?;
+    transaction.insert(&task)?;
+    let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
+    if begun {
+        transaction.apply(&mut task, &Event::Reserved, spec.created_at, Change::default())?;
+    }
+    Ok(())
+}

@@ -22,13 +22,21 @@ impl Runtime {
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
-            let request = KillRequest { by: "restart".to_owned(), signal: 15, grace_ms: None };
+            let request = KillRequest {
+                by: "restart".to_owned(),
+                signal: 15,
+                grace_ms: None,
+            };
             self.kill_all(std::slice::from_ref(&id), &request)?;
         }
         let task = self.stored(&id)?;
         if !matches!(task.state, TaskState::Ended { .. }) {
             let message = "it did not end and cannot be run again".to_owned();
-            return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
+            return Err(Error::WrongState {
+                id: id.to_string(),
+                status: task.status.word(),
+                message,
+            });
         }
         // What can no longer run is refused before anything is moved.
         launch::spawn_message(&self.home, &self.settings, &spec, task.state.run() + 1)?;
@@ -36,8 +44,17 @@ impl Runtime {
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(&id)? else { return Err(Error::NotFound(handle.to_owned())) };
-        transaction.apply(&mut task, &Event::Requeued { origin: RunOrigin::Restart }, now, Change::default())?;
+        let Some(mut task) = transaction.task(&id)? else {
+            return Err(Error::NotFound(handle.to_owned()));
+        };
+        transaction.apply(
+            &mut task,
+            &Event::Requeued {
+                origin: RunOrigin::Restart,
+            },
+            now,
+            Change::default(),
+        )?;
         transaction.commit()?;
         fail_point("restart-committed");
         bell::ring(&self.home);

@@ -11,6 +11,7 @@ use crate::control::Line;
 use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::output::{From, ReadRequest};
+use crate::reconcile;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
 use crate::task::{Scope, Task};
@@ -38,15 +39,21 @@ impl Runtime {
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
         let home = Home::open(&settings.home)?;
-        let (store, created) = match Store::open(&home.database())? {
-            Opened::Existing(store) => (store, false),
-            Opened::Created(store) => (store, true),
+        let store = match Store::open(&home.database())? {
+            Opened::Ready(store) => store,
+            Opened::Behind(store) => {
+                store.bring_up_to_date(&home.tasks(), |transaction| {
+                    reconcile::rebuild(&home, transaction)
+                })?;
+                store
+            }
         };
-        let runtime = Self { settings, home, store, clock };
-        if created {
-            runtime.rebuild()?;
-        }
-        Ok(runtime)
+        Ok(Self {
+            settings,
+            home,
+            store,
+            clock,
+        })
     }
 
     /// Returns the home.
@@ -70,13 +77,18 @@ impl Runtime {
         match found.len() {
             0 => Err(Error::NotFound(handle.to_owned())),
             1 => Ok(found.swap_remove(0)),
-            _ => Err(Error::Ambiguous { handle: handle.to_owned(), found: found.iter().map(ToString::to_string).collect() }),
+            _ => Err(Error::Ambiguous {
+                handle: handle.to_owned(),
+                found: found.iter().map(ToString::to_string).collect(),
+            }),
         }
     }
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        self.store.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
+        self.store
+            .task(id, &self.home.tasks())?
+            .ok_or_else(|| Error::NotFound(id.to_string()))
     }
 
     /// Returns a task as it is.
@@ -85,11 +97,10 @@ impl Runtime {
     /// When it is unknown.
     pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = self.resolve(handle, scope)?;
-        self.reconcile_task(&id)?;
         if self.store.any_waiting()? {
             self.pump_queue();
         }
-        let mut task = self.stored(&id)?;
+        let mut task = self.current(&id)?;
         self.complete(&mut task)?;
         Ok(task)
     }
@@ -102,6 +113,7 @@ impl Runtime {
         self.reconcile()?;
         let mut page = self.store.list(filter, &self.home.tasks())?;
         for task in &mut page.tasks {
+            self.overlay(task);
             self.complete(task)?;
         }
         Ok(page)
@@ -121,7 +133,12 @@ impl Runtime {
             }
             TaskState::Ended { .. } => {
                 if task.survivors > 0
-                    && let Ok(ControlReply::Status { tree, output_bytes, dropped_bytes, .. }) = self.control(&task.id, Operation::Status)
+                    && let Ok(ControlReply::Status {
+                        tree,
+                        output_bytes,
+                        dropped_bytes,
+                        ..
+                    }) = self.control(&task.id, Operation::Status)
                 {
                     task.survivors = tree.len() as u32;
                     (task.output_bytes, task.dropped_bytes) = (output_bytes, dropped_bytes);
@@ -132,12 +149,19 @@ impl Runtime {
     }
 
     fn progress(&self, task: &Task) -> Option<crate::task::Progress> {
-        let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
+        let request = ReadRequest {
+            from: From::TailBytes(1024),
+            max_bytes: 1024,
+            ..ReadRequest::default()
+        };
         crate::task::Progress::in_tail(&self.read_task(task, &request).ok()?.bytes())
     }
 
     fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
-        let failed = |error: std::io::Error| Error::Refused { id: id.to_string(), message: format!("its supervisor cannot be reached: {error}") };
+        let failed = |error: std::io::Error| Error::Refused {
+            id: id.to_string(),
+            message: format!("its supervisor cannot be reached: {error}"),
+        };
         let mut line = Line::connect(&self.home, id).map_err(failed)?;
         let _ = line.set_patience(Some(std::time::Duration::from_secs(5)));
         line.ask(operation).map_err(failed)
@@ -150,7 +174,11 @@ impl Runtime {
         if task.state.process().is_some() {
             return Ok(id);
         }
-        Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message: "it is not running".to_owned() })
+        Err(Error::WrongState {
+            id: id.to_string(),
+            status: task.status.word(),
+            message: "it is not running".to_owned(),
+        })
     }
 
     /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.
@@ -165,17 +193,39 @@ impl Runtime {
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
-            match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
+            match self.control(
+                &id,
+                Operation::Input {
+                    data: RawText::from(part),
+                    eof: eof && last,
+                },
+            )? {
                 ControlReply::Done { bytes } => sent += bytes as usize,
-                ControlReply::Refused { message } => return Err(Error::Refused { id: id.to_string(), message }),
-                _ => return Err(Error::Refused { id: id.to_string(), message: "its supervisor gave an odd answer".to_owned() }),
+                ControlReply::Refused { message } => {
+                    return Err(Error::Refused {
+                        id: id.to_string(),
+                        message,
+                    });
+                }
+                _ => {
+                    return Err(Error::Refused {
+                        id: id.to_string(),
+                        message: "its supervisor gave an odd answer".to_owned(),
+                    });
+                }
             }
             if sent == data.len() {
                 return Ok(sent as u64);
             }
             if std::time::Instant::now() > patience {
-                let message = format!("it does not read its input: {sent} of {} bytes were taken", data.len());
-                return Err(Error::Refused { id: id.to_string(), message });
+                let message = format!(
+                    "it does not read its input: {sent} of {} bytes were taken",
+                    data.len()
+                );
+                return Err(Error::Refused {
+                    id: id.to_string(),
+                    message,
+                });
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -188,7 +238,10 @@ impl Runtime {
     pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
         let id = self.running(handle, scope)?;
         match self.control(&id, Operation::Resize { rows, cols })? {
-            ControlReply::Refused { message } => Err(Error::Refused { id: id.to_string(), message }),
+            ControlReply::Refused { message } => Err(Error::Refused {
+                id: id.to_string(),
+                message,
+            }),
             _ => Ok(()),
         }
     }
@@ -213,7 +266,13 @@ impl Runtime {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn events_after(&self, seq: i64, scope: &Scope, task: Option<&TaskId>, most: u32) -> Result<Vec<EventRow>> {
+    pub fn events_after(
+        &self,
+        seq: i64,
+        scope: &Scope,
+        task: Option<&TaskId>,
+        most: u32,
+    ) -> Result<Vec<EventRow>> {
         self.reconcile()?;
         Ok(self.store.events_after(seq, scope, task, most)?)
     }
@@ -233,7 +292,10 @@ impl Runtime {
     pub fn wait_for_ring(&self, longest: std::time::Duration) -> Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
-        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        let timeout = Timespec {
+            tv_sec: longest.as_secs() as i64,
+            tv_nsec: longest.subsec_nanos().into(),
+        };
         let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&timeout));
         Ok(())
     }

@@ -5,14 +5,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use mw_model::{
-    Cause, CommandSpec, EnvVar, Event, Io, Lifetime, Limits, RawText, RunOrigin, SPEC_VERSION, Status, TaskId, TaskKind, TaskSpec,
-    TaskState,
+    Cause, CommandSpec, EnvVar, Event, Io, Lifetime, Limits, RawText, RunOrigin, SPEC_VERSION, Status,
+    TaskId, TaskKind, TaskSpec, TaskState,
 };
 
 use crate::bell;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::home::StartHold;
 use crate::launch::{self, Supervisor};
 use crate::queue::{self, Picked};
 use crate::runtime::Runtime;
@@ -83,7 +84,12 @@ pub struct Started {
 impl TaskRequest {
     /// Refuses what could never run.
     fn check(&self) -> Result<()> {
-        let invalid = |message: &str, hint: &str| Err(Error::Invalid { message: message.to_owned(), hint: hint.to_owned() });
+        let invalid = |message: &str, hint: &str| {
+            Err(Error::Invalid {
+                message: message.to_owned(),
+                hint: hint.to_owned(),
+            })
+        };
         let argv = self.command.argv();
         let blank = match &self.command {
             CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
@@ -92,27 +98,53 @@ impl TaskRequest {
         if blank {
             return invalid("the command is empty", "write what to run: mw start 'make test'");
         }
-        let texts = argv.iter().chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
+        let texts = argv
+            .iter()
+            .chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
         if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
-            return invalid("the command or its environment holds a NUL byte", "remove it: no program can receive one");
+            return invalid(
+                "the command or its environment holds a NUL byte",
+                "remove it: no program can receive one",
+            );
         }
         if let CommandSpec::Shell { script, .. } = &self.command
             && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
         {
-            return invalid(&format!("the script has an unclosed {quote}"), "close the quote, or escape it with a backslash");
+            return invalid(
+                &format!("the script has an unclosed {quote}"),
+                "close the quote, or escape it with a backslash",
+            );
         }
         if let Some(name) = &self.name {
-            let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control) || name.parse::<TaskId>().is_ok();
+            let odd = name.trim().is_empty()
+                || name.len() > 100
+                || name.chars().any(char::is_control)
+                || name.parse::<TaskId>().is_ok();
             if odd {
-                return invalid("that name cannot be used", "use up to 100 printable characters that do not look like an id");
+                return invalid(
+                    "that name cannot be used",
+                    "use up to 100 printable characters that do not look like an id",
+                );
             }
         }
-        if self.limits.output_cap > 0 && self.limits.output_cap < 1024 {
-            return invalid("an output cap under 1024 bytes leaves no room", "use 1KiB or more, or 0 for none");
+        if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
+            return invalid(
+                "an output cap under 512 bytes leaves no room",
+                "use 512 or more, or 0 for none",
+            );
         }
         self.check_directory()?;
-        let path = self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
-        launch::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
+        let path = self
+            .env
+            .iter()
+            .rev()
+            .find(|var| var.name.as_bytes() == b"PATH")
+            .map(|var| var.value.as_bytes());
+        launch::check_command(
+            &self.command,
+            &RawText::from(self.cwd.as_os_str().as_bytes()),
+            path,
+        )
     }
 
     fn check_directory(&self) -> Result<()> {
@@ -122,7 +154,9 @@ impl TaskRequest {
         };
         match fs::metadata(&self.cwd) {
             Ok(found) if !found.is_dir() => Err(refuse("is not a directory")),
-            Ok(_) if rustix::fs::access(&self.cwd, rustix::fs::Access::EXEC_OK).is_err() => Err(refuse("may not be entered")),
+            Ok(_) if rustix::fs::access(&self.cwd, rustix::fs::Access::EXEC_OK).is_err() => {
+                Err(refuse("may not be entered"))
+            }
             Ok(_) => Ok(()),
             Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
         }
@@ -176,7 +210,10 @@ impl Runtime {
             // Before a name is called live, its bearer's state is made true.
             Some(id) => {
                 self.reconcile_task(&id)?;
-                Ok(self.store.task(&id, &self.home.tasks())?.filter(|task| !task.status.is_terminal()))
+                Ok(self
+                    .store
+                    .task(&id, &self.home.tasks())?
+                    .filter(|task| !task.status.is_terminal()))
             }
             None => Ok(None),
         }
@@ -189,7 +226,10 @@ impl Runtime {
                 id: existing.id.to_string(),
                 status: existing.status.word(),
             }),
-            IfRunning::Return => Ok(Started { task: existing, existed: true }),
+            IfRunning::Return => Ok(Started {
+                task: existing,
+                existed: true,
+            }),
             IfRunning::Restart => {
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
@@ -199,7 +239,7 @@ impl Runtime {
 
     /// Writes directory, spec and row, and reserves a slot if there is one. The returned file keeps
     /// the start from being taken for abandoned.
-    fn write_down(&self, request: &TaskRequest) -> Result<(TaskSpec, Picked, fs::File)> {
+    fn write_down(&self, request: &TaskRequest) -> Result<(TaskSpec, Picked, StartHold)> {
         let (id, hold) = self.new_directory(request.kind)?;
         let written = self.write_rows(request, id.clone());
         match written {
@@ -211,15 +251,19 @@ impl Runtime {
         }
     }
 
-    fn new_directory(&self, kind: TaskKind) -> Result<(TaskId, fs::File)> {
+    fn new_directory(&self, kind: TaskKind) -> Result<(TaskId, StartHold)> {
         loop {
             let mut random = [0; 8];
-            getrandom::fill(&mut random).map_err(|error| Error::io("no random numbers")(std::io::Error::other(error.to_string())))?;
+            getrandom::fill(&mut random)
+                .map_err(|error| Error::io("no random numbers")(std::io::Error::other(error.to_string())))?;
             let id = TaskId::from_random(kind, u64::from_le_bytes(random));
+            let hold = self
+                .home
+                .hold_start(&id)
+                .map_err(Error::io("cannot mark the start of a task"))?;
             match self.home.make_task(&id) {
                 Ok(()) => {
                     fail_point("start-directory-made");
-                    let hold = self.home.hold_start(&id).map_err(Error::io("cannot lock the task directory"))?;
                     return Ok((id, hold));
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
@@ -234,8 +278,15 @@ impl Runtime {
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
         {
-            let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status).word();
-            return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
+            let status = transaction
+                .task(&other)?
+                .map_or(Status::Pending, |task| task.status)
+                .word();
+            return Err(Error::NameLive {
+                name: name.clone(),
+                id: other.to_string(),
+                status,
+            });
         }
         for before in &request.after {
             if transaction.task(before)?.is_none() {
@@ -244,19 +295,28 @@ impl Runtime {
         }
         let limits = self.settings.queue;
         let first = !transaction.any_waiting(&request.session)?;
-        let room = first && request.after.is_empty() && queue::has_room(&transaction, &request.session, limits)?;
+        let room =
+            first && request.after.is_empty() && queue::has_room(&transaction, &request.session, limits)?;
         if !room && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: limits.max_running });
+            return Err(Error::AtCapacity {
+                limit: limits.max_running,
+            });
         }
-        let spec = self.spec_of(request, id, transaction.next_number(&request.session)?, now);
+        let spec = self.spec_of(request, id, transaction.take_number(&request.session, None)?, now);
         self.home.write_spec(&spec)?;
         fail_point("start-spec-written");
-        let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
+        let state = TaskState::Pending {
+            run: 1,
+            origin: RunOrigin::First,
+        };
         let mut task = new_task(&spec, state, &self.home.log(&spec.id));
         transaction.insert(&task)?;
         let picked = if room {
             transaction.apply(&mut task, &Event::Reserved, now, Change::default())?;
-            Picked { to_launch: vec![task], any_ended: false }
+            Picked {
+                to_launch: vec![task],
+                any_ended: false,
+            }
         } else {
             queue::pick(&self.home, &transaction, &request.session, limits, now)?
         };
@@ -266,9 +326,17 @@ impl Runtime {
     }
 
     fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: mw_model::Timestamp) -> TaskSpec {
-        let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
+        let mark = |name: &str, value: &str| EnvVar {
+            name: name.into(),
+            value: value.into(),
+        };
         let own = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION"];
-        let mut env: Vec<_> = request.env.iter().filter(|var| !own.iter().any(|name| var.name.as_bytes() == name.as_bytes())).cloned().collect();
+        let mut env: Vec<_> = request
+            .env
+            .iter()
+            .filter(|var| !own.iter().any(|name| var.name.as_bytes() == name.as_bytes()))
+            .cloned()
+            .collect();
         env.push(mark(own[0], id.as_str()));
         env.push(mark(own[1], &request.session));
         TaskSpec {
@@ -299,9 +367,12 @@ impl Runtime {
     pub(crate) fn launch(&self, mut task: Task, ready: Option<Supervisor>) -> Result<()> {
         let launched = self.try_launch(&task, ready);
         fail_point("start-answered");
-        // Another supervisor has it: whoever looks next finds its journal.
-        if matches!(&launched, Err(Error::Spawn { code, .. }) if code == "busy") {
-            return Ok(());
+        match &launched {
+            // Another supervisor has it: whoever looks next finds its journal.
+            Err(Error::Spawn { code, .. }) if code == "busy" => return Ok(()),
+            // Nobody knows how far it came; its directory does.
+            Err(Error::Unanswered) => return self.after_silence(&task.id),
+            _ => {}
         }
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
@@ -313,7 +384,10 @@ impl Runtime {
             task = stored;
             match &launched {
                 Ok((process, started_at)) => {
-                    let event = Event::Started { process: process.clone(), started_at: *started_at };
+                    let event = Event::Started {
+                        process: process.clone(),
+                        started_at: *started_at,
+                    };
                     transaction.apply(&mut task, &event, now, Change::default())?;
                 }
                 Err(error) => {
@@ -321,7 +395,13 @@ impl Runtime {
                         Error::Spawn { message, .. } => message.clone(),
                         other => other.to_string(),
                     };
-                    end_unsupervised(&self.home, &transaction, &mut task, Cause::SpawnFailed { message }, now)?;
+                    end_unsupervised(
+                        &self.home,
+                        &transaction,
+                        &mut task,
+                        Cause::SpawnFailed { message },
+                        now,
+                    )?;
                 }
             }
             transaction.commit()?;
@@ -330,7 +410,21 @@ impl Runtime {
         launched.map(|_| ())
     }
 
-    fn try_launch(&self, task: &Task, ready: Option<Supervisor>) -> Result<(mw_model::Process, mw_model::Timestamp)> {
+    /// The supervisor was killed before it answered. What its directory shows decides; a command that
+    /// was not executed waits for the next command, which starts it.
+    fn after_silence(&self, id: &TaskId) -> Result<()> {
+        self.reconcile_started(id)?;
+        match self.stored(id)?.state {
+            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(Error::Unanswered),
+            TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(()),
+        }
+    }
+
+    fn try_launch(
+        &self,
+        task: &Task,
+        ready: Option<Supervisor>,
+    ) -> Result<(mw_model::Process, mw_model::Timestamp)> {
         let spec = self.home.spec(&task.id)?;
         let message = launch::spawn_message(&self.home, &self.settings, &spec, task.state.run())?;
         let supervisor = match ready {

@@ -1,6 +1,7 @@
 //! A task as front ends see it: one stable record.
 
-use mw_model::{Cause, Status, TaskId, TaskKind, TaskState, Timestamp};
+use mw_model::wire::ExitRecord;
+use mw_model::{Cause, Event, Status, TaskId, TaskKind, TaskState, Timestamp, next_state};
 use serde::Serialize;
 
 /// Whose tasks an operation may see.
@@ -139,6 +140,21 @@ impl Task {
         self.state = state;
     }
 
+    /// Takes over what an exit record says.
+    pub(crate) fn show_record(&mut self, record: &ExitRecord) {
+        let event = Event::Ended {
+            cause: record.cause(),
+            ended_at: record.completed_at,
+        };
+        if let Ok(state) = next_state(&self.state, &event) {
+            self.set_state(state);
+            self.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
+            self.output_bytes = record.output_bytes;
+            self.dropped_bytes = record.dropped_bytes;
+            self.survivors = record.survivors.len() as u32;
+        }
+    }
+
     /// Returns why it ended, if it has.
     #[must_use]
     pub fn cause_value(&self) -> Option<&Cause> {
@@ -162,29 +178,54 @@ impl Progress {
             let mut fields = text[at + 6..].split(|c: char| !c.is_ascii_digit());
             let state: u8 = fields.next()?.parse().ok()?;
             let percent: f64 = fields.next()?.parse().ok()?;
-            (state == 1 || state == 2).then_some(Self { percent: Some(percent.min(100.0)), done: None, total: None, text: None })
+            (state == 1 || state == 2).then_some(Self {
+                percent: Some(percent.min(100.0)),
+                done: None,
+                total: None,
+                text: None,
+            })
         });
         from_sequence.or_else(|| {
             let clean = crate::output::clean_text(&text);
-            clean.lines().rev().filter(|line| !line.trim().is_empty()).take(3).find_map(Self::in_line)
+            clean
+                .lines()
+                .rev()
+                .filter(|line| !line.trim().is_empty())
+                .take(3)
+                .find_map(Self::in_line)
         })
     }
 
     fn in_line(line: &str) -> Option<Self> {
         let text = Some(line.trim().chars().take(120).collect::<String>());
-        let words = || line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c)).filter(|word| !word.is_empty());
+        let words = || {
+            line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c))
+                .filter(|word| !word.is_empty())
+        };
         let fraction = words().find_map(|word| {
             let (done, total) = word.split_once('/')?;
             let (done, total): (u64, u64) = (done.parse().ok()?, total.parse().ok()?);
             (total > 0 && done <= total).then_some((done, total))
         });
-        let percent = words().find_map(|word| word.strip_suffix('%')?.parse::<f64>().ok()).filter(|percent| (0.0..=100.0).contains(percent));
+        let percent = words()
+            .find_map(|word| word.strip_suffix('%')?.parse::<f64>().ok())
+            .filter(|percent| (0.0..=100.0).contains(percent));
         match (fraction, percent) {
             (Some((done, total)), percent) => {
                 let percent = percent.unwrap_or(done as f64 * 100.0 / total as f64);
-                Some(Self { percent: Some(percent), done: Some(done), total: Some(total), text })
+                Some(Self {
+                    percent: Some(percent),
+                    done: Some(done),
+                    total: Some(total),
+                    text,
+                })
             }
-            (None, Some(percent)) => Some(Self { percent: Some(percent), done: None, total: None, text }),
+            (None, Some(percent)) => Some(Self {
+                percent: Some(percent),
+                done: None,
+                total: None,
+                text,
+            }),
             (None, None) => None,
         }
     }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
-use mw_model::{Event, TaskId, TaskState, next_state};
+use mw_model::{TaskId, TaskState};
 use regex::bytes::Regex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -104,13 +104,24 @@ impl Runtime {
     ///
     /// # Errors
     /// As [`Runtime::wait`].
-    pub fn wait_with(&self, request: &WaitRequest, mut on_look: impl FnMut(&[Task]) -> bool) -> Result<WaitReply> {
+    pub fn wait_with(
+        &self,
+        request: &WaitRequest,
+        mut on_look: impl FnMut(&[Task]) -> bool,
+    ) -> Result<WaitReply> {
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
         let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
         let mut watched = Vec::new();
         for id in &request.tasks {
             let task = self.stored(id)?;
-            watched.push(Watched { task, line: None, met: false, hopeless: false, seen: 0, partial: Vec::new() });
+            watched.push(Watched {
+                task,
+                line: None,
+                met: false,
+                hopeless: false,
+                seen: 0,
+                partial: Vec::new(),
+            });
         }
         let mut met = Vec::new();
         loop {
@@ -120,11 +131,19 @@ impl Runtime {
                     met.push(one.task.id.clone());
                 }
             }
-            let done = if request.any { !met.is_empty() || watched.iter().all(Watched::is_decided) } else { watched.iter().all(Watched::is_decided) };
+            let done = if request.any {
+                !met.is_empty() || watched.iter().all(Watched::is_decided)
+            } else {
+                watched.iter().all(Watched::is_decided)
+            };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let tasks = || watched.iter().map(|one| one.task.clone()).collect::<Vec<_>>();
             if done || out_of_time || !on_look(&tasks()) {
-                return Ok(WaitReply { tasks: tasks(), met, timed_out: !done });
+                return Ok(WaitReply {
+                    tasks: tasks(),
+                    met,
+                    timed_out: !done,
+                });
             }
             self.sleep(&watched, &bell, request, deadline);
             bell.clear();
@@ -145,8 +164,12 @@ impl Runtime {
                 one.hopeless = ended && !one.met;
             }
             Condition::Silence(ms) => {
-                let running = matches!(one.task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
-                one.met = ended || (running && self.silent_ms(&one.task) >= *ms);
+                let running = matches!(
+                    one.task.state,
+                    TaskState::Running { .. } | TaskState::Cancelling { .. }
+                );
+                one.met = running && self.silent_ms(&one.task) >= *ms;
+                one.hopeless = ended && !one.met;
             }
         }
         if !one.is_decided() && one.line.is_none() {
@@ -163,13 +186,8 @@ impl Runtime {
                 None => one.line = Some(line),
                 Some(Ok(ControlReply::Ended { record })) => {
                     // The record is the news; the database follows at its own pace.
-                    let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
-                    if let Ok(state) = next_state(&one.task.state, &event) {
-                        one.task.set_state(state);
-                        one.task.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
-                        one.task.output_bytes = record.output_bytes;
-                        one.task.dropped_bytes = record.dropped_bytes;
-                        one.task.survivors = record.survivors.len() as u32;
+                    one.task.show_record(&record);
+                    if one.task.status.is_terminal() {
                         return Ok(true);
                     }
                 }
@@ -180,8 +198,7 @@ impl Runtime {
             }
         }
         let id = one.task.id.clone();
-        self.reconcile_task(&id)?;
-        one.task = self.stored(&id)?;
+        one.task = self.current(&id)?;
         Ok(one.task.status.is_terminal())
     }
 
@@ -200,17 +217,29 @@ impl Runtime {
 
     fn search(&self, one: &mut Watched, pattern: &Regex) -> Result<bool> {
         loop {
-            let request = ReadRequest { from: From::Offset(one.seen), max_bytes: STEP, ..ReadRequest::default() };
+            let request = ReadRequest {
+                from: From::Offset(one.seen),
+                max_bytes: STEP,
+                ..ReadRequest::default()
+            };
             let reply = self.read_task(&one.task, &request)?;
             if reply.next_offset == one.seen {
                 return Ok(false);
             }
             one.seen = reply.next_offset;
             one.partial.extend(reply.bytes());
-            if one.partial.split(|byte| *byte == b'\n').any(|line| pattern.is_match(line)) {
+            if one
+                .partial
+                .split(|byte| *byte == b'\n')
+                .any(|line| pattern.is_match(line))
+            {
                 return Ok(true);
             }
-            let keep = one.partial.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let keep = one
+                .partial
+                .iter()
+                .rposition(|byte| *byte == b'\n')
+                .map_or(0, |at| at + 1);
             let keep = keep.max(one.partial.len().saturating_sub(LONGEST_LINE));
             one.partial.drain(..keep);
         }
@@ -231,16 +260,27 @@ impl Runtime {
             Condition::Port(_) => longest = longest.min(PORT_INTERVAL),
             Condition::Silence(ms) => {
                 for one in watched.iter().filter(|one| !one.is_decided()) {
-                    longest = longest.min(Duration::from_millis(ms.saturating_sub(self.silent_ms(&one.task)).max(1)));
+                    longest = longest.min(Duration::from_millis(
+                        ms.saturating_sub(self.silent_ms(&one.task)).max(1),
+                    ));
                 }
             }
         }
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));
         }
-        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
-        let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
-        let mut fds: Vec<_> = lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let timeout = Timespec {
+            tv_sec: longest.as_secs() as i64,
+            tv_nsec: longest.subsec_nanos().into(),
+        };
+        let lines = watched
+            .iter()
+            .filter_map(|one| one.line.as_ref())
+            .map(AsFd::as_fd);
+        let mut fds: Vec<_> = lines
+            .chain([bell.as_fd()])
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         let _ = poll(&mut fds, Some(&timeout));
     }
 
@@ -261,7 +301,10 @@ impl Runtime {
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.home.is_supervised(id) {
             if Instant::now() > deadline {
-                return Err(Error::Refused { id: id.to_string(), message: "its supervisor has not gone away".to_owned() });
+                return Err(Error::Refused {
+                    id: id.to_string(),
+                    message: "its supervisor has not gone away".to_owned(),
+                });
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -271,10 +314,22 @@ impl Runtime {
 
 fn is_readable(line: &Line) -> bool {
     let mut fds = [PollFd::new(line, PollFlags::IN)];
-    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
+    poll(
+        &mut fds,
+        Some(&Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        }),
+    )
+    .is_ok_and(|ready| ready > 0)
 }
 
 fn port_open(port: u16) -> bool {
-    let addresses = [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
-    addresses.iter().any(|address| TcpStream::connect_timeout(address, Duration::from_millis(200)).is_ok())
+    let addresses = [
+        SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
+        SocketAddr::from((Ipv6Addr::LOCALHOST, port)),
+    ];
+    addresses
+        .iter()
+        .any(|address| TcpStream::connect_timeout(address, Duration::from_millis(200)).is_ok())
 }

@@ -97,9 +97,14 @@ impl Cause {
     pub const fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Exited { code } => Some(*code),
-            Self::Cancelled { exit: Some(Exit::Code(code)), .. } | Self::TimedOut { exit: Some(Exit::Code(code)), .. } => {
-                Some(*code)
+            Self::Cancelled {
+                exit: Some(Exit::Code(code)),
+                ..
             }
+            | Self::TimedOut {
+                exit: Some(Exit::Code(code)),
+                ..
+            } => Some(*code),
             Self::Signaled { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }
@@ -114,8 +119,14 @@ impl Cause {
     pub const fn signal(&self) -> Option<i32> {
         match self {
             Self::Signaled { signal, .. } => Some(*signal),
-            Self::Cancelled { exit: Some(Exit::Signal { number, .. }), .. }
-            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. } => Some(*number),
+            Self::Cancelled {
+                exit: Some(Exit::Signal { number, .. }),
+                ..
+            }
+            | Self::TimedOut {
+                exit: Some(Exit::Signal { number, .. }),
+                ..
+            } => Some(*number),
             Self::Exited { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }
@@ -131,7 +142,9 @@ impl Cause {
         match self {
             Self::Exited { code } => format!("exited {code}"),
             Self::Signaled { signal, core: false } => format!("ended by {}", signal_name(*signal)),
-            Self::Signaled { signal, core: true } => format!("ended by {} (core dumped)", signal_name(*signal)),
+            Self::Signaled { signal, core: true } => {
+                format!("ended by {} (core dumped)", signal_name(*signal))
+            }
             Self::Cancelled { by, exit: None } => format!("cancelled by {by} before it started"),
             Self::Cancelled { by, exit: Some(exit) } => format!("cancelled by {by} ({})", exit.to_words()),
             Self::TimedOut { limit, exit } => {

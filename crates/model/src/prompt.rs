@@ -38,7 +38,9 @@ impl PromptPatterns {
     #[must_use]
     pub fn matches(&self, tail: &[u8]) -> bool {
         let text = String::from_utf8_lossy(tail).to_lowercase();
-        let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) else { return false };
+        let Some(line) = text.lines().rev().map(str::trim).find(|line| !line.is_empty()) else {
+            return false;
+        };
         self.0.iter().any(|pattern| fits(&pattern.to_lowercase(), line))
     }
 }
@@ -47,8 +49,12 @@ impl PromptPatterns {
 fn fits(pattern: &str, line: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
-    let Some(mut rest) = line.strip_prefix(first) else { return false };
-    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
     for part in parts {
         match rest.find(part) {
             Some(at) => rest = &rest[at + part.len()..],
@@ -65,7 +71,12 @@ mod tests {
     #[test]
     fn known_prompts_are_recognised() {
         let prompts = PromptPatterns::default();
-        for tail in ["Proceed (y/n) ", "a\nOverwrite? [y/N]: \n\n", "[sudo] Password for me: ", "Press ENTER to go on"] {
+        for tail in [
+            "Proceed (y/n) ",
+            "a\nOverwrite? [y/N]: \n\n",
+            "[sudo] Password for me: ",
+            "Press ENTER to go on",
+        ] {
             assert!(prompts.matches(tail.as_bytes()), "{tail}");
         }
         for tail in ["", "\n\n", "compiling 3/7", "(y/n)\nthanks", "password accepted"] {
@@ -75,9 +86,14 @@ mod tests {
 
     #[test]
     fn wildcards_fit_anything() {
-        for (pattern, line, fit) in
-            [("a*c", "abc", true), ("a*c", "ac", true), ("a*c", "abcd", false), ("abc", "abc", true), ("abc", "abcd", false), ("a*b*b", "ab", false)]
-        {
+        for (pattern, line, fit) in [
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*c", "abcd", false),
+            ("abc", "abc", true),
+            ("abc", "abcd", false),
+            ("a*b*b", "ab", false),
+        ] {
             assert_eq!(fits(pattern, line), fit, "{pattern} {line}");
         }
     }

@@ -16,7 +16,14 @@ pub enum UnitError {
 /// # Errors
 /// Refuses empty, negative, non-finite and overflowing values.
 pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
-    let units = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3), ("d", 86_400e3), ("", 1e3)];
+    let units = [
+        ("ms", 1.0),
+        ("s", 1e3),
+        ("m", 60e3),
+        ("h", 3_600e3),
+        ("d", 86_400e3),
+        ("", 1e3),
+    ];
     scaled(text, &units).ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
@@ -44,7 +51,9 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let split = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
     if let Ok(whole) = number.parse::<u64>() {
@@ -60,8 +69,15 @@ mod tests {
 
     #[test]
     fn reads_durations() {
-        let table =
-            [("500ms", 500), ("30s", 30_000), ("1.5m", 90_000), ("2h", 7_200_000), ("1d", 86_400_000), ("7", 7000), ("0", 0)];
+        let table = [
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("1.5m", 90_000),
+            ("2h", 7_200_000),
+            ("1d", 86_400_000),
+            ("7", 7000),
+            ("0", 0),
+        ];
         for (text, ms) in table {
             assert_eq!(parse_duration_ms(text), Ok(ms), "{text}");
         }
@@ -69,14 +85,30 @@ mod tests {
 
     #[test]
     fn reads_sizes() {
-        for (text, bytes) in [("4096", 4096), ("64KiB", 65536), ("10MiB", 10 << 20), ("10M", 10 << 20), ("1GiB", 1 << 30)] {
+        for (text, bytes) in [
+            ("4096", 4096),
+            ("64KiB", 65536),
+            ("10MiB", 10 << 20),
+            ("10M", 10 << 20),
+            ("1GiB", 1 << 30),
+        ] {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
     }
 
     #[test]
     fn refuses_nonsense() {
-        for bad in ["", "s", "-5s", "5 parsecs", "1e999", "NaN", "..", "99999999999999999999d", "5s5"] {
+        for bad in [
+            "",
+            "s",
+            "-5s",
+            "5 parsecs",
+            "1e999",
+            "NaN",
+            "..",
+            "99999999999999999999d",
+            "5s5",
+        ] {
             assert!(parse_duration_ms(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
         }

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use mw_model::wire::{
-    Answer, EndRequest, JournalEntry, Launch, STDERR_FIFO, STDOUT_FIFO, START_VERSION, StartMessage,
+    Answer, EndRequest, JournalEntry, Launch, START_VERSION, STDERR_FIFO, STDOUT_FIFO, StartMessage,
 };
 use mw_model::{Exit, Process, Timestamp};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
@@ -34,7 +34,10 @@ struct Refusal {
 
 impl Refusal {
     fn system(what: &str, error: &io::Error) -> Self {
-        Self { code: "system", message: format!("{what}: {error}") }
+        Self {
+            code: "system",
+            message: format!("{what}: {error}"),
+        }
     }
 }
 
@@ -51,7 +54,10 @@ pub fn run() -> ExitCode {
             sys::exit_at_once(0)
         }
         Err(error) => {
-            answer(&Answer::Refused { code: "system".to_owned(), message: format!("cannot fork: {error}") });
+            answer(&Answer::Refused {
+                code: "system".to_owned(),
+                message: format!("cannot fork: {error}"),
+            });
             ExitCode::FAILURE
         }
     }
@@ -63,7 +69,12 @@ fn guard() {
     let prepared = message.and_then(|message| prepare(&message).map(|ready| (message, ready)));
     let (message, (board, files, events)) = match prepared {
         Ok(prepared) => prepared,
-        Err(refusal) => return answer(&Answer::Refused { code: refusal.code.to_owned(), message: refusal.message }),
+        Err(refusal) => {
+            return answer(&Answer::Refused {
+                code: refusal.code.to_owned(),
+                message: refusal.message,
+            });
+        }
     };
     match sys::fork() {
         Ok(Fork::Child) => supervise_first(message, board, files, events),
@@ -79,11 +90,17 @@ fn read_message() -> Option<Result<StartMessage, Refusal>> {
     if io::stdin().read_to_end(&mut text).is_err() || text.is_empty() {
         return None;
     }
-    let bad = |message: String| Refusal { code: "version", message };
-    let message = serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
+    let bad = |message: String| Refusal {
+        code: "version",
+        message,
+    };
+    let message =
+        serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
     Some(message.and_then(|message| match message.version {
         START_VERSION => Ok(message),
-        other => Err(bad(format!("start message has version {other}, this supervisor speaks {START_VERSION}"))),
+        other => Err(bad(format!(
+            "start message has version {other}, this supervisor speaks {START_VERSION}"
+        ))),
     }))
 }
 
@@ -94,7 +111,10 @@ fn prepare(message: &StartMessage) -> Result<(Board, Files, ChildEvents), Refusa
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let lock = take_lock()?;
     if matches!(message.launch, Launch::Spawn { .. }) && already_ran(message.run) {
-        return Err(Refusal { code: "busy", message: "this run was started already".to_owned() });
+        return Err(Refusal {
+            code: "busy",
+            message: "this run was started already".to_owned(),
+        });
     }
     fail_point("supervisor-locked");
     let board = Board::new().map_err(|error| Refusal::system("shared page", &error))?;
@@ -106,8 +126,7 @@ fn prepare(message: &StartMessage) -> Result<(Board, Files, ChildEvents), Refusa
 
 /// A command is executed once per run, even if two starters mean it.
 fn already_ran(run: u32) -> bool {
-    let started = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Started { .. });
-    record::read_result(run).is_some() || record::read_journal(run).iter().any(started)
+    record::read_result(run).is_some() || !record::read_journal(run).is_empty()
 }
 
 fn take_lock() -> Result<File, Refusal> {
@@ -116,7 +135,10 @@ fn take_lock() -> Result<File, Refusal> {
         match files::lock().map_err(|error| Refusal::system("spec.json", &error))? {
             Some(lock) => return Ok(lock),
             None if clock::monotonic_ms() > patience => {
-                return Err(Refusal { code: "busy", message: "the task has a supervisor already".to_owned() });
+                return Err(Refusal {
+                    code: "busy",
+                    message: "the task has a supervisor already".to_owned(),
+                });
             }
             None => std::thread::sleep(std::time::Duration::from_millis(2)),
         }
@@ -127,28 +149,48 @@ fn take_lock() -> Result<File, Refusal> {
 fn supervise_first(message: StartMessage, board: Board, mut files: Files, events: ChildEvents) {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let begun = match &message.launch {
-        Launch::Spawn { program, argv, env, cwd, umask } => ExecPlan::new(program, argv, env, cwd, *umask)
+        Launch::Spawn {
+            program,
+            argv,
+            env,
+            cwd,
+            umask,
+        } => ExecPlan::new(program, argv, env, cwd, *umask)
             .map_err(|error| Refusal::system("command", &error))
-            .and_then(|plan| start_command(&plan, &files, board))
+            .and_then(|plan| {
+                record::journal(&mut files.journal, message.run, JournalEntry::Spawning);
+                start_command(&plan, &files, board)
+            })
             .map(|process| (Leader::Child(process.pid), process, clock::wall())),
         Launch::Adopt { process, started_at } => Ok((adopt(process), process.clone(), *started_at)),
     };
     let (leader, process, started_at) = match begun {
         Ok(begun) => begun,
         Err(refusal) => {
-            answer(&Answer::Refused { code: refusal.code.to_owned(), message: refusal.message });
+            answer(&Answer::Refused {
+                code: refusal.code.to_owned(),
+                message: refusal.message,
+            });
             board.set_phase(Phase::Settling);
             return;
         }
     };
     fail_point("supervisor-spawned");
     let entry = match message.launch {
-        Launch::Spawn { .. } => JournalEntry::Started { process: process.clone() },
-        Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
+        Launch::Spawn { .. } => JournalEntry::Started {
+            process: process.clone(),
+            started_at,
+        },
+        Launch::Adopt { .. } => JournalEntry::TakenOver {
+            by: "adopter".to_owned(),
+        },
     };
     record::journal(&mut files.journal, message.run, entry);
     fail_point("supervisor-journalled");
-    answer(&Answer::Started { process: process.clone(), started_at });
+    answer(&Answer::Started {
+        process: process.clone(),
+        started_at,
+    });
     board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
     after_answer(&message, &process, started_at);
@@ -161,12 +203,26 @@ fn start_command(plan: &ExecPlan, files: &Files, board: Board) -> Result<Process
     let (stdin, stdout, stderr);
     let streams = if let Some(terminal) = &files.terminal {
         let end = terminal.task.as_fd();
-        Child { stdin: end, stdout: end, stderr: end, terminal: true }
+        Child {
+            stdin: end,
+            stdout: end,
+            stderr: end,
+            terminal: true,
+        }
     } else {
-        stdin = if files.stdin.is_some() { files::open_stdin_for_command() } else { null() }
-            .map_err(|error| Refusal::system("standard input", &error))?;
+        stdin = if files.stdin.is_some() {
+            files::open_stdin_for_command()
+        } else {
+            null()
+        }
+        .map_err(|error| Refusal::system("standard input", &error))?;
         (stdout, stderr) = (open(STDOUT_FIFO)?, open(STDERR_FIFO)?);
-        Child { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd(), terminal: false }
+        Child {
+            stdin: stdin.as_fd(),
+            stdout: stdout.as_fd(),
+            stderr: stderr.as_fd(),
+            terminal: false,
+        }
     };
     board.set_started_ms(clock::monotonic_ms());
     let pid = sys::spawn(plan, &streams, board).map_err(|(step, errno)| spawn_refusal(step, errno))?;
@@ -174,7 +230,11 @@ fn start_command(plan: &ExecPlan, files: &Files, board: Board) -> Result<Process
 }
 
 fn identify(pid: u32) -> Process {
-    Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: sys::boot_id() }
+    Process {
+        pid,
+        start_ticks: sys::start_ticks(pid).unwrap_or(0),
+        boot_id: sys::boot_id(),
+    }
 }
 
 fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
@@ -185,7 +245,10 @@ fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
         (SpawnStep::Execute, io::ErrorKind::NotFound) => ("not_found", "program"),
         (SpawnStep::Execute, _) => ("not_executable", "program"),
     };
-    Refusal { code, message: format!("{what}: {error}") }
+    Refusal {
+        code,
+        message: format!("{what}: {error}"),
+    }
 }
 
 fn adopt(process: &Process) -> Leader {
@@ -193,7 +256,10 @@ fn adopt(process: &Process) -> Leader {
     let handle = Pid::from_raw(process.pid as i32).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
     // The pidfd first, the identity behind it: what it holds now can no longer be exchanged.
     let alive = sys::start_ticks(process.pid) == Some(process.start_ticks);
-    Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None }
+    Leader::Foreign {
+        handle: handle.filter(|_| same && alive),
+        ended_ms: None,
+    }
 }
 
 /// Work that nobody waits for.
@@ -297,24 +363,44 @@ fn take_over(message: StartMessage, board: Board, mut files: Files, events: Chil
         (Launch::Spawn { .. }, Some(pid)) if board.spawn_failure().is_none() => identify(pid),
         (Launch::Spawn { .. }, _) => {
             let message = "the supervisor was killed before it could start the command".to_owned();
-            return answer(&Answer::Refused { code: "system".to_owned(), message });
+            return answer(&Answer::Refused {
+                code: "system".to_owned(),
+                message,
+            });
         }
     };
     let journal = record::read_journal(message.run);
     let known = journal.iter().find_map(|line| match &line.entry {
-        JournalEntry::Started { process } => Some((process.clone(), line.at)),
+        JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
         _ => None,
     });
     let (process, started_at) = known.unwrap_or_else(|| {
-        record::journal(&mut files.journal, message.run, JournalEntry::Started { process: process.clone() });
-        (process, clock::wall())
+        let started_at = clock::wall();
+        record::journal(
+            &mut files.journal,
+            message.run,
+            JournalEntry::Started {
+                process: process.clone(),
+                started_at,
+            },
+        );
+        (process, started_at)
     });
     if board.phase() == Phase::Setup {
-        answer(&Answer::Started { process: process.clone(), started_at });
+        answer(&Answer::Started {
+            process: process.clone(),
+            started_at,
+        });
         board.set_phase(Phase::Running);
     }
     after_answer(&message, &process, started_at);
-    record::journal(&mut files.journal, message.run, JournalEntry::TakenOver { by: "guardian".to_owned() });
+    record::journal(
+        &mut files.journal,
+        message.run,
+        JournalEntry::TakenOver {
+            by: "guardian".to_owned(),
+        },
+    );
     if let Ok(log) = crate::log::Log::recover(std::path::Path::new("."), message.limits.output_cap, board) {
         files.log = log;
     }
@@ -350,7 +436,9 @@ fn resume(supervisor: &mut Supervisor, journal: &[mw_model::wire::JournalLine]) 
         };
         // The first signal was sent by the predecessor; ours begins where it left off.
         let due = clock::monotonic_ms().saturating_add(supervisor.grace_ms);
-        supervisor.ending.get_or_insert_with(|| Ending::new(asked, SIGKILL, due));
+        supervisor
+            .ending
+            .get_or_insert_with(|| Ending::new(asked, SIGKILL, due));
     }
 }
 

@@ -43,7 +43,12 @@ impl Connections {
     pub(crate) fn accept(&mut self, listener: &UnixListener) {
         while let Ok((stream, _)) = listener.accept() {
             if self.0.len() < MOST && same_user(&stream) && stream.set_nonblocking(true).is_ok() {
-                self.0.push(Connection { stream, buffer: Vec::new(), interest: Interest::None, open: true });
+                self.0.push(Connection {
+                    stream,
+                    buffer: Vec::new(),
+                    interest: Interest::None,
+                    open: true,
+                });
             }
         }
     }
@@ -62,7 +67,10 @@ impl Connections {
                 match serde_json::from_slice::<ControlRequest>(&line) {
                     Ok(request) if request.v == CONTROL_VERSION => found.push((slot, request.operation)),
                     Ok(request) => {
-                        connection.refuse(&format!("control version {} is not spoken here, only {CONTROL_VERSION}", request.v));
+                        connection.refuse(&format!(
+                            "control version {} is not spoken here, only {CONTROL_VERSION}",
+                            request.v
+                        ));
                     }
                     Err(error) => connection.refuse(&format!("not a request: {error}")),
                 }
@@ -119,12 +127,16 @@ impl Connection {
     }
 
     fn refuse(&mut self, message: &str) {
-        self.send(&ControlReply::Refused { message: message.to_owned() });
+        self.send(&ControlReply::Refused {
+            message: message.to_owned(),
+        });
     }
 
     /// A reply fits into a socket's buffer; an asker that does not read loses its connection.
     fn send(&mut self, reply: &ControlReply) {
-        let Ok(mut line) = serde_json::to_vec(reply) else { return };
+        let Ok(mut line) = serde_json::to_vec(reply) else {
+            return;
+        };
         line.push(b'\n');
         if self.stream.write_all(&line).is_err() {
             self.open = false;
@@ -137,5 +149,7 @@ fn same_user(stream: &UnixStream) -> bool {
 }
 
 fn peer_uid(stream: &UnixStream) -> Option<u32> {
-    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+    rustix::net::sockopt::socket_peercred(stream)
+        .ok()
+        .map(|peer| peer.uid.as_raw())
 }

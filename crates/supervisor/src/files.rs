@@ -67,7 +67,16 @@ impl Files {
         let listener = UnixListener::bind(CONTROL_SOCKET)?;
         listener.set_nonblocking(true)?;
         let (stdout, stderr) = (open_pipe(STDOUT_FIFO)?, open_pipe(STDERR_FIFO)?);
-        Ok(Self { _lock: lock, journal, log, stdout, stderr, stdin, terminal, listener })
+        Ok(Self {
+            _lock: lock,
+            journal,
+            log,
+            stdout,
+            stderr,
+            stdin,
+            terminal,
+            listener,
+        })
     }
 }
 
@@ -95,7 +104,11 @@ fn open_pipe(name: &str) -> io::Result<OwnedFd> {
 /// Opens the command's end of an output pipe: read-write too, so that a reader is never missing even
 /// when all of ours are dead.
 pub(crate) fn open_for_command(name: &str) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(name, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+    Ok(rustix::fs::open(
+        name,
+        OFlags::RDWR | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)
 }
 
 /// Opens the command's standard input; the writing end must be open already.
@@ -111,7 +124,11 @@ fn open_stdin(launch: &Launch) -> io::Result<OwnedFd> {
         make_fifo(STDIN_FIFO)?;
     }
     // A writing end cannot be opened while nobody reads, so somebody does for a moment.
-    let _reader = rustix::fs::open(STDIN_FIFO, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
+    let _reader = rustix::fs::open(
+        STDIN_FIFO,
+        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(STDIN_FIFO, flags, Mode::empty())?)
 }

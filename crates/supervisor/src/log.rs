@@ -11,7 +11,9 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, drop_marker, segments};
+use mw_model::wire::{
+    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, drop_marker, segments,
+};
 use rustix::io::Errno;
 use rustix::pipe::{SpliceFlags, splice};
 
@@ -67,39 +69,77 @@ pub(crate) struct Log {
 impl Log {
     /// Makes an empty log; `header` is text outside all offsets.
     pub(crate) fn create(dir: &Path, cap: u64, header: Option<&str>, board: Board) -> io::Result<Self> {
+        // What lies here is from a start that was killed before it executed anything.
+        for leftover in [LOG_FILE, INDEX_FILE] {
+            let _ = fs::remove_file(dir.join(leftover));
+        }
         let mut file = fresh(&dir.join(LOG_FILE))?;
         let prefix = header.unwrap_or_default();
         file.write_all(prefix.as_bytes())?;
         let mut index = fresh(&dir.join(INDEX_FILE))?;
         let prefix = prefix.len() as u64;
-        let header = IndexHeader { log_inode: file.metadata()?.ino(), prefix_len: prefix, has_drops: false };
+        let header = IndexHeader {
+            log_inode: file.metadata()?.ino(),
+            prefix_len: prefix,
+            has_drops: false,
+        };
         index.write_all(&header.encode())?;
         let null = OpenOptions::new().write(true).open("/dev/null")?;
         let dir = dir.to_owned();
-        let log =
-            Self { dir, file, index, null, board, cap, prefix, size: prefix, index_len: HEADER_LEN, end: 0, dropped: 0, announced: None };
+        let log = Self {
+            dir,
+            file,
+            index,
+            null,
+            board,
+            cap,
+            prefix,
+            size: prefix,
+            index_len: HEADER_LEN,
+            end: 0,
+            dropped: 0,
+            announced: None,
+        };
         Ok(log)
     }
 
     /// Opens the log that a predecessor left, finishing a replacement it was killed in.
     pub(crate) fn recover(dir: &Path, cap: u64, board: Board) -> io::Result<Self> {
-        let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE))?;
+        let mut index = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(dir.join(INDEX_FILE))?;
         let mut bytes = Vec::new();
         index.read_to_end(&mut bytes)?;
         let header = IndexHeader::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
         let inode = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
-        if inode(&dir.join(LOG_FILE)) != Some(header.log_inode) && inode(&dir.join(NEW_LOG)) == Some(header.log_inode) {
+        if inode(&dir.join(LOG_FILE)) != Some(header.log_inode)
+            && inode(&dir.join(NEW_LOG)) == Some(header.log_inode)
+        {
             fs::rename(dir.join(NEW_LOG), dir.join(LOG_FILE))?;
         }
-        let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(dir.join(LOG_FILE))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(dir.join(LOG_FILE))?;
         let size = file.seek(SeekFrom::End(0))?;
         let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
         index.set_len(whole as u64)?;
         index.seek(SeekFrom::End(0))?;
-        let entries: Vec<_> = bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+        let entries: Vec<_> = bytes[HEADER_LEN as usize..whole]
+            .chunks(Entry::LEN)
+            .filter_map(Entry::decode)
+            .collect();
         let found = segments(&entries, header.prefix_len, size);
         let end = found.last().map_or(0, |last| last.logical + last.len);
-        let dropped = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_))).map(|part| part.len).sum::<u64>();
+        let dropped = found
+            .iter()
+            .filter(|part| matches!(part.kind, EntryKind::Drop(_)))
+            .map(|part| part.len)
+            .sum::<u64>();
         let pending = board.pending_drop();
         let null = OpenOptions::new().write(true).open("/dev/null")?;
         let dir = dir.to_owned();
@@ -154,7 +194,11 @@ impl Log {
             self.drop_middle()?;
         }
         self.announce(stream, now_us)?;
-        let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
+        let room = if self.cap == 0 {
+            CHUNK
+        } else {
+            CHUNK.min((self.cap - self.size) as usize)
+        };
         let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
         match splice(source, None, &self.file, None, room, flags) {
             Ok(moved) => {
@@ -188,14 +232,20 @@ impl Log {
     }
 
     fn announce(&mut self, stream: Stream, now_us: u64) -> io::Result<()> {
-        if self.announced.is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US) {
+        if self
+            .announced
+            .is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US)
+        {
             return Ok(());
         }
         let kind = match stream {
             Stream::Stdout => EntryKind::Stdout(now_us),
             Stream::Stderr => EntryKind::Stderr(now_us),
         };
-        self.append_entry(Entry { offset: self.end, kind })?;
+        self.append_entry(Entry {
+            offset: self.end,
+            kind,
+        })?;
         self.announced = Some((stream, now_us));
         Ok(())
     }
@@ -239,7 +289,10 @@ impl Log {
     }
 
     fn append_drop(&mut self, count: u64) -> io::Result<()> {
-        self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
+        self.append_entry(Entry {
+            offset: self.end - count,
+            kind: EntryKind::Drop(count),
+        })?;
         let marker = drop_marker(count);
         self.file.write_all(marker.as_bytes())?;
         self.index.write_all_at(&self.header(true).encode(), 0)?;
@@ -251,7 +304,11 @@ impl Log {
 
     fn header(&self, has_drops: bool) -> IndexHeader {
         let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
-        IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
+        IndexHeader {
+            log_inode,
+            prefix_len: self.prefix,
+            has_drops,
+        }
     }
 
     fn rewind_to(&mut self, size: u64) -> io::Result<()> {
@@ -285,7 +342,12 @@ impl Log {
 }
 
 fn fresh(path: &Path) -> io::Result<File> {
-    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 #[cfg(test)]

@@ -4,7 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
-use mw_model::wire::{ExitRecord, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata, RESULT_FILE};
+use mw_model::wire::{
+    ExitRecord, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata, RESULT_FILE,
+};
 
 use crate::clock;
 
@@ -14,8 +16,11 @@ const RESERVE_BYTES: usize = 8192;
 /// Sets disk space aside for the exit record, so that it can be written when the disk is full.
 pub(crate) fn reserve_result() {
     // Best effort: without it the record is retried until there is room.
-    let _ = private(OpenOptions::new().create(true).write(true).truncate(true), RESERVED_RESULT)
-        .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
+    let _ = private(
+        OpenOptions::new().create(true).write(true).truncate(true),
+        RESERVED_RESULT,
+    )
+    .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
 }
 
 /// Writes the exit record. Durable against our own death when it returns.
@@ -38,16 +43,23 @@ pub(crate) fn read_result(run: u32) -> Option<ExitRecord> {
 /// Writes the view that co-cli's tools read. Best effort.
 pub(crate) fn write_metadata(metadata: &Metadata) {
     const BESIDE: &str = ".metadata";
-    let written = serde_json::to_vec_pretty(metadata).map_err(io::Error::from).and_then(|text| {
-        private(OpenOptions::new().create(true).write(true).truncate(true), BESIDE)?.write_all(&text)?;
-        fs::rename(BESIDE, METADATA_FILE)
-    });
+    let written = serde_json::to_vec_pretty(metadata)
+        .map_err(io::Error::from)
+        .and_then(|text| {
+            private(OpenOptions::new().create(true).write(true).truncate(true), BESIDE)?.write_all(&text)?;
+            fs::rename(BESIDE, METADATA_FILE)
+        });
     let _ = written;
 }
 
 /// Appends what was seen to the journal. A full disk loses the line, not the task.
 pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
-    let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
+    let line = JournalLine {
+        v: JOURNAL_VERSION,
+        at: clock::wall(),
+        run,
+        entry,
+    };
     if let Ok(mut text) = serde_json::to_vec(&line) {
         text.push(b'\n');
         let _ = file.write_all(&text);
@@ -57,7 +69,10 @@ pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
 /// Reads the journal lines of a run.
 pub(crate) fn read_journal(run: u32) -> Vec<JournalLine> {
     let text = fs::read_to_string(mw_model::wire::JOURNAL_FILE).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str::<JournalLine>(line).ok()).filter(|line| line.run == run).collect()
+    text.lines()
+        .filter_map(|line| serde_json::from_str::<JournalLine>(line).ok())
+        .filter(|line| line.run == run)
+        .collect()
 }
 
 pub(crate) fn private(options: &mut OpenOptions, name: &str) -> io::Result<File> {

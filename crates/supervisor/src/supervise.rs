@@ -33,7 +33,10 @@ pub(crate) enum Leader {
     /// Our child: the kernel tells us.
     Child(u32),
     /// Somebody else's child, held by a pidfd; the moment its end was seen, if it was.
-    Foreign { handle: Option<OwnedFd>, ended_ms: Option<u64> },
+    Foreign {
+        handle: Option<OwnedFd>,
+        ended_ms: Option<u64>,
+    },
     /// Over and recorded.
     Ended,
 }
@@ -91,22 +94,32 @@ impl Supervisor {
     fn sleep(&self) {
         let timeout = self.next_due().map(|due| {
             let ms = due.saturating_sub(clock::monotonic_ms());
-            Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
+            Timespec {
+                tv_sec: (ms / 1000) as i64,
+                tv_nsec: (ms % 1000 * 1_000_000) as _,
+            }
         });
-        let mut fds: Vec<_> = [self.events.as_fd(), self.files.stdout.as_fd(), self.files.stderr.as_fd()]
-            .into_iter()
-            .chain([self.files.listener.as_fd()])
-            .chain(self.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
-            .chain(self.foreign_handle())
-            .chain(self.connections.descriptors())
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
+        let mut fds: Vec<_> = [
+            self.events.as_fd(),
+            self.files.stdout.as_fd(),
+            self.files.stderr.as_fd(),
+        ]
+        .into_iter()
+        .chain([self.files.listener.as_fd()])
+        .chain(self.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
+        .chain(self.foreign_handle())
+        .chain(self.connections.descriptors())
+        .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+        .collect();
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
     fn foreign_handle(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         match &self.leader {
-            Leader::Foreign { handle: Some(handle), ended_ms: None } => Some(handle.as_fd()),
+            Leader::Foreign {
+                handle: Some(handle),
+                ended_ms: None,
+            } => Some(handle.as_fd()),
             Leader::Foreign { .. } | Leader::Child(_) | Leader::Ended => None,
         }
     }
@@ -117,11 +130,23 @@ impl Supervisor {
             Step::WaitUntil(due) => due,
             Step::Send(_) | Step::GiveUp => now,
         });
-        let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
-            || (self.record.is_some() && self.tree.is_foreign());
+        let foreign_tree = matches!(
+            self.leader,
+            Leader::Foreign {
+                ended_ms: Some(_),
+                ..
+            }
+        ) || (self.record.is_some() && self.tree.is_foreign());
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
-        let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
-        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)].into_iter().flatten().min()
+        let silence = if self.record.is_none() {
+            self.watchdog.due_ms()
+        } else {
+            None
+        };
+        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -130,7 +155,9 @@ impl Supervisor {
             return None;
         }
         let limits = &self.message.limits;
-        let run = limits.run_timeout_ms.map(|ms| (TimeLimit::Run(ms), self.board.started_ms().saturating_add(ms)));
+        let run = limits
+            .run_timeout_ms
+            .map(|ms| (TimeLimit::Run(ms), self.board.started_ms().saturating_add(ms)));
         let deadline = limits.deadline.map(|at| {
             let left = at.ms_since(clock::wall());
             (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))
@@ -143,7 +170,10 @@ impl Supervisor {
         let end = self.files.log.end();
         let ended = self.record.is_some();
         self.connections.answer(|interest| match interest {
-            Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
+            Interest::Output(seen) if seen < end => Some(ControlReply::Grown {
+                output_bytes: end,
+                ended,
+            }),
             Interest::Output(_) | Interest::End | Interest::TreeEnd | Interest::None => None,
         });
     }
@@ -154,14 +184,22 @@ impl Supervisor {
             && now >= due
         {
             self.limit_struck = true;
-            record::journal(&mut self.files.journal, self.message.run, JournalEntry::LimitReached { limit });
+            record::journal(
+                &mut self.files.journal,
+                self.message.run,
+                JournalEntry::LimitReached { limit },
+            );
             self.grace_ms = self.message.limits.timeout_grace_ms;
             self.begin_ending(EndRequest::Limit(limit), SIGTERM);
         }
         if self.record.is_none()
             && let Some(prompt) = self.watchdog.judge(now, || self.files.log.tail(1024))
         {
-            record::journal(&mut self.files.journal, self.message.run, JournalEntry::Stalled { prompt });
+            record::journal(
+                &mut self.files.journal,
+                self.message.run,
+                JournalEntry::Stalled { prompt },
+            );
             self.settle_beside();
         }
         if let Some(exit) = self.unrecorded.take() {
@@ -182,7 +220,9 @@ impl Supervisor {
     /// Does what the kill pipeline says is due.
     fn drive_ending(&mut self) {
         let now = clock::monotonic_ms();
-        let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else { return };
+        let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
+            return;
+        };
         let living = self.living();
         let reached = Tree::signal(&living, signal);
         let grace_ms = self.grace_ms;
@@ -202,20 +242,28 @@ impl Supervisor {
             Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
                 WaitResult::Ended(_, exit) => self.leader_ended(exit),
                 WaitResult::NoneYet => {}
-                WaitResult::NoChildren => self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned())),
+                WaitResult::NoChildren => {
+                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()))
+                }
             },
             Leader::Foreign { handle: None, .. } => {
                 self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
             }
-            Leader::Foreign { handle: Some(handle), ended_ms } => {
+            Leader::Foreign {
+                handle: Some(handle),
+                ended_ms,
+            } => {
                 let now = clock::monotonic_ms();
-                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks) {
+                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
+                {
                     *ended_ms = Some(now);
                 }
                 if let Some(seen) = *ended_ms {
                     let exit = sys::exit_of_foreign(handle.as_fd());
                     let given_up = now >= seen + FOREIGN_EXIT_MS;
-                    let unknown = || Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned());
+                    let unknown = || {
+                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
+                    };
                     if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
                         self.leader_ended(exit);
                     }
@@ -258,8 +306,13 @@ impl Supervisor {
     fn tell_end(&mut self, record: &ExitRecord) {
         let end = self.files.log.end();
         self.connections.answer(|interest| match interest {
-            Interest::End => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
-            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
+            Interest::End => Some(ControlReply::Ended {
+                record: Box::new(record.clone()),
+            }),
+            Interest::Output(_) => Some(ControlReply::Grown {
+                output_bytes: end,
+                ended: true,
+            }),
             Interest::TreeEnd | Interest::None => None,
         });
     }
@@ -278,7 +331,11 @@ impl Supervisor {
             exit,
             unsupervised: None,
             asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
-            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
+            signals: self
+                .ending
+                .as_ref()
+                .map(|ending| ending.signals.clone())
+                .unwrap_or_default(),
             output_bytes: self.files.log.end(),
             dropped_bytes: self.files.log.dropped(),
             survivors: tree::named(living),
@@ -327,7 +384,10 @@ impl Supervisor {
         let status = record.cause().status();
         let now = clock::monotonic_ms();
         let living = self.living();
-        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
+        let hopeless = self
+            .ending
+            .as_ref()
+            .is_some_and(|ending| ending.step(now) == Step::GiveUp);
         if living.is_empty() || hopeless {
             self.answer_kills(status, &living, now);
         }
@@ -345,7 +405,9 @@ impl Supervisor {
         let ending = self.ending.as_ref().unwrap_or(&none);
         let receipt = ending.receipt(&self.message.task, status, tree::named(living), now);
         self.connections.answer(|interest| match interest {
-            Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
+            Interest::TreeEnd => Some(ControlReply::Killed {
+                receipt: receipt.clone(),
+            }),
             Interest::End | Interest::Output(_) | Interest::None => None,
         });
     }

@@ -21,7 +21,9 @@ impl Tree {
 
     /// The tree of a command whose supervisors died: found by the mark in its environment.
     pub(crate) fn of_orphan(task: &str) -> Self {
-        Self { tag: Some(format!("MEANWHILE_TASK_ID={task}")) }
+        Self {
+            tag: Some(format!("MEANWHILE_TASK_ID={task}")),
+        }
     }
 
     /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
@@ -51,7 +53,11 @@ impl Tree {
 
     /// Sends a signal to each process that still is the one it was; returns those that got it.
     pub(crate) fn signal(processes: &BTreeMap<u32, u64>, number: i32) -> Vec<u32> {
-        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, number).is_some()).map(|(pid, _)| *pid).collect()
+        processes
+            .iter()
+            .filter(|(pid, ticks)| send(**pid, **ticks, number).is_some())
+            .map(|(pid, _)| *pid)
+            .collect()
     }
 }
 
@@ -73,5 +79,12 @@ fn send(pid: u32, start_ticks: u64, number: i32) -> Option<()> {
 /// Names processes for a receipt or a record.
 pub(crate) fn named(processes: &BTreeMap<u32, u64>) -> Vec<Survivor> {
     const MOST: usize = 32;
-    processes.keys().take(MOST).map(|pid| Survivor { pid: *pid, command: sys::process_command(*pid) }).collect()
+    processes
+        .keys()
+        .take(MOST)
+        .map(|pid| Survivor {
+            pid: *pid,
+            command: sys::process_command(*pid),
+        })
+        .collect()
 }

@@ -2,11 +2,10 @@
 
 use clap::Args;
 use meanwhile::model::parse_duration_ms;
-use meanwhile::{Filter, KillRequest};
+use meanwhile::{Filter, KillRequest, Runtime};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::exit_code;
 use crate::render;
 
 #[derive(Args)]
@@ -30,32 +29,79 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let mut ids = self.ids.iter().map(|handle| runtime.resolve(handle, &context.scope())).collect::<Result<Vec<_>, _>>()?;
+        let mut ids = self
+            .ids
+            .iter()
+            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .collect::<Result<Vec<_>, _>>()?;
         let by_rule = self.finished || self.older_than.is_some() || self.batch.is_some();
         if ids.is_empty() && !by_rule {
-            return Err(CommandError::usage("nothing to clear is named", "name tasks, or use --finished, --older-than or --batch"));
+            return Err(CommandError::usage(
+                "nothing to clear is named",
+                "name tasks, or use --finished, --older-than or --batch",
+            ));
         }
         if by_rule && self.ids.is_empty() {
-            let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
+            let filter = Filter {
+                batch: self.batch.clone(),
+                ..Filter::new(context.scope())
+            };
             let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
             let tasks = if whole_batch {
-                runtime.list(&Filter { limit: u32::MAX, ..filter })?.tasks
+                runtime
+                    .list(&Filter {
+                        limit: u32::MAX,
+                        ..filter
+                    })?
+                    .tasks
             } else {
                 runtime.finished(&filter, self.older_than)?
             };
             ids.extend(tasks.into_iter().map(|task| task.id));
         }
-        let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
+        if !self.kill {
+            self.refuse_live(context, &runtime)?;
+        }
+        let kill = KillRequest {
+            by: context.requester(),
+            signal: 15,
+            grace_ms: None,
+        };
         let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
         if context.json {
-            render::out(&format!("{}\n", serde_json::to_string(&report).map_err(std::io::Error::from)?))?;
+            render::out(&format!(
+                "{}\n",
+                serde_json::to_string(&report).map_err(std::io::Error::from)?
+            ))?;
         } else {
-            render::out(&format!("cleared {}\n", render::count(report.cleared.len(), "task")))?;
+            render::out(&format!(
+                "cleared {}\n",
+                render::count(report.cleared.len(), "task")
+            ))?;
             for kept in &report.kept {
-                eprintln!("mw: {} was kept: {}; mw clear --kill ends it first", kept.id, kept.reason);
+                eprintln!(
+                    "mw: {} was kept: {}; mw clear --kill ends it first",
+                    kept.id, kept.reason
+                );
             }
         }
-        let refused = !self.ids.is_empty() && !report.kept.is_empty();
-        Ok(if refused { exit_code::CONFLICT } else { 0 })
+        Ok(0)
+    }
+
+    /// A live task that was named is refused before anything is removed.
+    fn refuse_live(&self, context: &Context, runtime: &Runtime) -> Result<(), CommandError> {
+        for handle in &self.ids {
+            let task = runtime.task(handle, &context.scope())?;
+            if !task.status.is_terminal() || task.survivors > 0 {
+                let why = if task.survivors > 0 {
+                    "over, but children of it live"
+                } else {
+                    task.status.word()
+                };
+                let hint = format!("mw clear --kill {} ends it first", task.id);
+                return Err(CommandError::conflict(format!("{} is {why}", task.id), hint));
+            }
+        }
+        Ok(())
     }
 }

@@ -46,11 +46,20 @@ pub(crate) fn to_end(
 }
 
 /// Reads once and writes it.
-pub(crate) fn step(runtime: &Runtime, id: &TaskId, scope: &Scope, request: &ReadRequest, sink: Sink) -> Result<ReadReply, CommandError> {
+pub(crate) fn step(
+    runtime: &Runtime,
+    id: &TaskId,
+    scope: &Scope,
+    request: &ReadRequest,
+    sink: Sink,
+) -> Result<ReadReply, CommandError> {
     let reply = runtime.read(id.as_str(), scope, request)?;
     match sink {
         Sink::Raw => write(&mut std::io::stdout().lock(), &reply.bytes())?,
-        Sink::Clean => write(&mut std::io::stdout().lock(), clean_text(&reply.text()).as_bytes())?,
+        Sink::Clean => write(
+            &mut std::io::stdout().lock(),
+            clean_text(&reply.text()).as_bytes(),
+        )?,
         Sink::Apart => {
             for piece in &reply.pieces {
                 match piece {

@@ -30,29 +30,53 @@ pub(crate) struct Arguments {
 }
 
 fn parse_signal(text: &str) -> Result<i32, String> {
-    signal_number(text).ok_or_else(|| format!("{text:?} is not a signal: write TERM, INT, HUP, KILL or a number"))
+    signal_number(text)
+        .ok_or_else(|| format!("{text:?} is not a signal: write TERM, INT, HUP, KILL or a number"))
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // Every handle is understood before anything is killed.
-        let mut ids = self.ids.iter().map(|handle| runtime.resolve(handle, &context.scope())).collect::<Result<Vec<_>, _>>()?;
+        let mut ids = self
+            .ids
+            .iter()
+            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .collect::<Result<Vec<_>, _>>()?;
         ids.dedup();
         if self.all || self.batch.is_some() {
-            let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
-            let filter = Filter { statuses: live, batch: self.batch.clone(), limit: u32::MAX, ..Filter::new(context.scope()) };
+            let live = Status::ALL
+                .into_iter()
+                .filter(|status| !status.is_terminal())
+                .collect();
+            let filter = Filter {
+                statuses: live,
+                batch: self.batch.clone(),
+                limit: u32::MAX,
+                ..Filter::new(context.scope())
+            };
             // Pending tasks first, so that none starts in the slot of another.
-            let (pending, running): (Vec<_>, Vec<_>) =
-                runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
+            let (pending, running): (Vec<_>, Vec<_>) = runtime
+                .list(&filter)?
+                .tasks
+                .into_iter()
+                .partition(|task| task.status == Status::Pending);
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
         }
-        let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
+        let request = KillRequest {
+            by: context.requester(),
+            signal: self.signal,
+            grace_ms: self.grace,
+        };
         let receipts = runtime.kill_all(&ids, &request)?;
         let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
         if context.json {
             let single = self.ids.len() == 1 && receipts.len() == 1;
-            let value = if single { json!(receipts[0]) } else { json!({"receipts": receipts}) };
+            let value = if single {
+                json!(receipts[0])
+            } else {
+                json!({"receipts": receipts})
+            };
             render::out(&format!("{value}\n"))?;
         } else {
             for receipt in &receipts {

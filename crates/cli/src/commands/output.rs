@@ -112,11 +112,21 @@ impl Arguments {
             _ if self.max_lines.is_some() => From::Offset(0),
             _ => From::TailBytes(if max_bytes == 0 { u64::MAX } else { max_bytes }),
         };
-        ReadRequest { stream: self.stream.choice(), from, max_bytes, max_lines: self.max_lines.unwrap_or(0), run: self.run }
+        ReadRequest {
+            stream: self.stream.choice(),
+            from,
+            max_bytes,
+            max_lines: self.max_lines.unwrap_or(0),
+            run: self.run,
+        }
     }
 
     fn text(&self, reply: &ReadReply) -> String {
-        if self.raw { reply.text() } else { clean_text(&reply.text()) }
+        if self.raw {
+            reply.text()
+        } else {
+            clean_text(&reply.text())
+        }
     }
 
     fn json(&self, reply: &ReadReply) -> serde_json::Value {
@@ -140,20 +150,33 @@ impl Arguments {
         out.flush()?;
         if reply.offset > 0 && !self.new && self.offset.is_none() && self.tail.is_none() {
             let id = &self.id;
-            eprintln!("mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all", reply.offset);
+            eprintln!(
+                "mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",
+                reply.offset
+            );
         }
         if reply.next_offset < reply.end {
-            eprintln!("mw: {} more bytes: mw output {} --offset {}", reply.end - reply.next_offset, self.id, reply.next_offset);
+            eprintln!(
+                "mw: {} more bytes: mw output {} --offset {}",
+                reply.end - reply.next_offset,
+                self.id,
+                reply.next_offset
+            );
         }
         Ok(())
     }
 
     fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {
-        let most = self.max_lines.map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
+        let most = self
+            .max_lines
+            .map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
         let options = (self.stream.choice(), self.offset.unwrap_or(0), self.context, most);
         let reply = runtime.grep(&self.id, &context.scope(), pattern, options)?;
         if context.json {
-            render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
+            render::out(&format!(
+                "{}\n",
+                serde_json::to_string(&reply).map_err(std::io::Error::from)?
+            ))?;
             return Ok(0);
         }
         let mut text = String::new();
@@ -163,7 +186,10 @@ impl Arguments {
         }
         render::out(&text)?;
         if reply.truncated {
-            eprintln!("mw: there may be more: mw output {} --grep … --offset {}", self.id, reply.next_offset);
+            eprintln!(
+                "mw: there may be more: mw output {} --grep … --offset {}",
+                self.id, reply.next_offset
+            );
         }
         Ok(0)
     }
@@ -174,7 +200,12 @@ impl Arguments {
             Io::Pty { rows, cols } => (rows, cols),
             Io::Pipes | Io::Stdin => (24, 80),
         };
-        let request = ReadRequest { from: From::TailBytes(SCREEN_BYTES), max_bytes: SCREEN_BYTES, run: self.run, ..ReadRequest::default() };
+        let request = ReadRequest {
+            from: From::TailBytes(SCREEN_BYTES),
+            max_bytes: SCREEN_BYTES,
+            run: self.run,
+            ..ReadRequest::default()
+        };
         let reply = runtime.read(&self.id, &context.scope(), &request)?;
         let mut bytes = reply.bytes();
         if matches!(runtime.home().spec(&task.id)?.io, Io::Pipes | Io::Stdin) {
@@ -183,7 +214,10 @@ impl Arguments {
         }
         let screen = render_screen(&bytes, rows, cols);
         if context.json {
-            render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
+            render::out(&format!(
+                "{}\n",
+                json!({"screen": screen, "rows": rows, "cols": cols})
+            ))?;
         } else {
             render::out(&format!("{screen}\n"))?;
         }
@@ -192,8 +226,15 @@ impl Arguments {
 
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.resolve(&self.id, &context.scope())?;
-        let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
-        let sink = if self.raw || std::io::stdout().is_terminal() { Sink::Raw } else { Sink::Clean };
+        let request = ReadRequest {
+            max_bytes: CHOSEN,
+            ..self.request()
+        };
+        let sink = if self.raw || std::io::stdout().is_terminal() {
+            Sink::Raw
+        } else {
+            Sink::Clean
+        };
         follow::to_end(runtime, &id, &context.scope(), &request, sink)?;
         Ok(0)
     }

@@ -20,7 +20,10 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let id: TaskId = self.id.parse().map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
+        let id: TaskId = self
+            .id
+            .parse()
+            .map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
         let mut settings = context.config.settings.clone();
         settings.home = self.home;
         Runtime::open(settings)?.settle(&id)?;

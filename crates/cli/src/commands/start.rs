@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, TaskKind, Timestamp, parse_duration_ms, parse_size};
+use meanwhile::model::{
+    CommandSpec, EnvVar, Io, Lifetime, RawText, TaskKind, Timestamp, parse_duration_ms, parse_size,
+};
 use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
 use serde_json::json;
 
@@ -77,7 +79,11 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<OsString>,
     /// One quoted script for the shell
-    #[arg(value_name = "SCRIPT", conflicts_with = "program", required_unless_present = "program")]
+    #[arg(
+        value_name = "SCRIPT",
+        conflicts_with = "program",
+        required_unless_present = "program"
+    )]
     script: Option<OsString>,
     /// Program and arguments, run without a shell
     #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
@@ -115,8 +121,11 @@ impl KindChoice {
 }
 
 fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
-    let size = text.split_once('x').and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
-    size.filter(|(cols, rows)| *cols > 0 && *rows > 0).ok_or_else(|| format!("{text:?} is not a size such as 80x24"))
+    let size = text
+        .split_once('x')
+        .and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
+    size.filter(|(cols, rows)| *cols > 0 && *rows > 0)
+        .ok_or_else(|| format!("{text:?} is not a size such as 80x24"))
 }
 
 impl Arguments {
@@ -156,16 +165,26 @@ impl TaskArguments {
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
         limits.deadline = self.deadline.map(|ms| now().plus_ms(ms));
         limits.output_cap = self.cap.unwrap_or(limits.output_cap);
-        let after = self.after.iter().map(|handle| runtime.resolve(handle, &context.scope())).collect::<Result<_, _>>()?;
+        let after = self
+            .after
+            .iter()
+            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .collect::<Result<_, _>>()?;
         let io = match (self.pty, self.stdin) {
-            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
+            (true, _) => Io::Pty {
+                cols: self.size.0,
+                rows: self.size.1,
+            },
             (false, true) => Io::Stdin,
             (false, false) => Io::Pipes,
         };
         let cwd = match self.cwd {
             Some(cwd) => std::path::absolute(cwd)?,
             None => std::env::current_dir().map_err(|error| {
-                CommandError::usage(format!("the current directory cannot be used: {error}"), "name one with --cwd")
+                CommandError::usage(
+                    format!("the current directory cannot be used: {error}"),
+                    "name one with --cwd",
+                )
             })?,
         };
         Ok(TaskRequest {
@@ -191,7 +210,9 @@ impl TaskArguments {
             batch: self.batch,
             after,
             priority: self.priority,
-            at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
+            at_capacity: self
+                .at_capacity
+                .unwrap_or(context.config.settings.queue.at_capacity),
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })
     }
@@ -200,7 +221,10 @@ impl TaskArguments {
         let raw = |text: &OsString| RawText::from(text.as_bytes());
         match &self.script {
             Some(script) => CommandSpec::Shell {
-                program: self.shell.as_ref().map_or_else(|| RawText::from(context.config.shell.as_str()), raw),
+                program: self
+                    .shell
+                    .as_ref()
+                    .map_or_else(|| RawText::from(context.config.shell.as_str()), raw),
                 script: raw(script),
             },
             None => CommandSpec::Argv(self.program.iter().map(raw).collect()),
@@ -215,14 +239,27 @@ fn now() -> Timestamp {
 /// The caller's environment, with what was added for this task.
 fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
     let mut all: Vec<EnvVar> = std::env::vars_os()
-        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
+        .map(|(name, value)| EnvVar {
+            name: name.as_bytes().into(),
+            value: value.as_bytes().into(),
+        })
         .collect();
     for entry in added {
         let bytes = entry.as_bytes();
-        let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {
-            CommandError::usage(format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()), "write it as --env NAME=VALUE")
-        })?;
-        let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
+        let split = bytes
+            .iter()
+            .position(|byte| *byte == b'=')
+            .filter(|at| *at > 0)
+            .ok_or_else(|| {
+                CommandError::usage(
+                    format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()),
+                    "write it as --env NAME=VALUE",
+                )
+            })?;
+        let var = EnvVar {
+            name: bytes[..split].into(),
+            value: bytes[split + 1..].into(),
+        };
         all.retain(|other| other.name != var.name);
         all.push(var);
     }

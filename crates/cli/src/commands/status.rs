@@ -26,9 +26,15 @@ impl Arguments {
         let output = if self.lines == 0 {
             String::new()
         } else {
-            let request = ReadRequest { from: From::TailLines(self.lines), max_bytes: 0, ..ReadRequest::default() };
+            let request = ReadRequest {
+                from: From::TailLines(self.lines),
+                max_bytes: 0,
+                ..ReadRequest::default()
+            };
             // A log that is gone is no reason to hide the rest.
-            let text = runtime.read(task.id.as_str(), &context.scope(), &request).map(|reply| clean_text(&reply.text()));
+            let text = runtime
+                .read(task.id.as_str(), &context.scope(), &request)
+                .map(|reply| clean_text(&reply.text()));
             last_bytes(&text.unwrap_or_default())
         };
         if context.json {

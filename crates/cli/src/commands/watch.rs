@@ -10,10 +10,12 @@ use crate::error::CommandResult;
 use crate::render;
 
 const PAGE: u32 = 500;
+/// How many events before the present are shown first, as `tail -f` does.
+const BACKLOG: i64 = 10;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Begin after this event; without it, with what happens from now on
+    /// Begin after this event; without it, with the last ten
     #[arg(long, value_name = "SEQ")]
     from: Option<i64>,
     /// Print what is there and end
@@ -30,11 +32,15 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let task = self.task.as_ref().map(|handle| runtime.resolve(handle, &context.scope())).transpose()?;
+        let task = self
+            .task
+            .as_ref()
+            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .transpose()?;
         let mut seq = match self.from {
             Some(seq) => seq,
             None if self.no_follow => 0,
-            None => runtime.last_event()?,
+            None => (runtime.last_event()? - BACKLOG).max(0),
         };
         let fallback = Duration::from_millis(context.config.settings.fallback_ms);
         let mut last = Instant::now();
@@ -54,11 +60,17 @@ impl Arguments {
             if page_full {
                 continue;
             }
-            let idle = self.idle_exit.is_some_and(|ms| last.elapsed() >= Duration::from_millis(ms));
+            let idle = self
+                .idle_exit
+                .is_some_and(|ms| last.elapsed() >= Duration::from_millis(ms));
             if self.no_follow || idle {
                 return Ok(0);
             }
-            let left = self.idle_exit.map_or(fallback, |ms| Duration::from_millis(ms).saturating_sub(last.elapsed()).min(fallback));
+            let left = self.idle_exit.map_or(fallback, |ms| {
+                Duration::from_millis(ms)
+                    .saturating_sub(last.elapsed())
+                    .min(fallback)
+            });
             runtime.wait_for_ring(left.max(Duration::from_millis(1)))?;
         }
     }

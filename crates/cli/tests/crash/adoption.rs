@@ -170,9 +170,15 @@ fn an_adopted_task_keeps_its_time_limit() {
 #[test]
 fn an_adopted_task_is_typed_to() {
     let home = home();
-    let id = home.start_with(&["--stdin"], "read a; echo \"got $a\"; exec sleep 600");
+    // A read under way sees the end of input when both watchers die; a later one does not.
+    let script = format!(
+        "{}; read a; echo \"got $a\"; exec sleep 600",
+        children::gate("go")
+    );
+    let id = home.start_with(&["--stdin"], &script);
     home.slay_watchers(&id);
     one_further_command(&home);
+    home.open("go");
     let _ = home.mw(["input", &id, "word"]).ok();
     home.until_logged(&id, "got word");
 }

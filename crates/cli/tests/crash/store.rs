@@ -18,8 +18,8 @@ fn delete_database(home: &Home) {
             .to_string_lossy()
             .starts_with("meanwhile.db")
         {
-            fs::remove_file(path).unwrap();
-            deleted += 1;
+            // The database's own helper files come and go.
+            deleted += usize::from(fs::remove_file(path).is_ok());
         }
     }
     assert!(deleted > 0, "there was no database");

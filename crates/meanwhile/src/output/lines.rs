@@ -23,20 +23,29 @@ impl Runtime {
         if view.size().0 > LARGEST {
             return None;
         }
-        let mut counts = LineCounts { stdout: 0, stderr: 0, last_line: self.last_line(task) };
+        let mut counts = LineCounts {
+            stdout: 0,
+            stderr: 0,
+            last_line: self.last_line(task),
+        };
         for part in view.parts() {
             let counter = match part.kind {
                 EntryKind::Stdout(_) => &mut counts.stdout,
                 EntryKind::Stderr(_) => &mut counts.stderr,
                 EntryKind::Drop(_) => continue,
             };
-            *counter += memchr::memchr_iter(b'\n', &view.bytes(part, part.logical, usize::MAX).ok()?).count() as u64;
+            *counter +=
+                memchr::memchr_iter(b'\n', &view.bytes(part, part.logical, usize::MAX).ok()?).count() as u64;
         }
         Some(counts)
     }
 
     fn last_line(&self, task: &Task) -> Option<String> {
-        let request = ReadRequest { from: From::TailBytes(4096), max_bytes: 4096, ..ReadRequest::default() };
+        let request = ReadRequest {
+            from: From::TailBytes(4096),
+            max_bytes: 4096,
+            ..ReadRequest::default()
+        };
         let text = super::clean_text(&self.read_task(task, &request).ok()?.text());
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
         Some(line.chars().take(200).collect())

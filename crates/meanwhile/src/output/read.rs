@@ -39,7 +39,9 @@ impl StreamChoice {
     const fn takes(self, kind: EntryKind) -> bool {
         matches!(
             (self, kind),
-            (Self::Both | Self::Apart, _) | (Self::Stdout, EntryKind::Stdout(_) | EntryKind::Drop(_)) | (Self::Stderr, EntryKind::Stderr(_) | EntryKind::Drop(_))
+            (Self::Both | Self::Apart, _)
+                | (Self::Stdout, EntryKind::Stdout(_) | EntryKind::Drop(_))
+                | (Self::Stderr, EntryKind::Stderr(_) | EntryKind::Drop(_))
         )
     }
 }
@@ -74,7 +76,13 @@ pub struct ReadRequest {
 
 impl Default for ReadRequest {
     fn default() -> Self {
-        Self { stream: StreamChoice::Both, from: From::Offset(0), max_bytes: 8192, max_lines: 0, run: None }
+        Self {
+            stream: StreamChoice::Both,
+            from: From::Offset(0),
+            max_bytes: 8192,
+            max_lines: 0,
+            run: None,
+        }
     }
 }
 
@@ -136,8 +144,7 @@ impl Runtime {
     /// When the task is unknown, or its log is gone.
     pub fn read(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
         let id = self.resolve(handle, scope)?;
-        self.reconcile_task(&id)?;
-        let task = self.stored(&id)?;
+        let task = self.current(&id)?;
         self.read_task(&task, request)
     }
 
@@ -147,24 +154,36 @@ impl Runtime {
             TaskState::Ended { .. } => task.survivors == 0,
             _ => run < task.state.run(),
         };
-        if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. }) && run == task.state.run() {
+        if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. })
+            && run == task.state.run()
+        {
             return Ok(nothing_yet());
         }
         let never_ran = matches!(&task.state, TaskState::Ended { started_at: None, .. });
         if never_ran && run == task.state.run() {
-            return Ok(ReadReply { eof: true, ..nothing_yet() });
+            return Ok(ReadReply {
+                eof: true,
+                ..nothing_yet()
+            });
         }
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
         let start = match &request.from {
             From::Offset(offset) => (*offset).min(end),
-            From::TailLines(lines) => tail_start(&view, request.stream, *lines, u64::MAX).map_err(Error::io("cannot read the log"))?,
-            From::TailBytes(bytes) => tail_start(&view, request.stream, u64::MAX, *bytes).map_err(Error::io("cannot read the log"))?,
-            From::Cursor(reader) => self.store.cursor(reader, &task.id, request.stream.word(), run)?.min(end),
+            From::TailLines(lines) => tail_start(&view, request.stream, *lines, u64::MAX)
+                .map_err(Error::io("cannot read the log"))?,
+            From::TailBytes(bytes) => tail_start(&view, request.stream, u64::MAX, *bytes)
+                .map_err(Error::io("cannot read the log"))?,
+            From::Cursor(reader) => self
+                .store
+                .cursor(reader, &task.id, request.stream.word(), run)?
+                .min(end),
         };
-        let (pieces, next_offset) = take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
+        let (pieces, next_offset) =
+            take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
         if let From::Cursor(reader) = &request.from {
-            self.store.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+            self.store
+                .set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
         }
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
         let from_tail = matches!(request.from, From::TailLines(_) | From::TailBytes(_));
@@ -173,14 +192,22 @@ impl Runtime {
             offset: start,
             next_offset,
             eof: over && next_offset >= end,
-            truncated: next_offset < end || has_gap || (from_tail && start > 0),
+            // A log that ends before the recorded end was cut by somebody.
+            truncated: next_offset < end
+                || has_gap
+                || (from_tail && start > 0)
+                || (over && end < task.output_bytes),
             dropped_bytes,
             end,
         })
     }
 
     pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
-        let directory = if run == task.state.run() { self.home.task(&task.id) } else { self.home.earlier_run(&task.id, run) };
+        let directory = if run == task.state.run() {
+            self.home.task(&task.id)
+        } else {
+            self.home.earlier_run(&task.id, run)
+        };
         LogView::open(&directory, stream).map_err(|error| Error::Damaged {
             id: task.id.to_string(),
             message: format!("the log of run {run} cannot be read: {error}"),
@@ -188,18 +215,42 @@ impl Runtime {
     }
 
     pub(crate) fn output_size(&self, task: &Task) -> Option<(u64, u64)> {
-        self.view(task, task.state.run(), StreamChoice::Both).ok().map(|view| view.size())
+        self.view(task, task.state.run(), StreamChoice::Both)
+            .ok()
+            .map(|view| view.size())
     }
 }
 
 const fn nothing_yet() -> ReadReply {
-    ReadReply { pieces: Vec::new(), offset: 0, next_offset: 0, eof: false, truncated: false, dropped_bytes: 0, end: 0 }
+    ReadReply {
+        pieces: Vec::new(),
+        offset: 0,
+        next_offset: 0,
+        eof: false,
+        truncated: false,
+        dropped_bytes: 0,
+        end: 0,
+    }
 }
 
 /// Takes output from `start` on until a limit is reached; returns it and where to go on.
-fn take(view: &LogView, request: &ReadRequest, start: u64, end: u64, over: bool) -> std::io::Result<(Vec<Piece>, u64)> {
-    let mut bytes_left = if request.max_bytes == 0 { u64::MAX } else { request.max_bytes };
-    let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
+fn take(
+    view: &LogView,
+    request: &ReadRequest,
+    start: u64,
+    end: u64,
+    over: bool,
+) -> std::io::Result<(Vec<Piece>, u64)> {
+    let mut bytes_left = if request.max_bytes == 0 {
+        u64::MAX
+    } else {
+        request.max_bytes
+    };
+    let mut lines_left = if request.max_lines == 0 {
+        u64::MAX
+    } else {
+        request.max_lines
+    };
     let mut pieces = Vec::new();
     let mut next = start;
     for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
@@ -243,7 +294,8 @@ fn take(view: &LogView, request: &ReadRequest, start: u64, end: u64, over: bool)
 
 fn append(pieces: &mut Vec<Piece>, kind: EntryKind, bytes: Vec<u8>) {
     match (pieces.last_mut(), kind) {
-        (Some(Piece::Stdout(last)), EntryKind::Stdout(_)) | (Some(Piece::Stderr(last)), EntryKind::Stderr(_)) => last.extend(bytes),
+        (Some(Piece::Stdout(last)), EntryKind::Stdout(_))
+        | (Some(Piece::Stderr(last)), EntryKind::Stderr(_)) => last.extend(bytes),
         (_, EntryKind::Stdout(_)) => pieces.push(Piece::Stdout(bytes)),
         (_, EntryKind::Stderr(_)) => pieces.push(Piece::Stderr(bytes)),
         (_, EntryKind::Drop(count)) => pieces.push(Piece::Dropped(count)),
@@ -263,7 +315,10 @@ fn whole_characters(bytes: &[u8]) -> usize {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         Err(_) => {
             let last = bytes.len().saturating_sub(3);
-            let start = bytes[last..].iter().rposition(|byte| byte & 0xC0 == 0xC0).map(|at| last + at);
+            let start = bytes[last..]
+                .iter()
+                .rposition(|byte| byte & 0xC0 == 0xC0)
+                .map(|at| last + at);
             match start.map(|start| (start, std::str::from_utf8(&bytes[start..]))) {
                 Some((start, Err(error))) if error.error_len().is_none() && error.valid_up_to() == 0 => start,
                 _ => bytes.len(),
@@ -288,7 +343,11 @@ fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> s
         let mut until = part.len;
         while until > 0 && bytes_left > 0 {
             let len = (STEP as u64).min(until).min(bytes_left);
-            let window = Segment { logical: part.logical, len: until, ..*part };
+            let window = Segment {
+                logical: part.logical,
+                len: until,
+                ..*part
+            };
             let chunk = view.bytes(&window, part.logical + until - len, len as usize)?;
             for (at, byte) in chunk.iter().enumerate().rev() {
                 // The newline that ends the last line does not begin another.

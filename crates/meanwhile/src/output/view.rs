@@ -24,9 +24,14 @@ impl LogView {
     pub(crate) fn open(directory: &Path, choice: StreamChoice) -> io::Result<Self> {
         const TRIES: usize = 50;
         for _ in 0..TRIES {
-            let index = File::open(directory.join(INDEX_FILE))?;
+            let Ok(index) = File::open(directory.join(INDEX_FILE)) else {
+                break;
+            };
             let mut bytes = [0; HEADER_LEN as usize];
-            let header = index.read_exact_at(&mut bytes, 0).ok().and_then(|()| IndexHeader::decode(&bytes));
+            let header = index
+                .read_exact_at(&mut bytes, 0)
+                .ok()
+                .and_then(|()| IndexHeader::decode(&bytes));
             let Some(header) = header else {
                 let file = File::open(directory.join(LOG_FILE))?;
                 return Self::with(file, &index, IndexHeader::default(), choice);
@@ -39,23 +44,35 @@ impl LogView {
                 }
             }
         }
-        // The log is not the one the index describes: somebody replaced or removed it.
+        // There is no index, or it describes another log: somebody replaced or removed one of the two.
         let file = File::open(directory.join(LOG_FILE))?;
         let size = file.metadata()?.len();
-        Ok(Self { file, parts: whole(0, size) })
+        Ok(Self {
+            file,
+            parts: whole(0, size),
+        })
     }
 
     fn with(file: File, index: &File, header: IndexHeader, choice: StreamChoice) -> io::Result<Self> {
         let size = file.metadata()?.len();
         let needed = header.has_drops || choice != StreamChoice::Both;
-        let parts = if needed { read_parts(index, header, size)? } else { whole(header.prefix_len, size) };
+        let parts = if needed {
+            read_parts(index, header, size)?
+        } else {
+            whole(header.prefix_len, size)
+        };
         Ok(Self { file, parts })
     }
 
     /// Returns logical end and dropped bytes.
     pub(crate) fn size(&self) -> (u64, u64) {
         let end = self.parts.last().map_or(0, |last| last.logical + last.len);
-        let dropped = self.parts.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_))).map(|part| part.len).sum();
+        let dropped = self
+            .parts
+            .iter()
+            .filter(|part| matches!(part.kind, EntryKind::Drop(_)))
+            .map(|part| part.len)
+            .sum();
         (end, dropped)
     }
 
@@ -70,7 +87,9 @@ impl LogView {
         let mut bytes = vec![0; len];
         let mut filled = 0;
         while filled < len {
-            let read = self.file.read_at(&mut bytes[filled..], part.physical + skip + filled as u64)?;
+            let read = self
+                .file
+                .read_at(&mut bytes[filled..], part.physical + skip + filled as u64)?;
             if read == 0 {
                 break;
             }
@@ -83,7 +102,12 @@ impl LogView {
 
 /// The whole log as one stretch, for when nobody asks which stream a byte came from.
 fn whole(prefix: u64, size: u64) -> Vec<Segment> {
-    vec![Segment { logical: 0, len: size.saturating_sub(prefix), physical: prefix, kind: EntryKind::Stdout(0) }]
+    vec![Segment {
+        logical: 0,
+        len: size.saturating_sub(prefix),
+        physical: prefix,
+        kind: EntryKind::Stdout(0),
+    }]
 }
 
 fn read_parts(index: &File, header: IndexHeader, log_size: u64) -> io::Result<Vec<Segment>> {

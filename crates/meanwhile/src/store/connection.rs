@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
 use super::migrations;
@@ -20,10 +20,10 @@ pub(crate) struct Store {
 
 /// What opening found.
 pub(crate) enum Opened {
-    /// A database with its tasks.
-    Existing(Store),
-    /// None, so one was made; task directories may be there all the same.
-    Created(Store),
+    /// A database of this build's schema.
+    Ready(Store),
+    /// An empty or older one, to be brought up to date before use.
+    Behind(Store),
 }
 
 impl Store {
@@ -33,9 +33,14 @@ impl Store {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = match Connection::open_with_flags(path, flags) {
             Ok(connection) => connection,
-            Err(_) if !path.exists() => {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
                 // Made by us first, so that it is never readable by others.
-                let made = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path);
+                let made = std::fs::OpenOptions::new()
+                    .write(true)
+                    .create(true)
+                    .truncate(false)
+                    .mode(0o600)
+                    .open(path);
                 made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
                 Connection::open_with_flags(path, flags)?
             }
@@ -47,7 +52,11 @@ impl Store {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
         let store = Self { connection };
-        if migrations::migrate(&store.connection)? { Ok(Opened::Created(store)) } else { Ok(Opened::Existing(store)) }
+        if migrations::is_current(&store.connection)? {
+            Ok(Opened::Ready(store))
+        } else {
+            Ok(Opened::Behind(store))
+        }
     }
 
     /// Copies the write-ahead log back into the database when it has grown, without making anybody wait.
@@ -55,7 +64,9 @@ impl Store {
         const WORTH_IT: u64 = 4 << 20;
         let wal = path.with_extension("db-wal");
         if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
-            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = self
+                .connection
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
 }

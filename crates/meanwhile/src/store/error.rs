@@ -23,6 +23,16 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Tells whether the disk, not the database, is the trouble.
+    pub(crate) fn is_lack_of_room(&self) -> bool {
+        use rusqlite::ErrorCode;
+        let Self::Sqlite(error) = self else { return false };
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly)
+        )
+    }
+
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::Newer { .. } => "upgrade mw, or set MEANWHILE_HOME to another directory".to_owned(),

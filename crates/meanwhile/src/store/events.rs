@@ -26,7 +26,13 @@ pub struct EventRow {
 
 impl Store {
     /// Returns events after a place in the stream, oldest first.
-    pub(crate) fn events_after(&self, seq: i64, scope: &Scope, task: Option<&TaskId>, most: u32) -> Result<Vec<EventRow>, StoreError> {
+    pub(crate) fn events_after(
+        &self,
+        seq: i64,
+        scope: &Scope,
+        task: Option<&TaskId>,
+        most: u32,
+    ) -> Result<Vec<EventRow>, StoreError> {
         let session = match scope {
             Scope::All => None,
             Scope::Session(session) => Some(session),
@@ -36,20 +42,35 @@ impl Store {
              AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)) ORDER BY seq LIMIT ?4",
         )?;
         let found = query.query_map(params![seq, task.map(TaskId::as_str), session, most], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, row.get(3)?, row.get::<_, String>(4)?))
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, i64>(1)?,
+                row.get::<_, String>(2)?,
+                row.get(3)?,
+                row.get::<_, String>(4)?,
+            ))
         })?;
         let mut events = Vec::new();
         for row in found {
             let (seq, at, task, run, event) = row?;
             let task = task.parse().map_err(|_| StoreError::Corrupt(task))?;
-            let event = serde_json::from_str(&event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            events.push(EventRow { seq, at: Timestamp::from_micros(at), task, run, event });
+            let event =
+                serde_json::from_str(&event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            events.push(EventRow {
+                seq,
+                at: Timestamp::from_micros(at),
+                task,
+                run,
+                event,
+            });
         }
         Ok(events)
     }
 
     /// Returns the place of the newest event.
     pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
-        Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
+        Ok(self
+            .connection
+            .query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
     }
 }

@@ -1,8 +1,12 @@
 //! The schema, as a list of steps. A released step is never changed.
 
-use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
 
+use rusqlite::Connection;
+
+use super::connection::Store;
 use super::error::StoreError;
+use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
 const STEPS: [&str; 1] = [
@@ -52,6 +56,10 @@ const STEPS: [&str; 1] = [
         at INTEGER NOT NULL,
         event TEXT NOT NULL
     );
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        last_number INTEGER NOT NULL
+    ) WITHOUT ROWID;
     CREATE TABLE cursors (
         reader TEXT NOT NULL,
         task TEXT NOT NULL,
@@ -63,26 +71,48 @@ const STEPS: [&str; 1] = [
     ",
 ];
 
-/// Brings a database up to date; tells whether it was made from nothing.
-pub(super) fn migrate(connection: &Connection) -> Result<bool, StoreError> {
-    let known = STEPS.len() as u32;
-    let taken = version(connection)?;
-    if taken == known {
-        return Ok(false);
+/// Tells whether a database has taken every step; refuses one that has taken more.
+pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
+    let (found, known) = (version(connection)?, STEPS.len() as u32);
+    if found > known {
+        Err(StoreError::Newer { found, known })
+    } else {
+        Ok(found == known)
     }
-    if taken > known {
-        return Err(StoreError::Newer { found: taken, known });
+}
+
+impl Store {
+    /// Takes the steps that are missing; `fill` gives a database made from nothing its tasks. All of it
+    /// is one transaction: others see the old state or the whole new one.
+    pub(crate) fn bring_up_to_date(
+        &self,
+        tasks_dir: &Path,
+        fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
+    ) -> crate::Result<()> {
+        // Set once, for good; somebody else may be doing the same.
+        while let Err(error) = self
+            .connection
+            .query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))
+        {
+            match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::yield_now(),
+                _ => return Err(StoreError::from(error).into()),
+            }
+        }
+        let transaction = self.begin(tasks_dir)?;
+        let taken = version(&transaction.inner)?;
+        for step in STEPS.iter().skip(taken as usize) {
+            transaction.inner.execute_batch(step).map_err(StoreError::from)?;
+        }
+        transaction
+            .inner
+            .pragma_update(None, "user_version", STEPS.len() as u32)
+            .map_err(StoreError::from)?;
+        if taken == 0 {
+            fill(&transaction)?;
+        }
+        Ok(transaction.commit()?)
     }
-    connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
-    let transaction = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-    // Somebody else may have done it while we waited.
-    let taken = version(&transaction)?;
-    for step in STEPS.iter().skip(taken as usize) {
-        transaction.execute_batch(step)?;
-    }
-    transaction.pragma_update(None, "user_version", known)?;
-    transaction.commit()?;
-    Ok(taken == 0)
 }
 
 fn version(connection: &Connection) -> Result<u32, StoreError> {

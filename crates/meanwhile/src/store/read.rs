@@ -32,7 +32,14 @@ impl Filter {
     /// All tasks in scope, newest first.
     #[must_use]
     pub const fn new(scope: Scope) -> Self {
-        Self { scope, statuses: Vec::new(), kind: None, batch: None, name: None, limit: 50 }
+        Self {
+            scope,
+            statuses: Vec::new(),
+            kind: None,
+            batch: None,
+            name: None,
+            limit: 50,
+        }
     }
 }
 
@@ -62,7 +69,11 @@ impl Walk {
             Self::Waiting => ("INDEXED BY tasks_waiting", "phase = 0".to_owned(), "seq"),
             Self::Newest => ("NOT INDEXED", "phase = 2".to_owned(), "seq"),
             Self::NewestOfSession => ("INDEXED BY tasks_by_session", "phase = 2".to_owned(), "number"),
-            Self::InStatus(status) => ("INDEXED BY tasks_by_status", format!("status = '{}'", status.word()), "seq"),
+            Self::InStatus(status) => (
+                "INDEXED BY tasks_by_status",
+                format!("status = '{}'", status.word()),
+                "seq",
+            ),
         }
     }
 }
@@ -72,7 +83,9 @@ impl Store {
     pub(crate) fn task(&self, id: &TaskId, tasks_dir: &Path) -> Result<Option<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
         let mut query = self.connection.prepare_cached(&sql)?;
-        Ok(query.query_row([id.as_str()], |row| rows::task(row, tasks_dir)).optional()?)
+        Ok(query
+            .query_row([id.as_str()], |row| rows::task(row, tasks_dir))
+            .optional()?)
     }
 
     /// Returns every task that holds a slot, or whose children have outlived it.
@@ -88,7 +101,11 @@ impl Store {
 
     /// Tells whether any task waits for a slot.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
-        Ok(self.connection.query_row("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)", [], |row| row.get(0))?)
+        Ok(self
+            .connection
+            .query_row("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)", [], |row| {
+                row.get(0)
+            })?)
     }
 
     /// Returns how many of a session's waiting tasks come before this one, plus one.
@@ -96,12 +113,20 @@ impl Store {
         let sql = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
                    (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
         let mut query = self.connection.prepare_cached(sql)?;
-        Ok(query.query_row(rusqlite::params![task.session, task.priority, task.id.as_str()], |row| row.get(0))?)
+        Ok(query.query_row(
+            rusqlite::params![task.session, task.priority, task.id.as_str()],
+            |row| row.get(0),
+        )?)
     }
 
     /// Lists live tasks first, then ended ones, newest first in each part.
     pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
-        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], filter.limit, tasks_dir)?;
+        let mut tasks = self.walk(
+            filter,
+            &[Walk::HoldingSlots, Walk::Waiting],
+            filter.limit,
+            tasks_dir,
+        )?;
         let left = filter.limit - tasks.len() as u32;
         if left > 0 {
             tasks.extend(self.ended_walk(filter, left, tasks_dir)?);
@@ -111,7 +136,12 @@ impl Store {
     }
 
     fn ended_walk(&self, filter: &Filter, most: u32, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
-        let terminal: Vec<_> = filter.statuses.iter().filter(|status| status.is_terminal()).map(|s| Walk::InStatus(*s)).collect();
+        let terminal: Vec<_> = filter
+            .statuses
+            .iter()
+            .filter(|status| status.is_terminal())
+            .map(|s| Walk::InStatus(*s))
+            .collect();
         match (&*filter.statuses, &filter.scope) {
             ([], Scope::All) => self.walk(filter, &[Walk::Newest], most, tasks_dir),
             ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], most, tasks_dir),
@@ -120,34 +150,60 @@ impl Store {
     }
 
     /// Follows each way, merges what they find, newest first, and keeps the first `most`.
-    fn walk(&self, filter: &Filter, ways: &[Walk], most: u32, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+    fn walk(
+        &self,
+        filter: &Filter,
+        ways: &[Walk],
+        most: u32,
+        tasks_dir: &Path,
+    ) -> Result<Vec<Task>, StoreError> {
         let mut found = Vec::new();
         for way in ways {
             let (clause, values) = conditions(filter);
             let (index, condition, order) = way.sql();
-            let sql = format!("SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} DESC LIMIT {most}", rows::COLUMNS);
+            let sql = format!(
+                "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} DESC LIMIT {most}",
+                rows::COLUMNS
+            );
             let mut query = self.connection.prepare_cached(&sql)?;
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let rows = query.query_map(&*values, |row| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?)))?;
+            let rows = query.query_map(&*values, |row| {
+                Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?))
+            })?;
             for row in rows {
                 found.push(row?);
             }
         }
         found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        Ok(found.into_iter().take(most as usize).map(|(_, task)| task).collect())
+        Ok(found
+            .into_iter()
+            .take(most as usize)
+            .map(|(_, task)| task)
+            .collect())
     }
 
     fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
         let (clause, values) = conditions(filter);
         let sql = format!("SELECT count(*) FROM tasks WHERE 1{clause}");
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-        let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
+        let count: i64 = self
+            .connection
+            .prepare_cached(&sql)?
+            .query_row(&*values, |row| row.get(0))?;
         Ok(count as u64)
     }
 
     /// Returns ids of ended tasks that fit, oldest first.
-    pub(crate) fn ended(&self, filter: &Filter, ended_before_us: Option<i64>, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
-        let all = Filter { limit: u32::MAX, ..filter.clone() };
+    pub(crate) fn ended(
+        &self,
+        filter: &Filter,
+        ended_before_us: Option<i64>,
+        tasks_dir: &Path,
+    ) -> Result<Vec<Task>, StoreError> {
+        let all = Filter {
+            limit: u32::MAX,
+            ..filter.clone()
+        };
         let mut tasks = self.ended_walk(&all, u32::MAX, tasks_dir)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
@@ -177,7 +233,11 @@ fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         add("name", Box::new(name.clone()));
     }
     if !filter.statuses.is_empty() {
-        let words: Vec<_> = filter.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
+        let words: Vec<_> = filter
+            .statuses
+            .iter()
+            .map(|status| format!("'{}'", status.word()))
+            .collect();
         clause.push_str(&format!(" AND status IN ({})", words.join(",")));
     }
     (clause, values)

@@ -17,8 +17,15 @@ pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, 
 pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
     let id: TaskId = parsed(row, 0, |text: String| text.parse().ok())?;
     let state: TaskState = parsed(row, 16, |text: String| serde_json::from_str(&text).ok())?;
-    let after = row.get::<_, Option<String>>(11)?.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let output_path = tasks_dir.join(id.as_str()).join(mw_model::wire::LOG_FILE).to_string_lossy().into_owned();
+    let after = row
+        .get::<_, Option<String>>(11)?
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let output_path = tasks_dir
+        .join(id.as_str())
+        .join(mw_model::wire::LOG_FILE)
+        .to_string_lossy()
+        .into_owned();
     let mut task = Task {
         kind: parsed(row, 1, |text: String| TaskKind::from_word(&text))?,
         session: row.get(2)?,
@@ -67,7 +74,9 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
 
 fn parsed<T>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Option<T>) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
-    let problem = || rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("unexpected {text:?}").into());
+    let problem = || {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("unexpected {text:?}").into())
+    };
     parse(text.clone()).ok_or_else(problem)
 }
 

@@ -30,7 +30,10 @@ impl Store {
     /// Begins a change, waiting for other writers.
     pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned() })
+        Ok(Transaction {
+            inner,
+            tasks_dir: tasks_dir.to_owned(),
+        })
     }
 }
 
@@ -52,11 +55,14 @@ impl Transaction<'_> {
         Ok(self.inner.commit()?)
     }
 
-    /// Returns the number of a session's next task.
-    pub(crate) fn next_number(&self, session: &str) -> Result<u64, StoreError> {
-        let mut query = self.inner.prepare_cached("SELECT max(number) FROM tasks WHERE session = ?1")?;
-        let last: Option<i64> = query.query_row([session], |row| row.get(0))?;
-        Ok(last.unwrap_or(0) as u64 + 1)
+    /// Takes the next number of a session, or a wanted one if that is still free; none is given twice.
+    pub(crate) fn take_number(&self, session: &str, wanted: Option<u64>) -> Result<u64, StoreError> {
+        let mut upsert = self.inner.prepare_cached(
+            "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) \
+             ON CONFLICT (id) DO UPDATE SET last_number = max(last_number + 1, ?2) RETURNING last_number",
+        )?;
+        let number: i64 = upsert.query_row(params![session, wanted.unwrap_or(0) as i64], |row| row.get(0))?;
+        Ok(number as u64)
     }
 
     /// Adds a task in the state it has.
@@ -66,7 +72,11 @@ impl Transaction<'_> {
              deadline, created_at, approved_by, approved_at, phase, status, state) \
              VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
         )?;
-        let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
+        let after = if task.after.is_empty() {
+            None
+        } else {
+            Some(json(&task.after)?)
+        };
         insert.execute(params![
             task.id.as_str(),
             task.kind.word(),
@@ -95,13 +105,21 @@ impl Transaction<'_> {
     pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
         let mut query = self.inner.prepare_cached(&sql)?;
-        Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
+        Ok(query
+            .query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir))
+            .optional()?)
     }
 
     /// Appends an event and updates the task to the state it leads to.
     ///
     /// Refuses an event that cannot follow; the caller decides whether that is an error or old news.
-    pub(crate) fn apply(&self, task: &mut Task, event: &Event, at: Timestamp, change: Change) -> Result<(), StoreError> {
+    pub(crate) fn apply(
+        &self,
+        task: &mut Task,
+        event: &Event,
+        at: Timestamp,
+        change: Change,
+    ) -> Result<(), StoreError> {
         let next = next_state(&task.state, event)?;
         self.append_event(&task.id, next.run(), at, event)?;
         if matches!(event, Event::Requeued { .. }) {
@@ -139,14 +157,20 @@ impl Transaction<'_> {
     }
 
     fn append_event(&self, id: &TaskId, run: u32, at: Timestamp, event: &Event) -> Result<(), StoreError> {
-        let mut insert = self.inner.prepare_cached("INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)")?;
+        let mut insert = self
+            .inner
+            .prepare_cached("INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)")?;
         insert.execute(params![id.as_str(), run, at.as_micros(), json(event)?])?;
         Ok(())
     }
 
     /// Removes a task, its events and cursors.
     pub(crate) fn delete(&self, id: &TaskId) -> Result<(), StoreError> {
-        for sql in ["DELETE FROM tasks WHERE id = ?1", "DELETE FROM events WHERE task = ?1", "DELETE FROM cursors WHERE task = ?1"] {
+        for sql in [
+            "DELETE FROM tasks WHERE id = ?1",
+            "DELETE FROM events WHERE task = ?1",
+            "DELETE FROM cursors WHERE task = ?1",
+        ] {
             self.inner.execute(sql, [id.as_str()])?;
         }
         Ok(())
@@ -156,7 +180,9 @@ impl Transaction<'_> {
 impl Transaction<'_> {
     /// Notes how much of a task's journal is in the database.
     pub(crate) fn set_journal_seen(&self, id: &TaskId, lines: u64) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
+        let mut update = self
+            .inner
+            .prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
         update.execute(params![id.as_str(), lines as i64])?;
         Ok(())
     }

@@ -27,10 +27,14 @@ pub struct JournalLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
+    /// The command is about to be executed. Without a line that follows, nobody knows whether it was.
+    Spawning,
     /// The command was executed.
     Started {
         /// The first process.
         process: Process,
+        /// When.
+        started_at: Timestamp,
     },
     /// Somebody asked for the end; written before the first signal.
     KillRequested {

@@ -11,12 +11,14 @@ mod metadata;
 mod record;
 mod start;
 
-pub use control::{CONTROL_VERSION, ControlReply, ControlRequest, KillReceipt, Operation, SentSignal, Survivor};
+pub use control::{
+    CONTROL_VERSION, ControlReply, ControlRequest, KillReceipt, Operation, SentSignal, Survivor,
+};
 pub use index::{Entry, EntryKind, HEADER_LEN, INDEX_VERSION, IndexHeader, Segment, drop_marker, segments};
 pub use journal::{JOURNAL_VERSION, JournalEntry, JournalLine};
 pub use layout::{
-    CONTROL_SOCKET, INDEX_FILE, JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE, STDERR_FIFO,
-    STDIN_FIFO, STDOUT_FIFO,
+    CONTROL_SOCKET, INDEX_FILE, JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE,
+    STDERR_FIFO, STDIN_FIFO, STDOUT_FIFO,
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};

@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt};
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments};
+use mw_model::wire::{
+    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
+};
 
 use super::{Log, NEW_INDEX, NEW_LOG, fresh};
 
@@ -44,7 +46,11 @@ impl Log {
         self.copy_range(&mut log, tail.physical, self.size)?;
 
         let mut index = fresh(&self.dir.join(NEW_INDEX))?;
-        let header = IndexHeader { log_inode: log.metadata()?.ino(), prefix_len: self.prefix, has_drops: true };
+        let header = IndexHeader {
+            log_inode: log.metadata()?.ino(),
+            prefix_len: self.prefix,
+            has_drops: true,
+        };
         let mut bytes = header.encode().to_vec();
         for entry in kept_entries(&entries, &parts, head, tail, count) {
             bytes.extend(entry.encode());
@@ -73,18 +79,27 @@ impl Log {
     fn head_end(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let cut_before = parts.iter().find(|part| matches!(part.kind, EntryKind::Drop(_)));
         if let Some(cut) = cut_before.filter(|cut| cut.physical <= target) {
-            return Ok(Place { physical: cut.physical, logical: cut.logical });
+            return Ok(Place {
+                physical: cut.physical,
+                logical: cut.logical,
+            });
         }
         let from = target.saturating_sub(LINE_SLACK).max(self.prefix);
         let window = self.window(from, target)?;
-        let physical = window.iter().rposition(|byte| *byte == b'\n').map_or(target, |at| from + at as u64 + 1);
+        let physical = window
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(target, |at| from + at as u64 + 1);
         Ok(place_at(parts, physical))
     }
 
     /// The tail begins behind a line near the target, never inside a marker.
     fn tail_start(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let window = self.window(target, (target + LINE_SLACK).min(self.size))?;
-        let physical = window.iter().position(|byte| *byte == b'\n').map_or(target, |at| target + at as u64 + 1);
+        let physical = window
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(target, |at| target + at as u64 + 1);
         Ok(place_at(parts, physical.min(self.size)))
     }
 
@@ -99,7 +114,11 @@ impl Log {
         self.file.seek(SeekFrom::Start(from))?;
         let copied = io::copy(&mut (&self.file).take(until - from), to);
         self.file.seek(SeekFrom::Start(here))?;
-        if copied? == until - from { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+        if copied? == until - from {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
+        }
     }
 }
 
@@ -113,26 +132,50 @@ fn place_at(parts: &[Segment], physical: u64) -> Place {
             physical: (part.physical + drop_marker(count).len() as u64).max(physical),
             logical: part.logical + count,
         },
-        EntryKind::Stdout(_) | EntryKind::Stderr(_) => {
-            Place { physical, logical: part.logical + (physical - part.physical).min(part.len) }
-        }
+        EntryKind::Stdout(_) | EntryKind::Stderr(_) => Place {
+            physical,
+            logical: part.logical + (physical - part.physical).min(part.len),
+        },
     }
 }
 
 fn drops_within(parts: &[Segment], from: u64, until: u64) -> u64 {
     let inside = |part: &&Segment| part.logical >= from && part.logical < until;
-    parts.iter().filter(inside).filter(|part| matches!(part.kind, EntryKind::Drop(_))).map(|part| part.len).sum()
+    parts
+        .iter()
+        .filter(inside)
+        .filter(|part| matches!(part.kind, EntryKind::Drop(_)))
+        .map(|part| part.len)
+        .sum()
 }
 
 fn kept_entries(entries: &[Entry], parts: &[Segment], head: Place, tail: Place, count: u64) -> Vec<Entry> {
     let is_stream = |entry: &&Entry| !matches!(entry.kind, EntryKind::Drop(_));
-    let mut kept: Vec<_> = entries.iter().filter(|entry| entry.offset < head.logical).copied().collect();
-    kept.push(Entry { offset: head.logical, kind: EntryKind::Drop(count) });
-    let cut = parts.iter().rev().find(|part| part.logical <= tail.logical && !matches!(part.kind, EntryKind::Drop(_)));
+    let mut kept: Vec<_> = entries
+        .iter()
+        .filter(|entry| entry.offset < head.logical)
+        .copied()
+        .collect();
+    kept.push(Entry {
+        offset: head.logical,
+        kind: EntryKind::Drop(count),
+    });
+    let cut = parts
+        .iter()
+        .rev()
+        .find(|part| part.logical <= tail.logical && !matches!(part.kind, EntryKind::Drop(_)));
     if let Some(cut) = cut {
-        kept.push(Entry { offset: tail.logical, kind: cut.kind });
+        kept.push(Entry {
+            offset: tail.logical,
+            kind: cut.kind,
+        });
     }
-    kept.extend(entries.iter().filter(|entry| entry.offset > tail.logical).copied());
+    kept.extend(
+        entries
+            .iter()
+            .filter(|entry| entry.offset > tail.logical)
+            .copied(),
+    );
     // Two entries at one offset: the later one speaks.
     kept.dedup_by(|later, earlier| {
         let same = later.offset == earlier.offset && is_stream(&&*later) && is_stream(&&*earlier);

@@ -5,7 +5,9 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::OwnedFd;
 
-use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments};
+use mw_model::wire::{
+    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
+};
 use proptest::prelude::*;
 
 use super::*;
@@ -15,7 +17,10 @@ fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     let log = fs::read(dir.join(LOG_FILE)).unwrap();
     let index = fs::read(dir.join(INDEX_FILE)).unwrap();
     let header = IndexHeader::decode(&index).unwrap();
-    let entries: Vec<_> = index[HEADER_LEN as usize..].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+    let entries: Vec<_> = index[HEADER_LEN as usize..]
+        .chunks(Entry::LEN)
+        .filter_map(Entry::decode)
+        .collect();
     let parts = segments(&entries, header.prefix_len, log.len() as u64);
     (log, parts)
 }
@@ -35,13 +40,22 @@ fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
                 missing += count;
                 let marker = drop_marker(count);
                 let found = &log[part.physical as usize..][..marker.len()];
-                assert_eq!(found, marker.as_bytes(), "the marker stands where bytes are missing");
+                assert_eq!(
+                    found,
+                    marker.as_bytes(),
+                    "the marker stands where bytes are missing"
+                );
                 continue;
             }
         };
         let bytes = &log[part.physical as usize..][..part.len as usize];
         let wanted = &written[part.logical as usize..][..part.len as usize];
-        assert!(bytes.iter().zip(wanted).all(|(byte, (from, value))| byte == value && *from == stream));
+        assert!(
+            bytes
+                .iter()
+                .zip(wanted)
+                .all(|(byte, (from, value))| byte == value && *from == stream)
+        );
     }
     assert_eq!(position, written.len() as u64, "nothing is missing at the end");
     assert_eq!(missing, dropped, "what was dropped is counted exactly");
@@ -61,7 +75,12 @@ impl Writer {
             let (read, write) = rustix::pipe::pipe().unwrap();
             (read, File::from(write))
         };
-        Self { log, pipes: [pipe(), pipe()], written: Vec::new(), time: 0 }
+        Self {
+            log,
+            pipes: [pipe(), pipe()],
+            written: Vec::new(),
+            time: 0,
+        }
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) {

@@ -28,7 +28,9 @@ impl Supervisor {
         let reply = match operation {
             Operation::Status => Some(self.status()),
             Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
-            Operation::Watch { offset } => self.grown_reply(offset).or_else(|| self.wait(slot, Interest::Output(offset))),
+            Operation::Watch { offset } => self
+                .grown_reply(offset)
+                .or_else(|| self.wait(slot, Interest::Output(offset))),
             Operation::Kill { by, signal, grace_ms } => {
                 self.kill(by, signal, grace_ms);
                 self.wait(slot, Interest::TreeEnd)
@@ -56,12 +58,17 @@ impl Supervisor {
     }
 
     fn ended_reply(&self) -> Option<ControlReply> {
-        self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
+        self.record.as_ref().map(|record| ControlReply::Ended {
+            record: Box::new(record.clone()),
+        })
     }
 
     fn grown_reply(&self, seen: u64) -> Option<ControlReply> {
         let (end, ended) = (self.files.log.end(), self.record.is_some());
-        (end > seen || ended).then_some(ControlReply::Grown { output_bytes: end, ended })
+        (end > seen || ended).then_some(ControlReply::Grown {
+            output_bytes: end,
+            ended,
+        })
     }
 
     fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
@@ -72,13 +79,18 @@ impl Supervisor {
             self.leader_ended(exit);
         }
         self.grace_ms = grace_ms.unwrap_or(self.message.limits.kill_grace_ms);
-        let entry = JournalEntry::KillRequested { by: by.clone(), signal };
+        let entry = JournalEntry::KillRequested {
+            by: by.clone(),
+            signal,
+        };
         record::journal(&mut self.files.journal, self.message.run, entry);
         self.begin_ending(EndRequest::Kill { by }, signal);
     }
 
     fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {
-        let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
+        let refused = |message: &str| ControlReply::Refused {
+            message: message.to_owned(),
+        };
         let taken = match (&self.files.terminal, &self.files.stdin) {
             (Some(terminal), _) => {
                 let mut typed = data.to_vec();
@@ -88,7 +100,9 @@ impl Supervisor {
                 type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
             }
             (None, Some(stdin)) => type_into(stdin, data),
-            (None, None) if matches!(self.message.io, Io::Stdin) => return refused("its standard input is closed"),
+            (None, None) if matches!(self.message.io, Io::Stdin) => {
+                return refused("its standard input is closed");
+            }
             (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
         };
         match taken {
@@ -114,10 +128,19 @@ impl Supervisor {
     }
 
     fn resize(&self, rows: u16, cols: u16) -> ControlReply {
-        match self.files.terminal.as_ref().map(|terminal| terminal.resize(rows, cols)) {
+        match self
+            .files
+            .terminal
+            .as_ref()
+            .map(|terminal| terminal.resize(rows, cols))
+        {
             Some(Ok(())) => ControlReply::Done { bytes: 0 },
-            Some(Err(error)) => ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") },
-            None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
+            Some(Err(error)) => ControlReply::Refused {
+                message: format!("the terminal cannot be resized: {error}"),
+            },
+            None => ControlReply::Refused {
+                message: "it has no terminal: start it with --pty".to_owned(),
+            },
         }
     }
 }

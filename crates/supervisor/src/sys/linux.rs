@@ -27,7 +27,14 @@ impl ChildEvents {
         unsafe {
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in [libc::SIGCHLD, libc::SIGUSR1, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
+            for signal in [
+                libc::SIGCHLD,
+                libc::SIGUSR1,
+                libc::SIGHUP,
+                libc::SIGINT,
+                libc::SIGTERM,
+                libc::SIGQUIT,
+            ] {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
@@ -54,9 +61,29 @@ impl AsFd for ChildEvents {
     }
 }
 
+/// Gives every signal its default action, also the two that the C library keeps to itself.
+pub(super) fn default_all_signals() {
+    const LAST_SIGNAL: i32 = 64;
+    let default_action = [0_u64; 4];
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: an all-zero kernel sigaction means the default; KILL and STOP fail harmlessly.
+        unsafe {
+            libc::syscall(
+                libc::SYS_rt_sigaction,
+                signal,
+                default_action.as_ptr(),
+                ptr::null::<u64>(),
+                8,
+            )
+        };
+    }
+}
+
 /// Identity of this boot.
 pub(crate) fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
+    fs::read_to_string("/proc/sys/kernel/random/boot_id")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_default()
 }
 
 struct Stat {
@@ -71,7 +98,11 @@ fn stat(pid: u32) -> Option<Stat> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let start_ticks = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, zombie: matches!(state, "Z" | "X"), start_ticks })
+    Some(Stat {
+        parent,
+        zombie: matches!(state, "Z" | "X"),
+        start_ticks,
+    })
 }
 
 /// Start time of a living process, which with its pid identifies it; nothing when it is dead.
@@ -98,14 +129,22 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
 }
 
 fn children(pid: u32) -> Vec<u32> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
-            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            Ok(text) => found.extend(
+                text.split_ascii_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            ),
             // A kernel without this file: look at every process's parent instead.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
-                return all_pids().into_iter().filter(|other| stat(*other).is_some_and(|s| s.parent == pid)).collect();
+                return all_pids()
+                    .into_iter()
+                    .filter(|other| stat(*other).is_some_and(|s| s.parent == pid))
+                    .collect();
             }
             Err(_) => {}
         }
@@ -114,17 +153,28 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 fn all_pids() -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 /// Living processes whose environment carries this entry, with their start times.
 pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
     let carries = |pid: &u32| {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+        environ
+            .split(|byte| *byte == 0)
+            .any(|found| found == entry.as_bytes())
     };
-    all_pids().into_iter().filter(carries).filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
+    all_pids()
+        .into_iter()
+        .filter(carries)
+        .filter_map(|pid| Some((pid, start_ticks(pid)?)))
+        .collect()
 }
 
 /// A process's command line for people, shortened.
@@ -133,7 +183,9 @@ pub(crate) fn process_command(pid: u32) -> String {
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");
     let line = line.trim();
     if line.is_empty() {
-        return fs::read_to_string(format!("/proc/{pid}/comm")).map(|comm| format!("[{}]", comm.trim())).unwrap_or_default();
+        return fs::read_to_string(format!("/proc/{pid}/comm"))
+            .map(|comm| format!("[{}]", comm.trim()))
+            .unwrap_or_default();
     }
     line.chars().take(80).collect()
 }
@@ -147,13 +199,16 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     struct PidfdInfo {
         mask: u64,
         cgroup_id: u64,
-        ids: [u32; 12],
+        ids: [u32; 11],
         exit_code: i32,
     }
     // _IOWR(0xFF, 11, struct pidfd_info): direction 3, size in bits 16 to 29.
     const PIDFD_GET_INFO: u64 = (3 << 30) | ((size_of::<PidfdInfo>() as u64) << 16) | (0xFF << 8) | 11;
 
-    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
+    let mut info = PidfdInfo {
+        mask: PIDFD_INFO_EXIT,
+        ..PidfdInfo::default()
+    };
     // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
     let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
     if failed || info.mask & PIDFD_INFO_EXIT == 0 {
@@ -162,7 +217,10 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     Some(if libc::WIFEXITED(info.exit_code) {
         Exit::Code(libc::WEXITSTATUS(info.exit_code))
     } else {
-        Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
+        Exit::Signal {
+            number: libc::WTERMSIG(info.exit_code),
+            core: libc::WCOREDUMP(info.exit_code),
+        }
     })
 }
 
@@ -181,7 +239,10 @@ mod tests {
 
     #[test]
     fn descendants_are_found_through_a_session_of_their_own() {
-        let mut child = std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
+        let mut child = std::process::Command::new("setsid")
+            .args(["sh", "-c", "sleep 60; :"])
+            .spawn()
+            .unwrap();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
         let names = loop {
             let found = descendants(std::process::id());

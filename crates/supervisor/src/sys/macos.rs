@@ -24,7 +24,13 @@ static WRITE_END: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::n
 extern "C" fn on_signal(_: libc::c_int) {
     let byte = 0_u8;
     // SAFETY: write is async-signal-safe; the descriptor stays open for the life of the process.
-    unsafe { libc::write(WRITE_END.load(std::sync::atomic::Ordering::Relaxed), (&raw const byte).cast(), 1) };
+    unsafe {
+        libc::write(
+            WRITE_END.load(std::sync::atomic::Ordering::Relaxed),
+            (&raw const byte).cast(),
+            1,
+        )
+    };
 }
 
 impl ChildEvents {
@@ -61,13 +67,24 @@ impl AsFd for ChildEvents {
     }
 }
 
+/// Gives every signal its default action.
+pub(super) fn default_all_signals() {
+    for signal in 1..32 {
+        // SAFETY: SIG_DFL is valid for all; KILL and STOP fail harmlessly.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
 fn ps(pid: Option<u32>, format: &str) -> String {
     let mut command = Command::new("/bin/ps");
     match pid {
         Some(pid) => command.args(["-o", format, "-p", &pid.to_string()]),
         None => command.args(["-A", "-o", format]),
     };
-    command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    command
+        .output()
+        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
+        .unwrap_or_default()
 }
 
 /// Identity of this boot.
@@ -79,7 +96,11 @@ pub(crate) fn boot_id() -> String {
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let text = ps(Some(pid), "lstart=");
     let text = text.trim();
-    (!text.is_empty()).then(|| text.bytes().fold(17, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(byte.into())))
+    (!text.is_empty()).then(|| {
+        text.bytes().fold(17, |hash: u64, byte| {
+            hash.wrapping_mul(31).wrapping_add(byte.into())
+        })
+    })
 }
 
 /// Living descendants of a process.

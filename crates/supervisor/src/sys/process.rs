@@ -80,7 +80,11 @@ pub(crate) struct Child<'fd> {
 pub(crate) fn spawn(plan: &ExecPlan, streams: &Child<'_>, board: Board) -> Result<u32, (SpawnStep, i32)> {
     let argv = pointers(&plan.argv);
     let env = pointers(&plan.env);
-    let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
+    let fds = [
+        streams.stdin.as_raw_fd(),
+        streams.stdout.as_raw_fd(),
+        streams.stderr.as_raw_fd(),
+    ];
     match fork_until_exec() {
         -1 => Err((SpawnStep::Execute, last_errno())),
         0 => {
@@ -147,21 +151,23 @@ fn become_command(
     (SpawnStep::Execute, last_errno())
 }
 
-/// Unblocks all signals and gives back the default to those this program ignores.
+/// Unblocks all signals and gives back the default to those that are ignored here.
 fn restore_signals() {
-    // SAFETY: valid, initialised signal set; SIG_DFL is a valid disposition.
+    // SAFETY: valid, initialised signal set.
     unsafe {
         let mut none = MaybeUninit::<libc::sigset_t>::zeroed();
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
-        for signal in [libc::SIGPIPE, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
-            libc::signal(signal, libc::SIG_DFL);
-        }
     }
+    super::platform::default_all_signals();
 }
 
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {
-    texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
+    texts
+        .iter()
+        .map(|text| text.as_ptr())
+        .chain([ptr::null()])
+        .collect()
 }
 
 fn last_errno() -> i32 {
@@ -170,7 +176,9 @@ fn last_errno() -> i32 {
 
 /// Replaces this process by another program. Returns only when that fails.
 pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
-    let Some(mut command) = command_of(argv) else { return io::Error::from(io::ErrorKind::NotFound) };
+    let Some(mut command) = command_of(argv) else {
+        return io::Error::from(io::ErrorKind::NotFound);
+    };
     restore_signals();
     command.exec()
 }
@@ -230,7 +238,10 @@ pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
         }
         let exit = match code {
             libc::CLD_EXITED => Exit::Code(status),
-            code => Exit::Signal { number: status, core: code == libc::CLD_DUMPED },
+            code => Exit::Signal {
+                number: status,
+                core: code == libc::CLD_DUMPED,
+            },
         };
         return WaitResult::Ended(pid as u32, exit);
     }
