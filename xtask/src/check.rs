@@ -17,42 +17,15 @@ struct Step {
 }
 
 const STEPS: [Step; 9] = [
-    Step {
-        name: "format",
-        run: format,
-    },
-    Step {
-        name: "clippy",
-        run: clippy,
-    },
-    Step {
-        name: "tests",
-        run: tests,
-    },
-    Step {
-        name: "doc tests",
-        run: doc_tests,
-    },
-    Step {
-        name: "rustdoc",
-        run: rustdoc,
-    },
-    Step {
-        name: "dependencies",
-        run: dependencies,
-    },
-    Step {
-        name: "tidy",
-        run: tidy::run,
-    },
-    Step {
-        name: "generated files",
-        run: generate::check,
-    },
-    Step {
-        name: "supervisor size",
-        run: size::check,
-    },
+    Step { name: "format", run: format },
+    Step { name: "clippy", run: clippy },
+    Step { name: "tests", run: tests },
+    Step { name: "doc tests", run: doc_tests },
+    Step { name: "rustdoc", run: rustdoc },
+    Step { name: "dependencies", run: dependencies },
+    Step { name: "tidy", run: tidy::run },
+    Step { name: "generated files", run: generate::check },
+    Step { name: "supervisor size", run: size::check },
 ];
 
 /// Runs every step and stops at the first that fails.
@@ -75,28 +48,14 @@ fn format(root: &Path) -> Result<(), Failure> {
 }
 
 fn clippy(root: &Path) -> Result<(), Failure> {
-    cargo(
-        root,
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--locked",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    )
+    cargo(root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
 fn tests(root: &Path) -> Result<(), Failure> {
     if has_subcommand(root, "nextest") {
         cargo(root, &["nextest", "run", "--workspace", "--locked"])
     } else {
-        cargo(
-            root,
-            &["test", "--workspace", "--locked", "--lib", "--bins", "--tests"],
-        )
+        cargo(root, &["test", "--workspace", "--locked", "--lib", "--bins", "--tests"])
     }
 }
 
@@ -108,50 +67,16 @@ fn doc_tests(root: &Path) -> Result<(), Failure> {
 /// whichever was written last would replace the other.
 fn rustdoc(root: &Path) -> Result<(), Failure> {
     let deny = ("RUSTDOCFLAGS", "-D warnings");
-    cargo_with(
-        root,
-        deny,
-        &["doc", "--workspace", "--lib", "--no-deps", "--locked"],
-    )?;
-    cargo_with(
-        root,
-        deny,
-        &[
-            "doc",
-            "--package",
-            "mw-cli",
-            "--bin",
-            "mw",
-            "--no-deps",
-            "--locked",
-        ],
-    )?;
-    cargo_with(
-        root,
-        deny,
-        &["doc", "--package", "xtask", "--no-deps", "--locked"],
-    )
+    cargo_with(root, deny, &["doc", "--workspace", "--lib", "--no-deps", "--locked"])?;
+    cargo_with(root, deny, &["doc", "--package", "mw-cli", "--bin", "mw", "--no-deps", "--locked"])?;
+    cargo_with(root, deny, &["doc", "--package", "xtask", "--no-deps", "--locked"])
 }
 
 fn dependencies(root: &Path) -> Result<(), Failure> {
     if !has_subcommand(root, "deny") {
-        cargo(
-            root,
-            &["install", "cargo-deny", "--version", DENY_VERSION, "--locked"],
-        )?;
+        cargo(root, &["install", "cargo-deny", "--version", DENY_VERSION, "--locked"])?;
     }
     // The graph spans several platforms, and a build fetches only what its own needs.
     cargo(root, &["fetch", "--locked"])?;
-    cargo(
-        root,
-        &[
-            "deny",
-            "--offline",
-            "--locked",
-            "check",
-            "licenses",
-            "bans",
-            "sources",
-        ],
-    )
+    cargo(root, &["deny", "--offline", "--locked", "check", "licenses", "bans", "sources"])
 }

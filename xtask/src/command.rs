@@ -30,9 +30,7 @@ pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
 /// Names the file that cargo built for the program `name` in `profile` (a folder name: `debug`, `release`).
 pub(crate) fn built_program(root: &Path, profile: &str, name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
-    root.join(target)
-        .join(profile)
-        .join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    root.join(target).join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
 fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
@@ -47,13 +45,7 @@ fn finish(mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
     let shown = format!("cargo {}", arguments.join(" "));
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Exit {
-            command: shown,
-            status,
-        }),
-        Err(source) => Err(Failure::Spawn {
-            command: shown,
-            source,
-        }),
+        Ok(status) => Err(Failure::Exit { command: shown, status }),
+        Err(source) => Err(Failure::Spawn { command: shown, source }),
     }
 }

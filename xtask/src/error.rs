@@ -36,10 +36,7 @@ impl fmt::Display for Failure {
             Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
             Self::Untidy(1) => f.write_str("1 violation"),
             Self::Untidy(count) => write!(f, "{count} violations"),
-            Self::Stale(path) => write!(
-                f,
-                "{path} is out of date; run `cargo xtask generate` and commit it"
-            ),
+            Self::Stale(path) => write!(f, "{path} is out of date; run `cargo xtask generate` and commit it"),
             Self::TooLarge { bytes, limit } => write!(
                 f,
                 "mw-supervisor has {bytes} bytes and may have {limit}; find what grew with `cargo bloat`"

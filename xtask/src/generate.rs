@@ -31,11 +31,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     };
     // A page that was never written is as stale as an old one.
     let current = fs::read_to_string(root.join(REFERENCE)).unwrap_or_default();
-    if current == page {
-        Ok(())
-    } else {
-        Err(Failure::Stale(REFERENCE))
-    }
+    if current == page { Ok(()) } else { Err(Failure::Stale(REFERENCE)) }
 }
 
 fn reference(root: &Path) -> Result<Option<String>, Failure> {
@@ -49,10 +45,7 @@ fn reference(root: &Path) -> Result<Option<String>, Failure> {
         return Ok(None);
     }
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
-    Err(Failure::Exit {
-        command: "mw reference".to_owned(),
-        status: output.status,
-    })
+    Err(Failure::Exit { command: "mw reference".to_owned(), status: output.status })
 }
 
 /// Runs the program with no terminal, no settings and a fixed width, so that every machine gets the same page.
@@ -65,8 +58,5 @@ fn run_reference(root: &Path) -> Result<Output, Failure> {
             command.env_remove(name);
         }
     }
-    command.output().map_err(|source| Failure::Spawn {
-        command: "mw reference".to_owned(),
-        source,
-    })
+    command.output().map_err(|source| Failure::Spawn { command: "mw reference".to_owned(), source })
 }

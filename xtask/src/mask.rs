@@ -4,11 +4,7 @@
 ///
 /// The result has the same length and the same lines as `text`.
 pub(crate) fn blank_comments_and_strings(text: &str) -> String {
-    let mut scanner = Scanner {
-        bytes: text.as_bytes(),
-        at: 0,
-        out: Vec::with_capacity(text.len()),
-    };
+    let mut scanner = Scanner { bytes: text.as_bytes(), at: 0, out: Vec::with_capacity(text.len()) };
     while scanner.at < scanner.bytes.len() {
         scanner.step();
     }
@@ -48,11 +44,7 @@ impl Scanner<'_> {
 
     fn blank(&mut self, length: usize) {
         let end = (self.at + length).min(self.bytes.len());
-        self.out.extend(
-            self.bytes[self.at..end]
-                .iter()
-                .map(|&byte| if byte == b'\n' { byte } else { b' ' }),
-        );
+        self.out.extend(self.bytes[self.at..end].iter().map(|&byte| if byte == b'\n' { byte } else { b' ' }));
         self.at = end;
     }
 
@@ -67,14 +59,8 @@ impl Scanner<'_> {
     fn raw_string_hashes(&self) -> Option<usize> {
         let rest = self.bytes[self.at..].strip_prefix(b"r")?;
         let before = &self.bytes[..self.at];
-        let before = before
-            .strip_suffix(b"b")
-            .or_else(|| before.strip_suffix(b"c"))
-            .unwrap_or(before);
-        if before
-            .last()
-            .is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
+        let before = before.strip_suffix(b"b").or_else(|| before.strip_suffix(b"c")).unwrap_or(before);
+        if before.last().is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_') {
             return None;
         }
         let hashes = rest.iter().take_while(|&&byte| byte == b'#').count();
@@ -86,10 +72,7 @@ impl Scanner<'_> {
         let mut end = vec![b'"'];
         end.resize(1 + hashes, b'#');
         let content = &self.bytes[(self.at + 1).min(self.bytes.len())..];
-        let length = content
-            .windows(end.len())
-            .position(|window| window == end)
-            .unwrap_or(content.len());
+        let length = content.windows(end.len()).position(|window| window == end).unwrap_or(content.len());
         self.keep(1);
         self.blank(length);
         self.keep(end.len());
@@ -135,10 +118,7 @@ fn character(rest: &[u8]) -> Option<usize> {
     let first = *rest.get(1)?;
     if first == b'\\' {
         let after = rest.get(3..)?;
-        return after
-            .iter()
-            .position(|&byte| byte == b'\'')
-            .map(|offset| offset + 4);
+        return after.iter().position(|&byte| byte == b'\'').map(|offset| offset + 4);
     }
     let width = match first {
         0xF0.. => 4,
@@ -155,10 +135,7 @@ mod tests {
 
     #[test]
     fn comments_vanish_and_lines_stay() {
-        assert_eq!(
-            blank("a // b\nc /* d\n/* e */ */ f"),
-            "a     \nc     \n           f"
-        );
+        assert_eq!(blank("a // b\nc /* d\n/* e */ */ f"), "a     \nc     \n           f");
     }
 
     #[test]

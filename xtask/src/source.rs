@@ -35,42 +35,25 @@ pub(crate) struct Line<'a> {
 impl<'a> Source<'a> {
     /// Reads `file`, or gives nothing when it is not Rust.
     pub(crate) fn of(file: &'a TextFile) -> Option<Self> {
-        file.path
-            .ends_with(".rs")
-            .then(|| Self::new(&file.path, &file.text))
+        file.path.ends_with(".rs").then(|| Self::new(&file.path, &file.text))
     }
 
     /// Reads `raw` as the content of the Rust file at `path`.
     pub(crate) fn new(path: &'a str, raw: &'a str) -> Self {
         let code = blank_comments_and_strings(raw);
         let tests = test_modules(&code);
-        Self {
-            path,
-            raw,
-            code,
-            tests,
-            whole_is_test: is_test_path(path),
-        }
+        Self { path, raw, code, tests, whole_is_test: is_test_path(path) }
     }
 
     /// Gives the lines in order.
     pub(crate) fn lines(&self) -> impl Iterator<Item = Line<'_>> {
         let mut start = 0;
-        self.raw
-            .split('\n')
-            .zip(self.code.split('\n'))
-            .enumerate()
-            .map(move |(index, (raw, code))| {
-                let at = start;
-                start += code.len() + 1;
-                let test = self.whole_is_test || self.tests.iter().any(|range| range.contains(&at));
-                Line {
-                    number: index + 1,
-                    raw,
-                    code,
-                    test,
-                }
-            })
+        self.raw.split('\n').zip(self.code.split('\n')).enumerate().map(move |(index, (raw, code))| {
+            let at = start;
+            start += code.len() + 1;
+            let test = self.whole_is_test || self.tests.iter().any(|range| range.contains(&at));
+            Line { number: index + 1, raw, code, test }
+        })
     }
 
     /// Gives the whole text with comments and string contents as spaces.

@@ -19,10 +19,8 @@ pub(crate) struct TextFile {
 
 /// Finds the workspace root at or above the current directory.
 pub(crate) fn root() -> Result<PathBuf, Failure> {
-    let here = std::env::current_dir().map_err(|source| Failure::File {
-        path: PathBuf::from("."),
-        source,
-    })?;
+    let here =
+        std::env::current_dir().map_err(|source| Failure::File { path: PathBuf::from("."), source })?;
     here.ancestors()
         .find(|folder| folder.join("xtask/Cargo.toml").is_file())
         .map(Path::to_path_buf)
@@ -39,30 +37,16 @@ pub(crate) fn code_files(root: &Path) -> Result<Vec<TextFile>, Failure> {
         }
     }
     paths.sort();
-    paths
-        .iter()
-        .map(|path| {
-            Ok(TextFile {
-                path: relative(root, path),
-                text: read(path)?,
-            })
-        })
-        .collect()
+    paths.iter().map(|path| Ok(TextFile { path: relative(root, path), text: read(path)? })).collect()
 }
 
 /// Reads one file as text.
 pub(crate) fn read(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|source| Failure::File {
-        path: path.to_path_buf(),
-        source,
-    })
+    fs::read_to_string(path).map_err(|source| Failure::File { path: path.to_path_buf(), source })
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed = |source| Failure::File {
-        path: folder.to_path_buf(),
-        source,
-    };
+    let failed = |source| Failure::File { path: folder.to_path_buf(), source };
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -83,9 +67,6 @@ fn is_code(name: &str) -> bool {
 
 fn relative(root: &Path, path: &Path) -> String {
     let path = path.strip_prefix(root).unwrap_or(path);
-    let parts: Vec<_> = path
-        .components()
-        .map(|part| part.as_os_str().to_string_lossy())
-        .collect();
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
     parts.join("/")
 }

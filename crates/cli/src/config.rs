@@ -64,12 +64,7 @@ pub(crate) const KNOBS: [Knob; 12] = [
         name: "queue.at_capacity",
         help: "what a start does when no slot is free: queue or reject",
         get: |c| {
-            if c.settings.queue.at_capacity == AtCapacity::Queue {
-                "queue"
-            } else {
-                "reject"
-            }
-            .to_owned()
+            if c.settings.queue.at_capacity == AtCapacity::Queue { "queue" } else { "reject" }.to_owned()
         },
         set: |c, text| at_capacity(text).map(|value| c.settings.queue.at_capacity = value),
     },
@@ -125,12 +120,7 @@ pub(crate) const KNOBS: [Knob; 12] = [
     Knob {
         name: "run.timeout",
         help: "time limit of tasks that are given none, such as 30m; 0 = none",
-        get: |c| {
-            c.settings
-                .limits
-                .run_timeout_ms
-                .map_or_else(|| "0".to_owned(), |ms| format!("{ms}ms"))
-        },
+        get: |c| c.settings.limits.run_timeout_ms.map_or_else(|| "0".to_owned(), |ms| format!("{ms}ms")),
         set: |c, text| {
             let ms = parse_duration_ms(text).map_err(|error| error.to_string())?;
             c.settings.limits.run_timeout_ms = (ms > 0).then_some(ms);
@@ -155,9 +145,7 @@ pub(crate) const KNOBS: [Knob; 12] = [
 ];
 
 fn number(text: &str) -> Result<u64, String> {
-    text.trim()
-        .parse()
-        .map_err(|_| format!("{text:?} is not a whole number"))
+    text.trim().parse().map_err(|_| format!("{text:?} is not a whole number"))
 }
 
 fn within(text: &str, least: u32, most: u32) -> Result<u32, String> {
@@ -203,9 +191,7 @@ impl Config {
         for knob in &KNOBS {
             let variable = knob.variable();
             if let Some(value) = env::var_os(&variable) {
-                let text = value
-                    .to_str()
-                    .ok_or_else(|| bad_value(&variable, "it is not UTF-8"))?;
+                let text = value.to_str().ok_or_else(|| bad_value(&variable, "it is not UTF-8"))?;
                 (knob.set)(&mut config, text).map_err(|why| bad_value(&variable, &why))?;
                 config.sources.push((knob.name, Source::Environment(variable)));
             }
@@ -219,10 +205,7 @@ impl Config {
         };
         let shown = path.display();
         let table: toml::Table = text.parse().map_err(|error| {
-            CommandError::usage(
-                format!("{shown} is not valid: {error}"),
-                "correct the file or remove it",
-            )
+            CommandError::usage(format!("{shown} is not valid: {error}"), "correct the file or remove it")
         })?;
         for (section, values) in &table {
             let values = values.as_table().ok_or_else(|| {
@@ -269,18 +252,11 @@ fn plain(value: &toml::Value) -> String {
 }
 
 fn bad_value(what: &str, why: &str) -> CommandError {
-    CommandError::usage(
-        format!("{what}: {why}"),
-        "mw config lists all settings and what they accept",
-    )
+    CommandError::usage(format!("{what}: {why}"), "mw config lists all settings and what they accept")
 }
 
 fn home_directory() -> Result<PathBuf, CommandError> {
-    let set = |name: &str| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("MEANWHILE_HOME")
         .or_else(|| Some(set("XDG_STATE_HOME")?.join("meanwhile")))
         .or_else(|| Some(set("HOME")?.join(".local/state/meanwhile")))
@@ -288,11 +264,7 @@ fn home_directory() -> Result<PathBuf, CommandError> {
 }
 
 pub(crate) fn config_file() -> Option<PathBuf> {
-    let set = |name: &str| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let directory = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
     Some(directory.join("meanwhile/config.toml"))
 }
@@ -300,12 +272,11 @@ pub(crate) fn config_file() -> Option<PathBuf> {
 /// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
 fn programs(home: &Path) -> Result<Programs, CommandError> {
     let me = env::current_exe()?;
-    let supervisor =
-        env::var_os("MEANWHILE_SUPERVISOR").map_or_else(|| me.with_file_name("mw-supervisor"), PathBuf::from);
+    let supervisor = match env::var_os("MEANWHILE_SUPERVISOR") {
+        Some(path) => std::path::absolute(path)?,
+        None => me.with_file_name("mw-supervisor"),
+    };
     let home = std::path::absolute(home)?;
     let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
-    Ok(Programs {
-        supervisor,
-        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
-    })
+    Ok(Programs { supervisor, settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect() })
 }

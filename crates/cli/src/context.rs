@@ -40,11 +40,7 @@ impl Context {
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
             meanwhile::arm_fail_point(&name);
         }
-        Ok(Self {
-            config: Config::load()?,
-            session,
-            json,
-        })
+        Ok(Self { config: Config::load()?, session, json })
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
@@ -63,9 +59,7 @@ impl Context {
 
     /// Who is asking, for the record.
     pub(crate) fn requester(&self) -> String {
-        self.session
-            .as_ref()
-            .map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
+        self.session.as_ref().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
     }
 
     /// Whether people read stdout and want colour.

@@ -21,12 +21,7 @@ pub(crate) type CommandResult = Result<u8, CommandError>;
 
 impl CommandError {
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            code: "usage".to_owned(),
-            message: message.into(),
-            hint: hint.into(),
-            exit: exit_code::USAGE,
-        }
+        Self { code: "usage".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::USAGE }
     }
 
     pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -41,10 +36,7 @@ impl CommandError {
     /// Shows the error: on stderr for people, on stdout as JSON.
     pub(crate) fn show(&self, as_json: bool) {
         if as_json {
-            println!(
-                "{}",
-                json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}})
-            );
+            println!("{}", json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}}));
         } else {
             eprintln!("mw: {}", self.message);
             if !self.hint.is_empty() {
@@ -74,28 +66,15 @@ impl From<Error> for CommandError {
                 exit_code::STORE
             }
         };
-        Self {
-            code: error.code().to_owned(),
-            message: error.to_string(),
-            hint: error.hint(),
-            exit,
-        }
+        Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint(), exit }
     }
 }
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
         // Whoever reads our output has seen enough: no failure, and nothing more to say.
-        let exit = if error.kind() == io::ErrorKind::BrokenPipe {
-            0
-        } else {
-            exit_code::FAILURE
-        };
-        let message = if exit == 0 {
-            String::new()
-        } else {
-            error.to_string()
-        };
+        let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
+        let message = if exit == 0 { String::new() } else { error.to_string() };
         Self {
             code: "io".to_owned(),
             message,

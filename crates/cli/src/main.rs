@@ -55,24 +55,13 @@ fn main() -> ExitCode {
 
 /// Bad arguments, in the same shape as every other error; help and version are no errors.
 fn refuse(error: &clap::Error) -> ExitCode {
-    let asked_for_json = std::env::args_os()
-        .take_while(|word| word != "--")
-        .any(|word| word == "--json");
+    let asked_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
     if !error.use_stderr() || !asked_for_json {
         let _ = error.print();
         return ExitCode::from(if error.use_stderr() { exit_code::USAGE } else { 0 });
     }
     let text = error.render().to_string();
-    let message = text
-        .lines()
-        .next()
-        .unwrap_or("bad arguments")
-        .trim_start_matches("error: ")
-        .to_owned();
-    CommandError::usage(
-        message,
-        "mw --help, or mw help COMMAND, shows what can be written",
-    )
-    .show(true);
+    let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
+    CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
     ExitCode::from(exit_code::USAGE)
 }

@@ -19,10 +19,7 @@ pub(crate) fn out(text: &str) -> std::io::Result<()> {
 
 /// Cuts a text to a number of columns, control characters taken out.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
-    let text: String = clean_text(text)
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let text: String = clean_text(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if text.width() <= columns {
         return text;
     }
@@ -50,11 +47,7 @@ pub(crate) fn duration(ms: u64) -> String {
 
 /// Returns `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{number} {noun}s")
-    }
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// Returns a bar of block characters.
@@ -94,33 +87,22 @@ fn coloured(text: &str, status: Status, colour: bool) -> String {
         Status::Cancelling | Status::Cancelled => "33",
         Status::Lost => "35",
     };
-    if colour {
-        format!("\x1b[{code}m{text}\x1b[0m")
-    } else {
-        text.to_owned()
-    }
+    if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
 fn title(task: &Task) -> String {
-    task.name
-        .clone()
-        .or_else(|| task.description.clone())
-        .unwrap_or_else(|| task.command.clone())
+    task.name.clone().or_else(|| task.description.clone()).unwrap_or_else(|| task.command.clone())
 }
 
 /// The state with what matters about it.
 fn state(task: &Task) -> String {
     match (task.status, &task.cause) {
-        (Status::Pending, _) => task.queue_position.map_or_else(
-            || "pending".to_owned(),
-            |place| format!("pending ({place}. in queue)"),
-        ),
+        (Status::Pending, _) => task
+            .queue_position
+            .map_or_else(|| "pending".to_owned(), |place| format!("pending ({place}. in queue)")),
         (Status::Running, _) if task.progress.is_some() => {
             let percent = task.progress.as_ref().and_then(|progress| progress.percent);
-            percent.map_or_else(
-                || "running".to_owned(),
-                |percent| format!("running {percent:.0}%"),
-            )
+            percent.map_or_else(|| "running".to_owned(), |percent| format!("running {percent:.0}%"))
         }
         (status, Some(cause)) if status != Status::Completed => format!("{} ({cause})", status.word()),
         (status, _) => status.word().to_owned(),
@@ -130,11 +112,7 @@ fn state(task: &Task) -> String {
 /// One line for one task.
 pub(crate) fn line(task: &Task, colour: bool) -> String {
     let elapsed = task.duration_ms.map(duration).unwrap_or_default();
-    let head = coloured(
-        &format!("{} {} {}", icon(task.status), task.id, state(task)),
-        task.status,
-        colour,
-    );
+    let head = coloured(&format!("{} {} {}", icon(task.status), task.id, state(task)), task.status, colour);
     let rest = shortened(&title(task), terminal::width().saturating_sub(20).max(20));
     format!("{head}  {elapsed}  {rest}")
 }
@@ -164,9 +142,7 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
     }
     let width = terminal::width();
     let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["", "ID", "STATUS", "TIME", "WHAT"]);
     let room = width.saturating_sub(52).max(16);
     for task in &page.tasks {
@@ -175,11 +151,7 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
             (None, Some(description)) => description.clone(),
             (None, None) => task.command.clone(),
         };
-        let survivors = if task.survivors > 0 {
-            format!(" +{}", task.survivors)
-        } else {
-            String::new()
-        };
+        let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
         table.add_row([
             icon(task.status).to_owned(),
             task.id.to_string(),
@@ -208,10 +180,8 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
 
 /// One task in full.
 pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
-    let mut rows = vec![
-        ("task", task.id.to_string()),
-        ("status", coloured(&state(task), task.status, colour)),
-    ];
+    let mut rows =
+        vec![("task", task.id.to_string()), ("status", coloured(&state(task), task.status, colour))];
     let mut add = |name: &'static str, value: Option<String>| rows.extend(value.map(|value| (name, value)));
     add("name", task.name.clone());
     add("about", task.description.clone());
@@ -226,34 +196,18 @@ pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     add("exit code", task.exit_code.map(|code| code.to_string()));
     add("signal", task.signal.clone());
     add("deadline", task.deadline.map(|at| at.to_string()));
-    add(
-        "survivors",
-        (task.survivors > 0).then(|| task.survivors.to_string()),
-    );
+    add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
     add("runs", (task.runs > 1).then(|| task.runs.to_string()));
     let dropped = if task.dropped_bytes > 0 {
         format!(", {} dropped", bytes(task.dropped_bytes))
     } else {
         String::new()
     };
-    add(
-        "output",
-        Some(format!(
-            "{} ({}{dropped})",
-            task.output_path,
-            bytes(task.output_bytes)
-        )),
-    );
-    let mut text: String = rows
-        .iter()
-        .map(|(name, value)| format!("{name:<10} {}\n", visible(value, colour)))
-        .collect();
+    add("output", Some(format!("{} ({}{dropped})", task.output_path, bytes(task.output_bytes))));
+    let mut text: String =
+        rows.iter().map(|(name, value)| format!("{name:<10} {}\n", visible(value, colour))).collect();
     if !output.is_empty() {
-        text.push_str(&format!(
-            "{}\n{}\n",
-            "─".repeat(terminal::width().min(60)),
-            output.trim_end()
-        ));
+        text.push_str(&format!("{}\n{}\n", "─".repeat(terminal::width().min(60)), output.trim_end()));
     }
     text
 }
@@ -270,11 +224,7 @@ fn visible(value: &str, colour: bool) -> String {
 pub(crate) fn receipt(receipt: &KillReceipt) -> String {
     let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
     let mut text = if signals.is_empty() {
-        format!(
-            "{} {}: nothing was left to kill\n",
-            receipt.id,
-            receipt.status.word()
-        )
+        format!("{} {}: nothing was left to kill\n", receipt.id, receipt.status.word())
     } else {
         let killed = count(receipt.killed.len(), "process").replace("processs", "processes");
         format!(
@@ -297,12 +247,7 @@ mod tests {
 
     #[test]
     fn durations_read_naturally() {
-        for (ms, text) in [
-            (4200, "4.2s"),
-            (45_000, "45s"),
-            (723_000, "12m 3s"),
-            (7_500_000, "2h 5m"),
-        ] {
+        for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
             assert_eq!(duration(ms), text);
         }
     }

@@ -72,10 +72,7 @@ pub(crate) struct ProgressLine {
 
 impl ProgressLine {
     pub(crate) fn new(json: bool) -> Self {
-        Self {
-            shown: !json && std::io::stderr().is_terminal(),
-            drawn: false,
-        }
+        Self { shown: !json && std::io::stderr().is_terminal(), drawn: false }
     }
 
     pub(crate) const fn is_shown(&self) -> bool {
@@ -89,10 +86,7 @@ impl ProgressLine {
         request: &WaitRequest,
         begun: Instant,
     ) -> Result<WaitReply, CommandError> {
-        let request = WaitRequest {
-            look_every: Some(EVERY),
-            ..request.clone()
-        };
+        let request = WaitRequest { look_every: Some(EVERY), ..request.clone() };
         let reply = runtime.wait_with(&request, |tasks| {
             self.draw(&describe(runtime, tasks, begun));
             true
@@ -122,25 +116,13 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
     };
-    let request = ReadRequest {
-        from: From::TailBytes(1024),
-        max_bytes: 1024,
-        ..ReadRequest::default()
-    };
-    let tail = runtime
-        .read(task.id.as_str(), &Scope::All, &request)
-        .map(|reply| reply.bytes())
-        .unwrap_or_default();
+    let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
+    let tail =
+        runtime.read(task.id.as_str(), &Scope::All, &request).map(|reply| reply.bytes()).unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
-    let last = text
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty())
-        .unwrap_or("")
-        .trim();
+    let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let percent = meanwhile::Progress::in_tail(&tail).and_then(|progress| progress.percent);
-    let bar = percent
-        .map(|percent| format!("{} {percent:.0}%  ", render::bar(percent, 10)))
-        .unwrap_or_default();
+    let bar =
+        percent.map(|percent| format!("{} {percent:.0}%  ", render::bar(percent, 10))).unwrap_or_default();
     format!("{elapsed}  {} {}  {bar}{last}", task.id, task.status.word())
 }

@@ -58,9 +58,7 @@ pub(crate) fn ring(home: &Home) {
     let mut socket = None;
     for entry in entries.flatten() {
         let Some(socket) = socket.get_or_insert_with(|| {
-            UnixDatagram::unbound()
-                .and_then(|s| s.set_nonblocking(true).map(|()| s))
-                .ok()
+            UnixDatagram::unbound().and_then(|s| s.set_nonblocking(true).map(|()| s)).ok()
         }) else {
             return;
         };

@@ -53,16 +53,9 @@ impl Runtime {
             if is_live(&task) {
                 let reason = format!(
                     "it is {}",
-                    if task.survivors > 0 {
-                        "over, but children of it live"
-                    } else {
-                        task.status.word()
-                    }
+                    if task.survivors > 0 { "over, but children of it live" } else { task.status.word() }
                 );
-                report.kept.push(Retained {
-                    id: id.clone(),
-                    reason,
-                });
+                report.kept.push(Retained { id: id.clone(), reason });
             } else {
                 self.remove(id)?;
                 report.cleared.push(id.clone());
@@ -77,12 +70,8 @@ impl Runtime {
     /// When the database fails.
     pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
         self.reconcile()?;
-        let before = older_than_ms.map(|ms| {
-            self.clock
-                .now()
-                .as_micros()
-                .saturating_sub(ms.saturating_mul(1000) as i64)
-        });
+        let before = older_than_ms
+            .map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
         Ok(self.store.ended(filter, before, &self.home.tasks())?)
     }
 
@@ -97,10 +86,7 @@ impl Runtime {
             Ok(()) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(Error::io(format!(
-                    "cannot remove {}",
-                    self.home.task(id).display()
-                ))(error));
+                return Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error));
             }
         }
         transaction.commit()?;

@@ -19,19 +19,12 @@ pub(crate) struct Line {
 impl Line {
     /// Connects; fails when no supervisor lives.
     pub(crate) fn connect(home: &Home, id: &TaskId) -> io::Result<Self> {
-        let stream = short(&home.task(id).join(CONTROL_SOCKET), |path| {
-            UnixStream::connect(path)
-        })?;
-        Ok(Self {
-            reader: BufReader::new(stream),
-        })
+        let stream = short(&home.task(id).join(CONTROL_SOCKET), |path| UnixStream::connect(path))?;
+        Ok(Self { reader: BufReader::new(stream) })
     }
 
     pub(crate) fn send(&mut self, operation: Operation) -> io::Result<()> {
-        let mut text = serde_json::to_vec(&ControlRequest {
-            v: CONTROL_VERSION,
-            operation,
-        })?;
+        let mut text = serde_json::to_vec(&ControlRequest { v: CONTROL_VERSION, operation })?;
         text.push(b'\n');
         self.reader.get_mut().write_all(&text)
     }

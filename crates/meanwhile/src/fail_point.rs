@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 /// Every named step of the library, in the order in which a task's life meets them.
 pub const FAIL_POINTS: [&str; 10] = [
     "start-directory-made",
-    "start-spec-written",
     "start-committed",
+    "start-spec-written",
+    "start-unstaged",
     "start-message-sent",
     "start-answered",
-    "started-committed",
     "settle-begun",
     "settle-committed",
     "kill-sent",

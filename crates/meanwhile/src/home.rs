@@ -47,18 +47,11 @@ impl Home {
         if found.uid() != rustix::process::geteuid().as_raw() {
             return Err(self.unusable("it belongs to another user"));
         }
-        if rustix::fs::access(
-            &self.root,
-            rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK,
-        )
-        .is_err()
+        if rustix::fs::access(&self.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err()
         {
             return Err(self.unusable("it is not writable"));
         }
-        if [self.tasks(), self.bells(), self.starting()]
-            .iter()
-            .any(|part| fs::metadata(part).is_err())
-        {
+        if [self.tasks(), self.bells(), self.starting()].iter().any(|part| fs::metadata(part).is_err()) {
             self.make()?;
         }
         Ok(())
@@ -111,13 +104,77 @@ impl Home {
         self.task(id).join(RUNS_DIR).join(run.to_string())
     }
 
-    /// Makes the directory of a new task; fails when it exists.
-    pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<()> {
-        DirBuilder::new().mode(0o700).create(self.task(id))
+    fn starting(&self) -> PathBuf {
+        self.root.join("starting")
     }
 
-    pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
-        let path = self.task(&spec.id).join(SPEC_FILE);
+    /// Makes the directory of a new task in the staging area and holds it; nothing when the id is taken.
+    ///
+    /// Whoever finds a staged directory that nobody holds knows that its starter was killed.
+    pub(crate) fn stage_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
+        let path = self.starting().join(id.as_str());
+        if fs::symlink_metadata(self.task(id)).is_ok() {
+            return Ok(None);
+        }
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            Err(error) => return Err(error),
+        }
+        let directory = File::open(&path)?;
+        directory.lock()?;
+        // A sweeper may have removed it between the two calls.
+        let same = fs::metadata(&path)
+            .is_ok_and(|found| directory.metadata().is_ok_and(|own| own.ino() == found.ino()));
+        Ok(same.then_some(StartHold { _directory: directory, path }))
+    }
+
+    /// Removes a task's directory, wherever it is.
+    pub(crate) fn remove_task(&self, id: &TaskId) {
+        for path in [self.starting().join(id.as_str()), self.task(id)] {
+            let _ = fs::remove_dir_all(path);
+        }
+    }
+
+    /// Tells whether a staged task was written down completely.
+    pub(crate) fn is_staged_whole(&self, id: &TaskId) -> bool {
+        self.starting().join(id.as_str()).join(SPEC_FILE).exists()
+    }
+
+    /// Puts a staged directory in its place, where it stays held.
+    pub(crate) fn unstage_task(&self, id: &TaskId) -> io::Result<()> {
+        fs::rename(self.starting().join(id.as_str()), self.task(id))
+    }
+
+    /// Holds a task that waits while it is being started.
+    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
+        let path = self.task(id);
+        let directory = File::open(&path)?;
+        directory.lock()?;
+        Ok(StartHold { _directory: directory, path })
+    }
+
+    /// Tells whether somebody is just starting this task. The staging area comes first: directories
+    /// move from there to their place, never back.
+    pub(crate) fn is_being_started(&self, id: &TaskId) -> bool {
+        let directories = [self.starting().join(id.as_str()), self.task(id)];
+        directories.iter().any(|path| File::open(path).is_ok_and(|directory| is_locked(&directory)))
+    }
+
+    /// Returns the staged tasks whose starters were killed, held.
+    pub(crate) fn abandoned_starts(&self) -> Vec<(TaskId, StartHold)> {
+        let Ok(entries) = fs::read_dir(self.starting()) else { return Vec::new() };
+        let abandoned = |path: PathBuf| {
+            let id: TaskId = path.file_name()?.to_str()?.parse().ok()?;
+            let directory = File::open(&path).ok()?;
+            directory.try_lock().ok()?;
+            path.exists().then_some((id, StartHold { _directory: directory, path }))
+        };
+        entries.flatten().filter_map(|entry| abandoned(entry.path())).collect()
+    }
+
+    pub(crate) fn write_spec(&self, spec: &TaskSpec, directory: &Path) -> Result<()> {
+        let path = directory.join(SPEC_FILE);
         let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
         let written = OpenOptions::new()
             .write(true)
@@ -133,10 +190,7 @@ impl Home {
     /// # Errors
     /// When `spec.json` is missing, unreadable, or of a newer version.
     pub fn spec(&self, id: &TaskId) -> Result<TaskSpec> {
-        let damaged = |message: String| Error::Damaged {
-            id: id.to_string(),
-            message,
-        };
+        let damaged = |message: String| Error::Damaged { id: id.to_string(), message };
         let text = fs::read(self.task(id).join(SPEC_FILE))
             .map_err(|error| damaged(format!("spec.json cannot be read: {error}")))?;
         let version = serde_json::from_slice::<serde_json::Value>(&text)
@@ -150,11 +204,7 @@ impl Home {
         }
         let spec: TaskSpec = serde_json::from_slice(&text)
             .map_err(|error| damaged(format!("spec.json is corrupt: {error}")))?;
-        if spec.id == *id {
-            Ok(spec)
-        } else {
-            Err(damaged(format!("spec.json belongs to {}", spec.id)))
-        }
+        if spec.id == *id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
     }
 
     /// Reads the exit record of a run, if there is one.
@@ -167,9 +217,7 @@ impl Home {
     /// Reads the journal from a line on.
     pub(crate) fn journal(&self, id: &TaskId) -> Vec<JournalLine> {
         let text = fs::read_to_string(self.task(id).join(JOURNAL_FILE)).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// Replaces a file in a task's directory whole.
@@ -187,67 +235,15 @@ impl Home {
 
     /// Tells whether a supervisor of this task lives: it holds a lock.
     pub(crate) fn is_supervised(&self, id: &TaskId) -> bool {
-        File::open(self.task(id).join(SPEC_FILE)).is_ok_and(|file| is_locked(&file))
-    }
-
-    fn starting(&self) -> PathBuf {
-        self.root.join("starting")
-    }
-
-    /// Marks a task as being started, for as long as the returned value lives. Whoever finds a mark
-    /// that nobody holds knows that its starter was killed.
-    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
-        let path = self.starting().join(id.as_str());
-        loop {
-            let file = OpenOptions::new()
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .mode(0o600)
-                .open(&path)?;
-            file.lock()?;
-            // A sweeper may have removed it between the two calls.
-            if fs::metadata(&path)
-                .is_ok_and(|found| file.metadata().is_ok_and(|own| own.ino() == found.ino()))
-            {
-                return Ok(StartHold { _file: file, path });
-            }
-        }
-    }
-
-    /// Tells whether somebody is just starting this task.
-    pub(crate) fn is_being_started(&self, id: &TaskId) -> bool {
-        File::open(self.starting().join(id.as_str())).is_ok_and(|file| is_locked(&file))
-    }
-
-    /// Returns the starts whose starters were killed; each stays marked until its value is dropped.
-    pub(crate) fn abandoned_starts(&self) -> Vec<(TaskId, StartHold)> {
-        let Ok(entries) = fs::read_dir(self.starting()) else {
-            return Vec::new();
-        };
-        let abandoned = |path: PathBuf| {
-            let id: TaskId = path.file_name()?.to_str()?.parse().ok()?;
-            let file = File::open(&path).ok()?;
-            file.try_lock().ok()?;
-            Some((id, StartHold { _file: file, path }))
-        };
-        entries
-            .flatten()
-            .filter_map(|entry| abandoned(entry.path()))
-            .collect()
+        File::open(self.task(id).join(JOURNAL_FILE)).is_ok_and(|file| is_locked(&file))
     }
 }
 
-/// A mark that a task is being started; removed when dropped.
+/// A task directory held by the one who starts the task.
 pub(crate) struct StartHold {
-    _file: File,
-    path: PathBuf,
-}
-
-impl Drop for StartHold {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
+    _directory: File,
+    /// Where the directory was when it was taken.
+    pub(crate) path: PathBuf,
 }
 
 fn is_locked(file: &File) -> bool {

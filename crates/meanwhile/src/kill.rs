@@ -74,10 +74,7 @@ impl Runtime {
                 TaskState::Ended { .. } if task.survivors == 0 => return Ok(None),
                 _ if Instant::now() > patience => {
                     let message = "its supervisor does not answer".to_owned();
-                    return Err(Error::Refused {
-                        id: id.to_string(),
-                        message,
-                    });
+                    return Err(Error::Refused { id: id.to_string(), message });
                 }
                 _ => std::thread::sleep(Duration::from_millis(2)),
             }
@@ -86,11 +83,8 @@ impl Runtime {
 
     fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Line> {
         let mut line = Line::connect(&self.home, id)?;
-        let operation = Operation::Kill {
-            by: request.by.clone(),
-            signal: request.signal,
-            grace_ms: request.grace_ms,
-        };
+        let operation =
+            Operation::Kill { by: request.by.clone(), signal: request.signal, grace_ms: request.grace_ms };
         line.send(operation)?;
         fail_point("kill-sent");
         Ok(line)
@@ -132,10 +126,7 @@ impl Runtime {
         if !matches!(task.state, TaskState::Pending { .. }) {
             return Ok(false);
         }
-        let cause = Cause::Cancelled {
-            by: request.by.clone(),
-            exit: None,
-        };
+        let cause = Cause::Cancelled { by: request.by.clone(), exit: None };
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
         bell::ring(&self.home);

@@ -15,25 +15,42 @@ use crate::fail_point::fail_point;
 use crate::home::Home;
 use crate::settings::Settings;
 
+/// What a supervisor is summoned for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To execute a command.
+    Spawn,
+    /// To look after one that runs.
+    Adopt,
+}
+
+impl Purpose {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Spawn => "spawn",
+            Self::Adopt => "adopt",
+        }
+    }
+}
+
 /// A supervisor process that waits for its message. Dropped without one, it goes away by itself.
 pub(crate) struct Supervisor {
     process: Child,
 }
 
 impl Supervisor {
-    /// Starts the program. This may be done before it is known that it will be needed: it gets ready
-    /// on another core while the task is written down.
-    pub(crate) fn summon(settings: &Settings) -> Result<Self> {
+    /// Starts the program for a run in a directory. This may be done before it is known that it will
+    /// be needed: it gets ready on another core while the task is written down.
+    pub(crate) fn summon(settings: &Settings, purpose: Purpose, directory: &Path, run: u32) -> Result<Self> {
         let path = &settings.programs.supervisor;
         let process = Command::new(path)
+            .args([purpose.word(), &run.to_string()])
+            .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|source| Error::Supervisor {
-                path: path.clone(),
-                source,
-            })?;
+            .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
         Ok(Self { process })
     }
 
@@ -72,54 +89,31 @@ impl Drop for Supervisor {
 }
 
 /// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
-pub(crate) fn spawn_message(
-    home: &Home,
-    settings: &Settings,
-    spec: &TaskSpec,
-    run: u32,
-) -> Result<StartMessage> {
+pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec) -> Result<StartMessage> {
     let argv = spec.command.argv();
-    let path = spec
-        .env
-        .iter()
-        .rev()
-        .find(|var| var.name.as_bytes() == b"PATH")
-        .map(|var| var.value.as_bytes());
+    let path =
+        spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
     let program = find_program(&argv[0], path, &spec.cwd)?;
     let env = spec
         .env
         .iter()
         .map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into())
         .collect();
-    let launch = Launch::Spawn {
-        program,
-        argv,
-        env,
-        cwd: spec.cwd.clone(),
-        umask: spec.umask,
-    };
-    Ok(message(home, settings, spec, run, launch))
+    let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
+    Ok(message(settings, spec, launch))
 }
 
 /// Writes down how a task that runs unsupervised is to be adopted.
-pub(crate) fn adopt_message(
-    home: &Home,
-    settings: &Settings,
-    spec: &TaskSpec,
-    run: u32,
-    launch: Launch,
-) -> StartMessage {
-    message(home, settings, spec, run, launch)
+pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage {
+    message(settings, spec, launch)
 }
 
-fn message(home: &Home, settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
     settle.push(RawText::from(spec.id.as_str()));
     StartMessage {
         version: START_VERSION,
-        task_dir: home.task(&spec.id).as_os_str().as_bytes().into(),
         task: spec.id.to_string(),
-        run,
         launch,
         io: spec.io,
         limits: spec.limits.clone(),
@@ -169,9 +163,7 @@ fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<Ra
         vec![cwd.join(name_os)]
     } else {
         let path = path.unwrap_or(USUAL_PATH);
-        path.split(|byte| *byte == b':')
-            .map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os))
-            .collect()
+        path.split(|byte| *byte == b':').map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os)).collect()
     };
     let files: Vec<_> = candidates.into_iter().filter(|file| file.exists()).collect();
     let executable = files

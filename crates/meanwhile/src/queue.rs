@@ -86,25 +86,18 @@ enum Verdict {
 
 fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<Verdict> {
     if task.deadline.is_some_and(|deadline| deadline <= now) {
-        return Ok(Verdict::End(Cause::TimedOut {
-            limit: TimeLimit::Deadline,
-            exit: None,
-        }));
+        return Ok(Verdict::End(Cause::TimedOut { limit: TimeLimit::Deadline, exit: None }));
     }
     for id in &task.after {
         match transaction.task(id)? {
             Some(before) if before.status == Status::Completed => {}
             Some(before) if before.status.is_terminal() => {
                 let how = before.cause.unwrap_or_else(|| before.status.word().to_owned());
-                return Ok(Verdict::End(Cause::Skipped {
-                    reason: format!("{id} did not complete ({how})"),
-                }));
+                return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} did not complete ({how})") }));
             }
             Some(_) => return Ok(Verdict::Wait),
             None => {
-                return Ok(Verdict::End(Cause::Skipped {
-                    reason: format!("{id} was removed"),
-                }));
+                return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} was removed") }));
             }
         }
     }

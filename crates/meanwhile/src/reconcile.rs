@@ -12,7 +12,7 @@
 
 use std::fs;
 
-use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch};
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch, METADATA_FILE};
 use mw_model::{Cause, Event, Process, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp};
 
 use crate::bell;
@@ -20,7 +20,7 @@ use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
-use crate::launch::{self, Supervisor};
+use crate::launch::{self, Purpose, Supervisor};
 use crate::queue;
 use crate::runtime::Runtime;
 use crate::store::{Change, Transaction, new_task};
@@ -37,6 +37,14 @@ struct Findings {
 }
 
 impl Findings {
+    /// Why the command of a run was not executed, if its supervisor said so.
+    fn not_executed(&self, run: u32) -> Option<&str> {
+        self.journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
+            JournalEntry::NotExecuted { message } => Some(message.as_str()),
+            _ => None,
+        })
+    }
+
     fn started(&self, run: u32) -> Option<(Process, Timestamp)> {
         let of_run = || self.journal.iter().filter(|line| line.run == run);
         let known = of_run().find_map(|line| match &line.entry {
@@ -44,11 +52,7 @@ impl Findings {
             _ => None,
         });
         // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
-        let nobody = || Process {
-            pid: 0,
-            start_ticks: 0,
-            boot_id: String::new(),
-        };
+        let nobody = || Process { pid: 0, start_ticks: 0, boot_id: String::new() };
         known.or_else(|| of_run().next().map(|line| (nobody(), line.at)))
     }
 }
@@ -82,20 +86,25 @@ impl Runtime {
         let Some(task) = self.store.task(id, &self.home.tasks())? else {
             return Ok(false);
         };
-        let findings = Findings {
-            being_started: false,
-            ..self.look_at(&task)
-        };
+        let findings = Findings { being_started: false, ..self.look_at(&task) };
         self.act_on(&task, &findings)
     }
 
-    /// Removes what a killed starter left of a task that was never written down.
+    /// Finishes or undoes what a killed starter left in the staging area.
     fn sweep_abandoned_starts(&self) -> Result<()> {
-        for (id, mark) in self.home.abandoned_starts() {
+        for (id, hold) in self.home.abandoned_starts() {
             if self.store.task(&id, &self.home.tasks())?.is_none() {
-                let _ = fs::remove_dir_all(self.home.task(&id));
+                self.home.remove_task(&id);
+            } else if self.home.is_staged_whole(&id) {
+                let _ = self.home.unstage_task(&id);
+            } else {
+                // Nobody was told of it, and it cannot be run.
+                let transaction = self.store.begin(&self.home.tasks())?;
+                transaction.delete(&id)?;
+                self.home.remove_task(&id);
+                transaction.commit()?;
             }
-            drop(mark);
+            drop(hold);
         }
         Ok(())
     }
@@ -115,10 +124,7 @@ impl Runtime {
             _ => {}
         }
         let findings = self.look_at(task);
-        let current = matches!(
-            task.state,
-            TaskState::Running { .. } | TaskState::Cancelling { .. }
-        );
+        let current = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
         if current && findings.supervised && findings.record.is_none() && findings.seen == task.journal_seen {
             return Ok(false);
         }
@@ -130,6 +136,10 @@ impl Runtime {
 
     fn act_on(&self, task: &Task, findings: &Findings) -> Result<bool> {
         let unsupervised = !findings.supervised && findings.record.is_none() && !findings.being_started;
+        if unsupervised && let Some(message) = findings.not_executed(task.state.run()) {
+            let cause = Cause::SpawnFailed { message: message.to_owned() };
+            return self.record_unsupervised(&task.id, task.state.run(), cause);
+        }
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
             return self.adopt(task, findings, process, started_at);
         }
@@ -142,13 +152,7 @@ impl Runtime {
         let supervised = self.home.is_supervised(&task.id);
         let record = self.home.result(&task.id, task.state.run());
         let journal = self.home.journal(&task.id);
-        Findings {
-            seen: journal.len() as u64,
-            journal,
-            record,
-            supervised,
-            being_started,
-        }
+        Findings { seen: journal.len() as u64, journal, record, supervised, being_started }
     }
 
     /// Turns what was found into events.
@@ -178,34 +182,23 @@ impl Runtime {
                 None => {}
             }
         }
-        let fresh = findings
-            .journal
-            .iter()
-            .skip(task.journal_seen as usize)
-            .filter(|line| line.run == run);
+        let fresh = findings.journal.iter().skip(task.journal_seen as usize).filter(|line| line.run == run);
         for line in fresh {
             let event = match &line.entry {
-                JournalEntry::KillRequested { by, signal } => Event::KillRequested {
-                    by: by.clone(),
-                    signal: *signal,
-                },
-                JournalEntry::Stalled { prompt } => Event::Stalled {
-                    prompt: prompt.clone(),
-                },
-                JournalEntry::Spawning
+                JournalEntry::KillRequested { by, signal } => {
+                    Event::KillRequested { by: by.clone(), signal: *signal }
+                }
+                JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
+                JournalEntry::Spawning { .. }
+                | JournalEntry::NotExecuted { .. }
                 | JournalEntry::Started { .. }
                 | JournalEntry::LimitReached { .. }
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };
-            changed |= transaction
-                .apply(&mut task, &event, line.at, Change::default())
-                .is_ok();
+            changed |= transaction.apply(&mut task, &event, line.at, Change::default()).is_ok();
         }
-        let seen = Change {
-            journal_seen: Some(findings.seen),
-            ..Change::default()
-        };
+        let seen = Change { journal_seen: Some(findings.seen), ..Change::default() };
         let live = matches!(
             task.state,
             TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Starting { .. }
@@ -218,10 +211,7 @@ impl Runtime {
                 survivors: Some(record.survivors.len() as u32),
                 ..seen
             };
-            let event = Event::Ended {
-                cause: record.cause(),
-                ended_at: record.completed_at,
-            };
+            let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
             transaction.apply(&mut task, &event, now, change)?;
             changed = true;
         }
@@ -258,17 +248,13 @@ impl Runtime {
         let run = task.state.run();
         self.record_findings(
             &task.id,
-            &Findings {
-                record: None,
-                supervised: true,
-                journal: findings.journal.clone(),
-                ..*findings
-            },
+            &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings },
         )?;
         let launch = Launch::Adopt { process, started_at };
         let adopted = self.home.spec(&task.id).and_then(|spec| {
-            let message = launch::adopt_message(&self.home, &self.settings, &spec, run, launch);
-            Supervisor::summon(&self.settings)?.hand_over(&message)
+            let message = launch::adopt_message(&self.settings, &spec, launch);
+            let directory = self.home.task(&task.id);
+            Supervisor::summon(&self.settings, Purpose::Adopt, &directory, run)?.hand_over(&message)
         });
         match adopted {
             Ok(_) => {
@@ -295,7 +281,7 @@ impl Runtime {
         }
     }
 
-    fn record_loss(&self, id: &TaskId, run: u32, reason: &str) -> Result<bool> {
+    fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
@@ -304,9 +290,6 @@ impl Runtime {
         if task.state.run() != run || matches!(task.state, TaskState::Ended { .. }) {
             return Ok(false);
         }
-        let cause = Cause::Lost {
-            reason: reason.to_owned(),
-        };
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
         bell::ring(&self.home);
@@ -347,7 +330,7 @@ impl Runtime {
         let mut failed = false;
         for task in picked.to_launch {
             let hold = self.home.hold_start(&task.id);
-            let launched = self.launch(task, None);
+            let launched = self.launch(task);
             // What was killed on the way waits for the next command; trying at once might never end.
             failed |= launched.is_err_and(|error| !matches!(error, Error::Unanswered));
             drop(hold);
@@ -380,12 +363,9 @@ impl Runtime {
         Ok(())
     }
 
-    /// Brings `metadata.json` and the derived part of `result.json` up to date. Best effort: views.
+    /// Brings `metadata.json` up to date. Best effort: a view.
     fn write_views(&self, task: &Task) {
-        use mw_model::wire::{METADATA_FILE, RESULT_FILE};
-        let Ok(spec) = self.home.spec(&task.id) else {
-            return;
-        };
+        let Ok(spec) = self.home.spec(&task.id) else { return };
         let mut metadata = launch::metadata(&spec, task.status);
         metadata.started_at = task.started_at;
         metadata.completed_at = task.ended_at;
@@ -394,35 +374,15 @@ impl Runtime {
         if let Ok(text) = serde_json::to_vec_pretty(&metadata) {
             let _ = self.home.replace(&task.id, METADATA_FILE, &text);
         }
-        if let Some(mut record) = self.home.result(&task.id, task.state.run())
-            && record.stdout_lines.is_none()
-            && let Some(lines) = self.count_lines(task)
-        {
-            record.stdout_lines = Some(lines.stdout);
-            record.stderr_lines = Some(lines.stderr);
-            record.summary = lines.last_line;
-            if let Ok(text) = serde_json::to_vec(&record) {
-                let _ = self.home.replace(&task.id, RESULT_FILE, &text);
-            }
-        }
     }
 }
 
 /// Fills an empty database from the task directories. Directories that cannot be read are left alone.
 pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
     let mut specs: Vec<TaskSpec> = Vec::new();
-    for entry in fs::read_dir(home.tasks())
-        .map_err(Error::io("cannot read the tasks directory"))?
-        .flatten()
-    {
-        let id = entry
-            .file_name()
-            .to_str()
-            .and_then(|name| name.parse::<TaskId>().ok());
-        specs.extend(
-            id.filter(|id| !home.is_being_started(id))
-                .and_then(|id| home.spec(&id).ok()),
-        );
+    for entry in fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
+        let id = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok());
+        specs.extend(id.filter(|id| !home.is_being_started(id)).and_then(|id| home.spec(&id).ok()));
     }
     specs.sort_by_key(|spec| (spec.created_at, spec.number));
     for spec in &specs {
@@ -436,17 +396,8 @@ fn rebuild_task(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> 
     let journal = home.journal(&spec.id);
     let earlier = fs::read_dir(home.task(&spec.id).join(mw_model::wire::RUNS_DIR))
         .map_or(0, |runs| runs.flatten().count() as u32);
-    let run = journal
-        .iter()
-        .map(|line| line.run)
-        .max()
-        .unwrap_or(1)
-        .max(earlier + 1);
-    let origin = if run == 1 {
-        RunOrigin::First
-    } else {
-        RunOrigin::Restart
-    };
+    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
+    let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
     let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
     task.number = transaction.take_number(&spec.session, Some(spec.number))?;
     transaction.insert(&task)?;

@@ -22,24 +22,16 @@ impl Runtime {
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
-            let request = KillRequest {
-                by: "restart".to_owned(),
-                signal: 15,
-                grace_ms: None,
-            };
+            let request = KillRequest { by: "restart".to_owned(), signal: 15, grace_ms: None };
             self.kill_all(std::slice::from_ref(&id), &request)?;
         }
         let task = self.stored(&id)?;
         if !matches!(task.state, TaskState::Ended { .. }) {
             let message = "it did not end and cannot be run again".to_owned();
-            return Err(Error::WrongState {
-                id: id.to_string(),
-                status: task.status.word(),
-                message,
-            });
+            return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
         }
         // What can no longer run is refused before anything is moved.
-        launch::spawn_message(&self.home, &self.settings, &spec, task.state.run() + 1)?;
+        launch::spawn_message(&self.settings, &spec)?;
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
@@ -49,9 +41,7 @@ impl Runtime {
         };
         transaction.apply(
             &mut task,
-            &Event::Requeued {
-                origin: RunOrigin::Restart,
-            },
+            &Event::Requeued { origin: RunOrigin::Restart },
             now,
             Change::default(),
         )?;
@@ -59,7 +49,7 @@ impl Runtime {
         fail_point("restart-committed");
         bell::ring(&self.home);
         self.pump_queue();
-        let mut task = self.stored(&id)?;
+        let mut task = self.current(&id)?;
         if matches!(task.state, TaskState::Pending { .. }) {
             task.queue_position = Some(self.store.queue_position(&task)?);
         }

@@ -42,18 +42,12 @@ impl Runtime {
         let store = match Store::open(&home.database())? {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
-                store.bring_up_to_date(&home.tasks(), |transaction| {
-                    reconcile::rebuild(&home, transaction)
-                })?;
+                store
+                    .bring_up_to_date(&home.tasks(), |transaction| reconcile::rebuild(&home, transaction))?;
                 store
             }
         };
-        Ok(Self {
-            settings,
-            home,
-            store,
-            clock,
-        })
+        Ok(Self { settings, home, store, clock })
     }
 
     /// Returns the home.
@@ -86,9 +80,7 @@ impl Runtime {
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        self.store
-            .task(id, &self.home.tasks())?
-            .ok_or_else(|| Error::NotFound(id.to_string()))
+        self.store.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
     }
 
     /// Returns a task as it is.
@@ -133,12 +125,8 @@ impl Runtime {
             }
             TaskState::Ended { .. } => {
                 if task.survivors > 0
-                    && let Ok(ControlReply::Status {
-                        tree,
-                        output_bytes,
-                        dropped_bytes,
-                        ..
-                    }) = self.control(&task.id, Operation::Status)
+                    && let Ok(ControlReply::Status { tree, output_bytes, dropped_bytes, .. }) =
+                        self.control(&task.id, Operation::Status)
                 {
                     task.survivors = tree.len() as u32;
                     (task.output_bytes, task.dropped_bytes) = (output_bytes, dropped_bytes);
@@ -149,11 +137,7 @@ impl Runtime {
     }
 
     fn progress(&self, task: &Task) -> Option<crate::task::Progress> {
-        let request = ReadRequest {
-            from: From::TailBytes(1024),
-            max_bytes: 1024,
-            ..ReadRequest::default()
-        };
+        let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
         crate::task::Progress::in_tail(&self.read_task(task, &request).ok()?.bytes())
     }
 
@@ -193,19 +177,10 @@ impl Runtime {
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
-            match self.control(
-                &id,
-                Operation::Input {
-                    data: RawText::from(part),
-                    eof: eof && last,
-                },
-            )? {
+            match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
                 ControlReply::Done { bytes } => sent += bytes as usize,
                 ControlReply::Refused { message } => {
-                    return Err(Error::Refused {
-                        id: id.to_string(),
-                        message,
-                    });
+                    return Err(Error::Refused { id: id.to_string(), message });
                 }
                 _ => {
                     return Err(Error::Refused {
@@ -218,14 +193,9 @@ impl Runtime {
                 return Ok(sent as u64);
             }
             if std::time::Instant::now() > patience {
-                let message = format!(
-                    "it does not read its input: {sent} of {} bytes were taken",
-                    data.len()
-                );
-                return Err(Error::Refused {
-                    id: id.to_string(),
-                    message,
-                });
+                let message =
+                    format!("it does not read its input: {sent} of {} bytes were taken", data.len());
+                return Err(Error::Refused { id: id.to_string(), message });
             }
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
@@ -238,10 +208,7 @@ impl Runtime {
     pub fn resize(&self, handle: &str, scope: &Scope, rows: u16, cols: u16) -> Result<()> {
         let id = self.running(handle, scope)?;
         match self.control(&id, Operation::Resize { rows, cols })? {
-            ControlReply::Refused { message } => Err(Error::Refused {
-                id: id.to_string(),
-                message,
-            }),
+            ControlReply::Refused { message } => Err(Error::Refused { id: id.to_string(), message }),
             _ => Ok(()),
         }
     }
@@ -292,10 +259,7 @@ impl Runtime {
     pub fn wait_for_ring(&self, longest: std::time::Duration) -> Result<()> {
         use rustix::event::{PollFd, PollFlags, Timespec, poll};
         let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
-        let timeout = Timespec {
-            tv_sec: longest.as_secs() as i64,
-            tv_nsec: longest.subsec_nanos().into(),
-        };
+        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
         let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&timeout));
         Ok(())
     }

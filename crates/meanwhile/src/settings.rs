@@ -28,11 +28,7 @@ pub struct QueueSettings {
 
 impl Default for QueueSettings {
     fn default() -> Self {
-        Self {
-            max_running: 8,
-            max_running_total: 0,
-            at_capacity: AtCapacity::Queue,
-        }
+        Self { max_running: 8, max_running_total: 0, at_capacity: AtCapacity::Queue }
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mw_model::{
-    Cause, CommandSpec, EnvVar, Event, Io, Lifetime, Limits, RawText, RunOrigin, SPEC_VERSION, Status,
-    TaskId, TaskKind, TaskSpec, TaskState,
+    Cause, CommandSpec, EnvVar, Event, Io, Lifetime, Limits, Process, RawText, RunOrigin, SPEC_VERSION,
+    Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp, next_state,
 };
 
 use crate::bell;
@@ -14,11 +14,11 @@ use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::StartHold;
-use crate::launch::{self, Supervisor};
+use crate::launch::{self, Purpose, Supervisor};
 use crate::queue::{self, Picked};
 use crate::runtime::Runtime;
 use crate::settings::AtCapacity;
-use crate::store::{Change, new_task};
+use crate::store::new_task;
 use crate::task::{Scope, Task};
 
 /// What to do when a task's name belongs to a live one.
@@ -85,10 +85,7 @@ impl TaskRequest {
     /// Refuses what could never run.
     fn check(&self) -> Result<()> {
         let invalid = |message: &str, hint: &str| {
-            Err(Error::Invalid {
-                message: message.to_owned(),
-                hint: hint.to_owned(),
-            })
+            Err(Error::Invalid { message: message.to_owned(), hint: hint.to_owned() })
         };
         let argv = self.command.argv();
         let blank = match &self.command {
@@ -98,9 +95,7 @@ impl TaskRequest {
         if blank {
             return invalid("the command is empty", "write what to run: mw start 'make test'");
         }
-        let texts = argv
-            .iter()
-            .chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
+        let texts = argv.iter().chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
         if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
             return invalid(
                 "the command or its environment holds a NUL byte",
@@ -128,23 +123,12 @@ impl TaskRequest {
             }
         }
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
-            return invalid(
-                "an output cap under 512 bytes leaves no room",
-                "use 512 or more, or 0 for none",
-            );
+            return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
         }
         self.check_directory()?;
-        let path = self
-            .env
-            .iter()
-            .rev()
-            .find(|var| var.name.as_bytes() == b"PATH")
-            .map(|var| var.value.as_bytes());
-        launch::check_command(
-            &self.command,
-            &RawText::from(self.cwd.as_os_str().as_bytes()),
-            path,
-        )
+        let path =
+            self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+        launch::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
     }
 
     fn check_directory(&self) -> Result<()> {
@@ -173,34 +157,49 @@ impl Runtime {
     /// Bad requests, live names, no free slot, a program that cannot be executed.
     pub fn start(&self, request: &TaskRequest) -> Result<Started> {
         request.check()?;
-        // Gets ready while the task is written down; goes away by itself when it is not needed.
-        let supervisor = Supervisor::summon(&self.settings)?;
         if let Some(name) = &request.name
             && let Some(existing) = self.live_named(&request.session, name)?
         {
-            drop(supervisor);
             return self.meet_name(request, existing);
         }
-        let (spec, picked, hold) = self.write_down(request)?;
+        let (id, hold) = self.new_directory(request.kind)?;
+        let started = self.start_in(request, &id, &hold.path);
+        drop(hold);
+        if started.is_err() {
+            self.forget(&id);
+        }
+        started
+    }
+
+    fn start_in(&self, request: &TaskRequest, id: &TaskId, staged: &Path) -> Result<Started> {
+        // Gets ready while the task is written down; goes away by itself when it is not needed.
+        let supervisor = Supervisor::summon(&self.settings, Purpose::Spawn, staged, 1)?;
+        let (spec, picked) = self.write_row(request, id)?;
+        self.home.write_spec(&spec, staged)?;
+        fail_point("start-spec-written");
+        self.home.unstage_task(id).map_err(Error::io("cannot put the task directory in its place"))?;
+        fail_point("start-unstaged");
         bell::ring(&self.home);
         let mut supervisor = Some(supervisor);
-        let mut outcome = Ok(());
+        let mut own = None;
         for task in picked.to_launch {
-            let own = task.id == spec.id;
-            let launched = self.launch(task, supervisor.take());
-            if own {
-                outcome = launched;
+            if task.id == *id {
+                own = Some(self.launch_spec(task, &spec, supervisor.take())?);
+            } else {
+                let hold = self.home.hold_start(&task.id);
+                // Its failure is its own: recorded with it.
+                let _ = self.launch(task);
+                drop(hold);
             }
         }
-        drop(hold);
-        if let Err(error) = outcome {
-            self.forget(&spec.id);
-            return Err(error);
-        }
-        let mut task = self.stored(&spec.id)?;
-        if matches!(task.state, TaskState::Pending { .. }) {
-            task.queue_position = Some(self.store.queue_position(&task)?);
-        }
+        let task = match own {
+            Some(task) => task,
+            None => {
+                let mut task = self.stored(id)?;
+                task.queue_position = Some(self.store.queue_position(&task)?);
+                task
+            }
+        };
         Ok(Started { task, existed: false })
     }
 
@@ -210,10 +209,7 @@ impl Runtime {
             // Before a name is called live, its bearer's state is made true.
             Some(id) => {
                 self.reconcile_task(&id)?;
-                Ok(self
-                    .store
-                    .task(&id, &self.home.tasks())?
-                    .filter(|task| !task.status.is_terminal()))
+                Ok(self.store.task(&id, &self.home.tasks())?.filter(|task| !task.status.is_terminal()))
             }
             None => Ok(None),
         }
@@ -226,27 +222,10 @@ impl Runtime {
                 id: existing.id.to_string(),
                 status: existing.status.word(),
             }),
-            IfRunning::Return => Ok(Started {
-                task: existing,
-                existed: true,
-            }),
+            IfRunning::Return => Ok(Started { task: existing, existed: true }),
             IfRunning::Restart => {
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
-            }
-        }
-    }
-
-    /// Writes directory, spec and row, and reserves a slot if there is one. The returned file keeps
-    /// the start from being taken for abandoned.
-    fn write_down(&self, request: &TaskRequest) -> Result<(TaskSpec, Picked, StartHold)> {
-        let (id, hold) = self.new_directory(request.kind)?;
-        let written = self.write_rows(request, id.clone());
-        match written {
-            Ok((spec, picked)) => Ok((spec, picked, hold)),
-            Err(error) => {
-                let _ = fs::remove_dir_all(self.home.task(&id));
-                Err(error)
             }
         }
     }
@@ -257,36 +236,23 @@ impl Runtime {
             getrandom::fill(&mut random)
                 .map_err(|error| Error::io("no random numbers")(std::io::Error::other(error.to_string())))?;
             let id = TaskId::from_random(kind, u64::from_le_bytes(random));
-            let hold = self
-                .home
-                .hold_start(&id)
-                .map_err(Error::io("cannot mark the start of a task"))?;
-            match self.home.make_task(&id) {
-                Ok(()) => {
-                    fail_point("start-directory-made");
-                    return Ok((id, hold));
-                }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(Error::io("cannot make the task directory")(error)),
+            let staged = self.home.stage_task(&id).map_err(Error::io("cannot make the task directory"))?;
+            if let Some(hold) = staged {
+                fail_point("start-directory-made");
+                return Ok((id, hold));
             }
         }
     }
 
-    fn write_rows(&self, request: &TaskRequest, id: TaskId) -> Result<(TaskSpec, Picked)> {
+    /// Writes the row and reserves a slot if there is one. Durable when it returns.
+    fn write_row(&self, request: &TaskRequest, id: &TaskId) -> Result<(TaskSpec, Picked)> {
         let now = self.clock.now();
         let transaction = self.store.begin(&self.home.tasks())?;
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
         {
-            let status = transaction
-                .task(&other)?
-                .map_or(Status::Pending, |task| task.status)
-                .word();
-            return Err(Error::NameLive {
-                name: name.clone(),
-                id: other.to_string(),
-                status,
-            });
+            let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status).word();
+            return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
         }
         for before in &request.after {
             if transaction.task(before)?.is_none() {
@@ -298,26 +264,17 @@ impl Runtime {
         let room =
             first && request.after.is_empty() && queue::has_room(&transaction, &request.session, limits)?;
         if !room && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity {
-                limit: limits.max_running,
-            });
+            return Err(Error::AtCapacity { limit: limits.max_running });
         }
-        let spec = self.spec_of(request, id, transaction.take_number(&request.session, None)?, now);
-        self.home.write_spec(&spec)?;
-        fail_point("start-spec-written");
-        let state = TaskState::Pending {
-            run: 1,
-            origin: RunOrigin::First,
-        };
+        let number = transaction.take_number(&request.session, None)?;
+        let spec = self.spec_of(request, id.clone(), number, now);
+        let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
         let mut task = new_task(&spec, state, &self.home.log(&spec.id));
-        transaction.insert(&task)?;
         let picked = if room {
-            transaction.apply(&mut task, &Event::Reserved, now, Change::default())?;
-            Picked {
-                to_launch: vec![task],
-                any_ended: false,
-            }
+            transaction.insert_reserved(&mut task, now)?;
+            Picked { to_launch: vec![task], any_ended: false }
         } else {
+            transaction.insert(&task)?;
             queue::pick(&self.home, &transaction, &request.session, limits, now)?
         };
         transaction.commit()?;
@@ -325,11 +282,8 @@ impl Runtime {
         Ok((spec, picked))
     }
 
-    fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: mw_model::Timestamp) -> TaskSpec {
-        let mark = |name: &str, value: &str| EnvVar {
-            name: name.into(),
-            value: value.into(),
-        };
+    fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: Timestamp) -> TaskSpec {
+        let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
         let own = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION"];
         let mut env: Vec<_> = request
             .env
@@ -364,72 +318,82 @@ impl Runtime {
     }
 
     /// Launches a task that holds a slot. Its failure is recorded, and frees the slot.
-    pub(crate) fn launch(&self, mut task: Task, ready: Option<Supervisor>) -> Result<()> {
-        let launched = self.try_launch(&task, ready);
-        fail_point("start-answered");
-        match &launched {
-            // Another supervisor has it: whoever looks next finds its journal.
-            Err(Error::Spawn { code, .. }) if code == "busy" => return Ok(()),
-            // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => return self.after_silence(&task.id),
-            _ => {}
-        }
-        let now = self.clock.now();
-        let transaction = self.store.begin(&self.home.tasks())?;
-        // Somebody may have been faster: a task that ends at once is settled before we are back.
-        if let Some(stored) = transaction.task(&task.id)?
-            && matches!(stored.state, TaskState::Starting { .. })
-            && stored.state.run() == task.state.run()
-        {
-            task = stored;
-            match &launched {
-                Ok((process, started_at)) => {
-                    let event = Event::Started {
-                        process: process.clone(),
-                        started_at: *started_at,
-                    };
-                    transaction.apply(&mut task, &event, now, Change::default())?;
-                }
-                Err(error) => {
-                    let message = match error {
-                        Error::Spawn { message, .. } => message.clone(),
-                        other => other.to_string(),
-                    };
-                    end_unsupervised(
-                        &self.home,
-                        &transaction,
-                        &mut task,
-                        Cause::SpawnFailed { message },
-                        now,
-                    )?;
-                }
+    pub(crate) fn launch(&self, task: Task) -> Result<Task> {
+        match self.home.spec(&task.id) {
+            Ok(spec) => self.launch_spec(task, &spec, None),
+            Err(error) => {
+                self.record_failure(&task, &error)?;
+                Err(error)
             }
+        }
+    }
+
+    /// The same for a spec at hand, and perhaps with a supervisor that waits for its message.
+    ///
+    /// A success is not written to the database: the supervisor's journal has it, and whoever looks
+    /// next takes it from there.
+    fn launch_spec(&self, mut task: Task, spec: &TaskSpec, ready: Option<Supervisor>) -> Result<Task> {
+        let launched = self.try_launch(&task, spec, ready);
+        fail_point("start-answered");
+        match launched {
+            Ok((process, started_at)) => {
+                if let Ok(state) = next_state(&task.state, &Event::Started { process, started_at }) {
+                    task.set_state(state);
+                }
+                Ok(task)
+            }
+            // Another supervisor has it: whoever looks next finds its journal.
+            Err(Error::Spawn { code, .. }) if code == "busy" => Ok(task),
+            // Nobody knows how far it came; its directory does.
+            Err(Error::Unanswered) => self.after_silence(&task.id),
+            Err(error) => {
+                self.record_failure(&task, &error)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {
+        let transaction = self.store.begin(&self.home.tasks())?;
+        let Some(mut stored) = transaction.task(&task.id)? else { return Ok(()) };
+        if matches!(stored.state, TaskState::Starting { .. }) && stored.state.run() == task.state.run() {
+            let message = match error {
+                Error::Spawn { message, .. } => message.clone(),
+                other => other.to_string(),
+            };
+            let cause = Cause::SpawnFailed { message };
+            end_unsupervised(&self.home, &transaction, &mut stored, cause, self.clock.now())?;
             transaction.commit()?;
         }
-        fail_point("started-committed");
-        launched.map(|_| ())
+        Ok(())
     }
 
     /// The supervisor was killed before it answered. What its directory shows decides; a command that
     /// was not executed waits for the next command, which starts it.
-    fn after_silence(&self, id: &TaskId) -> Result<()> {
+    fn after_silence(&self, id: &TaskId) -> Result<Task> {
         self.reconcile_started(id)?;
-        match self.stored(id)?.state {
+        let task = self.stored(id)?;
+        match task.state {
             TaskState::Pending { .. } | TaskState::Starting { .. } => Err(Error::Unanswered),
-            TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(()),
+            TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(task),
         }
     }
 
     fn try_launch(
         &self,
         task: &Task,
+        spec: &TaskSpec,
         ready: Option<Supervisor>,
-    ) -> Result<(mw_model::Process, mw_model::Timestamp)> {
-        let spec = self.home.spec(&task.id)?;
-        let message = launch::spawn_message(&self.home, &self.settings, &spec, task.state.run())?;
+    ) -> Result<(Process, Timestamp)> {
+        let message = launch::spawn_message(&self.settings, spec)?;
         let supervisor = match ready {
             Some(supervisor) => supervisor,
-            None => Supervisor::summon(&self.settings)?,
+            None => Supervisor::summon(
+                &self.settings,
+                Purpose::Spawn,
+                &self.home.task(&task.id),
+                task.state.run(),
+            )?,
         };
         supervisor.hand_over(&message)
     }
@@ -439,7 +403,7 @@ impl Runtime {
         if let Ok(transaction) = self.store.begin(&self.home.tasks()) {
             let _ = transaction.delete(id).and_then(|()| transaction.commit());
         }
-        let _ = fs::remove_dir_all(self.home.task(id));
+        self.home.remove_task(id);
         self.pump_queue();
     }
 }

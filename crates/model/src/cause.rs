@@ -97,14 +97,8 @@ impl Cause {
     pub const fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Exited { code } => Some(*code),
-            Self::Cancelled {
-                exit: Some(Exit::Code(code)),
-                ..
-            }
-            | Self::TimedOut {
-                exit: Some(Exit::Code(code)),
-                ..
-            } => Some(*code),
+            Self::Cancelled { exit: Some(Exit::Code(code)), .. }
+            | Self::TimedOut { exit: Some(Exit::Code(code)), .. } => Some(*code),
             Self::Signaled { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }
@@ -119,14 +113,8 @@ impl Cause {
     pub const fn signal(&self) -> Option<i32> {
         match self {
             Self::Signaled { signal, .. } => Some(*signal),
-            Self::Cancelled {
-                exit: Some(Exit::Signal { number, .. }),
-                ..
-            }
-            | Self::TimedOut {
-                exit: Some(Exit::Signal { number, .. }),
-                ..
-            } => Some(*number),
+            Self::Cancelled { exit: Some(Exit::Signal { number, .. }), .. }
+            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. } => Some(*number),
             Self::Exited { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }

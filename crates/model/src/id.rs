@@ -102,11 +102,7 @@ impl FromStr for TaskId {
                 && suffix.len() == SUFFIX_LEN
                 && suffix.bytes().all(|b| ALPHABET.contains(&b))
         });
-        if valid {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(IdError(text.to_owned()))
-        }
+        if valid { Ok(Self(text.to_owned())) } else { Err(IdError(text.to_owned())) }
     }
 }
 
@@ -153,13 +149,7 @@ pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
     let stem = stem.split('.').find(|part| !part.is_empty()).unwrap_or("");
     let safe: String = stem
         .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '-' {
-                c.to_ascii_lowercase()
-            } else {
-                '-'
-            }
-        })
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
         .take(24)
         .collect();
     let safe = if safe.is_empty() { "task" } else { safe.as_str() };
@@ -194,18 +184,9 @@ mod tests {
         let id: TaskId = "bash-k3f9x2ab".parse().unwrap();
         let at = Timestamp::from_micros(1_770_647_422_000_000);
         assert_eq!(short_handle(TaskKind::Shell, 3), "bash_3");
-        assert_eq!(
-            long_handle(at, "/usr/bin/pytest", &id),
-            "task_20260209_143022_pytest_k3f9"
-        );
-        assert_eq!(
-            long_handle(at, "../ä b/..", &id),
-            "task_20260209_143022_task_k3f9"
-        );
-        assert_eq!(
-            long_handle(at, "run tests.sh", &id),
-            "task_20260209_143022_run-tests_k3f9"
-        );
+        assert_eq!(long_handle(at, "/usr/bin/pytest", &id), "task_20260209_143022_pytest_k3f9");
+        assert_eq!(long_handle(at, "../ä b/..", &id), "task_20260209_143022_task_k3f9");
+        assert_eq!(long_handle(at, "run tests.sh", &id), "task_20260209_143022_run-tests_k3f9");
     }
 
     proptest! {

@@ -66,10 +66,9 @@ impl Serialize for RawText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match std::str::from_utf8(&self.0) {
             Ok(text) => serializer.serialize_str(text),
-            Err(_) => Json::Hex {
-                hex: self.0.iter().map(|b| format!("{b:02x}")).collect(),
+            Err(_) => {
+                Json::Hex { hex: self.0.iter().map(|b| format!("{b:02x}")).collect() }.serialize(serializer)
             }
-            .serialize(serializer),
         }
     }
 }
@@ -78,9 +77,9 @@ impl<'de> Deserialize<'de> for RawText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Json::deserialize(deserializer)? {
             Json::Text(text) => Ok(Self(text.into_bytes())),
-            Json::Hex { hex } => decode_hex(&hex)
-                .map(Self)
-                .ok_or_else(|| de::Error::custom("hex digits expected")),
+            Json::Hex { hex } => {
+                decode_hex(&hex).map(Self).ok_or_else(|| de::Error::custom("hex digits expected"))
+            }
         }
     }
 }
@@ -90,10 +89,7 @@ fn decode_hex(hex: &str) -> Option<Vec<u8>> {
     if !digits.len().is_multiple_of(2) {
         return None;
     }
-    digits
-        .chunks(2)
-        .map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?))
-        .collect()
+    digits.chunks(2).map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
 }
 
 fn nibble(digit: u8) -> Option<u8> {
@@ -108,14 +104,8 @@ mod tests {
 
     #[test]
     fn readable_where_it_is_utf8() {
-        assert_eq!(
-            serde_json::to_string(&RawText::from("héllo")).unwrap(),
-            "\"héllo\""
-        );
-        assert_eq!(
-            serde_json::to_string(&RawText::from(&[0xff_u8][..])).unwrap(),
-            r#"{"hex":"ff"}"#
-        );
+        assert_eq!(serde_json::to_string(&RawText::from("héllo")).unwrap(), "\"héllo\"");
+        assert_eq!(serde_json::to_string(&RawText::from(&[0xff_u8][..])).unwrap(), r#"{"hex":"ff"}"#);
     }
 
     #[test]

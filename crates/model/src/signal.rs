@@ -44,10 +44,7 @@ pub fn signal_number(text: &str) -> Option<i32> {
     }
     let upper = text.to_ascii_uppercase();
     let name = upper.strip_prefix("SIG").unwrap_or(&upper);
-    NAMES
-        .iter()
-        .find(|(known, _)| *known == name)
-        .map(|(_, number)| *number)
+    NAMES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number)
 }
 
 #[cfg(test)]

@@ -40,32 +40,23 @@ impl CommandSpec {
     pub fn to_line(&self) -> String {
         match self {
             Self::Shell { script, .. } => script.to_lossy(),
-            Self::Argv(words) => words
-                .iter()
-                .map(|word| quoted(&word.to_lossy()))
-                .collect::<Vec<_>>()
-                .join(" "),
+            Self::Argv(words) => {
+                words.iter().map(|word| quoted(&word.to_lossy())).collect::<Vec<_>>().join(" ")
+            }
         }
     }
 
     /// Returns the word that best names the program: wrappers such as `env` or `uv run` are looked through.
     #[must_use]
     pub fn program_word(&self) -> String {
-        const WRAPPERS: [&str; 9] = [
-            "env", "nice", "nohup", "time", "sudo", "timeout", "uv", "npx", "run",
-        ];
+        const WRAPPERS: [&str; 9] = ["env", "nice", "nohup", "time", "sudo", "timeout", "uv", "npx", "run"];
         let line = self.to_line();
-        let words = line
-            .split_whitespace()
-            .filter(|word| !word.contains('=') && !word.starts_with('-'));
-        let mut named = words
-            .map(|word| word.trim_matches(['"', '\'', '(', ')', ';']))
-            .filter(|word| !word.is_empty());
+        let words = line.split_whitespace().filter(|word| !word.contains('=') && !word.starts_with('-'));
+        let mut named =
+            words.map(|word| word.trim_matches(['"', '\'', '(', ')', ';'])).filter(|word| !word.is_empty());
         let first = named.clone().next().unwrap_or("task").to_owned();
         let is_wrapper = |word: &str| WRAPPERS.contains(&word) || word.bytes().all(|b| b.is_ascii_digit());
-        named
-            .find(|word| !is_wrapper(word.rsplit('/').next().unwrap_or(word)))
-            .map_or(first, str::to_owned)
+        named.find(|word| !is_wrapper(word.rsplit('/').next().unwrap_or(word))).map_or(first, str::to_owned)
     }
 }
 
@@ -189,10 +180,7 @@ mod tests {
     use super::*;
 
     fn shell(script: &str) -> CommandSpec {
-        CommandSpec::Shell {
-            program: "/bin/sh".into(),
-            script: script.into(),
-        }
+        CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() }
     }
 
     #[test]

@@ -157,10 +157,7 @@ impl TaskState {
     pub const fn status(&self) -> Status {
         match self {
             Self::Pending { .. } | Self::Starting { .. } => Status::Pending,
-            Self::Running {
-                origin: RunOrigin::Resume,
-                ..
-            } => Status::Resumed,
+            Self::Running { origin: RunOrigin::Resume, .. } => Status::Resumed,
             Self::Running { .. } => Status::Running,
             Self::Cancelling { .. } => Status::Cancelling,
             Self::Ended { cause, .. } => cause.status(),

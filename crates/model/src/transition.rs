@@ -23,76 +23,42 @@ pub struct Refusal {
 pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal> {
     use TaskState::{Cancelling, Ended, Pending, Running, Starting};
 
-    let refused = || {
-        Err(Refusal {
-            status: state.status().word(),
-            event: event.word(),
-        })
-    };
+    let refused = || Err(Refusal { status: state.status().word(), event: event.word() });
     match (event, state) {
-        (Event::Reserved, Pending { run, origin }) => Ok(Starting {
-            run: *run,
-            origin: *origin,
-        }),
+        (Event::Reserved, Pending { run, origin }) => Ok(Starting { run: *run, origin: *origin }),
         (Event::Reserved, Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
 
-        (Event::Released, Starting { run, origin }) => Ok(Pending {
-            run: *run,
-            origin: *origin,
-        }),
+        (Event::Released, Starting { run, origin }) => Ok(Pending { run: *run, origin: *origin }),
         (Event::Released, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
 
-        (Event::Started { process, started_at }, Starting { run, origin }) => Ok(Running {
-            run: *run,
-            origin: *origin,
-            process: process.clone(),
-            started_at: *started_at,
-        }),
+        (Event::Started { process, started_at }, Starting { run, origin }) => {
+            Ok(Running { run: *run, origin: *origin, process: process.clone(), started_at: *started_at })
+        }
         (Event::Started { .. }, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
             refused()
         }
 
-        (
-            Event::KillRequested { by, .. },
-            Running {
-                run,
-                process,
-                started_at,
-                ..
-            },
-        ) => Ok(Cancelling {
-            run: *run,
-            process: process.clone(),
-            started_at: *started_at,
-            by: by.clone(),
-        }),
+        (Event::KillRequested { by, .. }, Running { run, process, started_at, .. }) => {
+            Ok(Cancelling { run: *run, process: process.clone(), started_at: *started_at, by: by.clone() })
+        }
         // A second, perhaps stronger, kill changes nothing about who asked first.
         (Event::KillRequested { .. }, Cancelling { .. }) => Ok(state.clone()),
         // Children that outlived the first process may still be killed.
         (Event::KillRequested { .. }, Ended { .. }) => Ok(state.clone()),
         (Event::KillRequested { .. }, Pending { .. } | Starting { .. }) => refused(),
 
-        (Event::Ended { cause, ended_at }, Pending { run, .. } | Starting { run, .. }) => Ok(Ended {
-            run: *run,
-            started_at: None,
-            ended_at: *ended_at,
-            cause: cause.clone(),
-        }),
+        (Event::Ended { cause, ended_at }, Pending { run, .. } | Starting { run, .. }) => {
+            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause: cause.clone() })
+        }
         (
             Event::Ended { cause, ended_at },
             Running { run, started_at, .. } | Cancelling { run, started_at, .. },
-        ) => Ok(Ended {
-            run: *run,
-            started_at: Some(*started_at),
-            ended_at: *ended_at,
-            cause: cause.clone(),
-        }),
+        ) => {
+            Ok(Ended { run: *run, started_at: Some(*started_at), ended_at: *ended_at, cause: cause.clone() })
+        }
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
-        (Event::Requeued { origin }, Ended { run, .. }) => Ok(Pending {
-            run: run + 1,
-            origin: *origin,
-        }),
+        (Event::Requeued { origin }, Ended { run, .. }) => Ok(Pending { run: run + 1, origin: *origin }),
         (Event::Requeued { .. }, Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. }) => {
             refused()
         }
@@ -117,18 +83,11 @@ mod tests {
     use crate::time::Timestamp;
 
     fn process() -> Process {
-        Process {
-            pid: 7,
-            start_ticks: 9,
-            boot_id: "boot".to_owned(),
-        }
+        Process { pid: 7, start_ticks: 9, boot_id: "boot".to_owned() }
     }
 
     fn pending() -> TaskState {
-        TaskState::Pending {
-            run: 1,
-            origin: RunOrigin::First,
-        }
+        TaskState::Pending { run: 1, origin: RunOrigin::First }
     }
 
     fn all_events() -> Vec<Event> {
@@ -136,38 +95,18 @@ mod tests {
         vec![
             Event::Reserved,
             Event::Released,
-            Event::Started {
-                process: process(),
-                started_at: at,
-            },
-            Event::KillRequested {
-                by: "user".to_owned(),
-                signal: 15,
-            },
-            Event::Ended {
-                cause: Cause::Exited { code: 0 },
-                ended_at: at,
-            },
-            Event::Ended {
-                cause: Cause::Lost {
-                    reason: "x".to_owned(),
-                },
-                ended_at: at,
-            },
-            Event::Requeued {
-                origin: RunOrigin::Restart,
-            },
-            Event::Stalled {
-                prompt: "y/n".to_owned(),
-            },
+            Event::Started { process: process(), started_at: at },
+            Event::KillRequested { by: "user".to_owned(), signal: 15 },
+            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
+            Event::Ended { cause: Cause::Lost { reason: "x".to_owned() }, ended_at: at },
+            Event::Requeued { origin: RunOrigin::Restart },
+            Event::Stalled { prompt: "y/n".to_owned() },
             Event::TreeEmpty,
         ]
     }
 
     fn replay(events: &[Event]) -> Result<TaskState, Refusal> {
-        events
-            .iter()
-            .try_fold(pending(), |state, event| next_state(&state, event))
+        events.iter().try_fold(pending(), |state, event| next_state(&state, event))
     }
 
     #[test]
@@ -175,22 +114,11 @@ mod tests {
         let at = Timestamp::from_micros(5);
         let state = replay(&[
             Event::Reserved,
-            Event::Started {
-                process: process(),
-                started_at: at,
-            },
-            Event::Ended {
-                cause: Cause::Exited { code: 0 },
-                ended_at: at,
-            },
-            Event::Requeued {
-                origin: RunOrigin::Resume,
-            },
+            Event::Started { process: process(), started_at: at },
+            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
+            Event::Requeued { origin: RunOrigin::Resume },
             Event::Reserved,
-            Event::Started {
-                process: process(),
-                started_at: at,
-            },
+            Event::Started { process: process(), started_at: at },
         ]);
         let state = state.unwrap();
         assert_eq!((state.status(), state.run()), (Status::Resumed, 2));
@@ -199,20 +127,11 @@ mod tests {
     #[test]
     fn the_intent_to_cancel_wins_over_the_exit() {
         let at = Timestamp::from_micros(5);
-        let cause = Cause::Cancelled {
-            by: "user".to_owned(),
-            exit: Some(Exit::Code(0)),
-        };
+        let cause = Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Code(0)) };
         let state = replay(&[
             Event::Reserved,
-            Event::Started {
-                process: process(),
-                started_at: at,
-            },
-            Event::KillRequested {
-                by: "user".to_owned(),
-                signal: 15,
-            },
+            Event::Started { process: process(), started_at: at },
+            Event::KillRequested { by: "user".to_owned(), signal: 15 },
             Event::Ended { cause, ended_at: at },
         ]);
         assert_eq!(state.unwrap().status(), Status::Cancelled);
@@ -220,30 +139,12 @@ mod tests {
 
     #[test]
     fn a_pending_task_can_be_cancelled_but_not_signalled() {
-        let cause = Cause::Cancelled {
-            by: "user".to_owned(),
-            exit: None,
-        };
-        let ended = next_state(
-            &pending(),
-            &Event::Ended {
-                cause,
-                ended_at: Timestamp::default(),
-            },
-        );
+        let cause = Cause::Cancelled { by: "user".to_owned(), exit: None };
+        let ended = next_state(&pending(), &Event::Ended { cause, ended_at: Timestamp::default() });
         assert_eq!(ended.unwrap().status(), Status::Cancelled);
-        let refusal = next_state(
-            &pending(),
-            &Event::KillRequested {
-                by: "u".to_owned(),
-                signal: 9,
-            },
-        )
-        .unwrap_err();
-        assert_eq!(
-            refusal.to_string(),
-            "a task that is pending cannot be kill_requested"
-        );
+        let refusal =
+            next_state(&pending(), &Event::KillRequested { by: "u".to_owned(), signal: 9 }).unwrap_err();
+        assert_eq!(refusal.to_string(), "a task that is pending cannot be kill_requested");
     }
 
     proptest! {

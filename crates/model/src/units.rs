@@ -16,14 +16,7 @@ pub enum UnitError {
 /// # Errors
 /// Refuses empty, negative, non-finite and overflowing values.
 pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
-    let units = [
-        ("ms", 1.0),
-        ("s", 1e3),
-        ("m", 60e3),
-        ("h", 3_600e3),
-        ("d", 86_400e3),
-        ("", 1e3),
-    ];
+    let units = [("ms", 1.0), ("s", 1e3), ("m", 60e3), ("h", 3_600e3), ("d", 86_400e3), ("", 1e3)];
     scaled(text, &units).ok_or_else(|| UnitError::Duration(text.to_owned()))
 }
 
@@ -51,9 +44,7 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
 
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
     let text = text.trim();
-    let split = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
     if let Ok(whole) = number.parse::<u64>() {
@@ -85,30 +76,16 @@ mod tests {
 
     #[test]
     fn reads_sizes() {
-        for (text, bytes) in [
-            ("4096", 4096),
-            ("64KiB", 65536),
-            ("10MiB", 10 << 20),
-            ("10M", 10 << 20),
-            ("1GiB", 1 << 30),
-        ] {
+        for (text, bytes) in
+            [("4096", 4096), ("64KiB", 65536), ("10MiB", 10 << 20), ("10M", 10 << 20), ("1GiB", 1 << 30)]
+        {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
         }
     }
 
     #[test]
     fn refuses_nonsense() {
-        for bad in [
-            "",
-            "s",
-            "-5s",
-            "5 parsecs",
-            "1e999",
-            "NaN",
-            "..",
-            "99999999999999999999d",
-            "5s5",
-        ] {
+        for bad in ["", "s", "-5s", "5 parsecs", "1e999", "NaN", "..", "99999999999999999999d", "5s5"] {
             assert!(parse_duration_ms(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");
         }

@@ -43,12 +43,7 @@ impl Connections {
     pub(crate) fn accept(&mut self, listener: &UnixListener) {
         while let Ok((stream, _)) = listener.accept() {
             if self.0.len() < MOST && same_user(&stream) && stream.set_nonblocking(true).is_ok() {
-                self.0.push(Connection {
-                    stream,
-                    buffer: Vec::new(),
-                    interest: Interest::None,
-                    open: true,
-                });
+                self.0.push(Connection { stream, buffer: Vec::new(), interest: Interest::None, open: true });
             }
         }
     }
@@ -127,9 +122,7 @@ impl Connection {
     }
 
     fn refuse(&mut self, message: &str) {
-        self.send(&ControlReply::Refused {
-            message: message.to_owned(),
-        });
+        self.send(&ControlReply::Refused { message: message.to_owned() });
     }
 
     /// A reply fits into a socket's buffer; an asker that does not read loses its connection.
@@ -149,7 +142,5 @@ fn same_user(stream: &UnixStream) -> bool {
 }
 
 fn peer_uid(stream: &UnixStream) -> Option<u32> {
-    rustix::net::sockopt::socket_peercred(stream)
-        .ok()
-        .map(|peer| peer.uid.as_raw())
+    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
 }

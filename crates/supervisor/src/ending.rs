@@ -55,10 +55,7 @@ impl Ending {
     /// Says what to do now.
     pub(crate) fn step(&self, now_ms: u64) -> Step {
         let (signal, due) = self.next;
-        if self
-            .first_kill_ms
-            .is_some_and(|first| now_ms >= first + GIVE_UP_MS)
-        {
+        if self.first_kill_ms.is_some_and(|first| now_ms >= first + GIVE_UP_MS) {
             Step::GiveUp
         } else if now_ms >= due {
             Step::Send(signal)
@@ -73,17 +70,11 @@ impl Ending {
         if signal == SIGKILL {
             if self.first_kill_ms.is_none() {
                 self.first_kill_ms = Some(now_ms);
-                self.signals.push(SentSignal {
-                    signal: signal_name(signal),
-                    at,
-                });
+                self.signals.push(SentSignal { signal: signal_name(signal), at });
             }
             self.next = (SIGKILL, now_ms + REPEAT_MS);
         } else {
-            self.signals.push(SentSignal {
-                signal: signal_name(signal),
-                at,
-            });
+            self.signals.push(SentSignal { signal: signal_name(signal), at });
             self.next = (SIGKILL, now_ms.saturating_add(grace_ms));
         }
     }
@@ -120,13 +111,7 @@ mod tests {
     const TERM: i32 = 15;
 
     fn ending() -> Ending {
-        Ending::new(
-            EndRequest::Kill {
-                by: "user".to_owned(),
-            },
-            TERM,
-            100,
-        )
+        Ending::new(EndRequest::Kill { by: "user".to_owned() }, TERM, 100)
     }
 
     #[test]
@@ -164,10 +149,7 @@ mod tests {
     fn the_receipt_tells_the_dead_from_the_living() {
         let mut ending = ending();
         ending.sent(SIGKILL, &[7, 8], Timestamp::default(), 100, 0);
-        let alive = vec![Survivor {
-            pid: 8,
-            command: "stuck".to_owned(),
-        }];
+        let alive = vec![Survivor { pid: 8, command: "stuck".to_owned() }];
         let receipt = ending.receipt("bash-x", Status::Cancelled, alive, 150);
         assert_eq!((receipt.killed, receipt.duration_ms), (vec![7], 50));
     }

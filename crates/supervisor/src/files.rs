@@ -7,32 +7,36 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use mw_model::Io;
-use mw_model::wire::{
-    CONTROL_SOCKET, JOURNAL_FILE, Launch, SPEC_FILE, STDERR_FIFO, STDIN_FIFO, STDOUT_FIFO, StartMessage,
-};
+use mw_model::wire::{CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, STDIN_FIFO, StartMessage};
 use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
 
-use crate::log::{CHUNK, Log};
+use crate::log::Log;
+use crate::pipe::OutputPipe;
 use crate::record;
 use crate::sys::Board;
 use crate::terminal::Terminal;
+use crate::tree::Tree;
 
 /// Everything a supervisor holds open. Guardian and supervisor have the same.
 pub(crate) struct Files {
     /// Locked for as long as either of the two lives: the proof of life.
-    _lock: File,
     pub(crate) journal: File,
     pub(crate) log: Log,
-    pub(crate) stdout: OwnedFd,
-    pub(crate) stderr: OwnedFd,
+    pub(crate) stdout: OutputPipe,
+    pub(crate) stderr: OutputPipe,
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) terminal: Option<Terminal>,
-    pub(crate) listener: UnixListener,
 }
 
-/// Locks the task against a second supervisor; nothing when it is locked already.
-pub(crate) fn lock() -> io::Result<Option<File>> {
-    let file = File::open(SPEC_FILE)?;
+/// What can be made before it is known what to run.
+pub(crate) struct Prepared {
+    pub(crate) journal: File,
+    pub(crate) log: Log,
+}
+
+/// Opens the journal and locks the task against a second supervisor; nothing when it is locked.
+pub(crate) fn lock_journal() -> io::Result<Option<File>> {
+    let file = record::private(OpenOptions::new().create(true).append(true), JOURNAL_FILE)?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Ok(()) => Ok(Some(file)),
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
@@ -40,19 +44,29 @@ pub(crate) fn lock() -> io::Result<Option<File>> {
     }
 }
 
-impl Files {
-    /// Makes the files of a new run, or opens those of one that is adopted.
-    pub(crate) fn open(lock: File, message: &StartMessage, board: Board) -> io::Result<Self> {
-        let here = Path::new(".");
-        let cap = message.limits.output_cap;
-        let log = match &message.launch {
+impl Prepared {
+    /// Makes the log of a new run.
+    pub(crate) fn for_spawn(journal: File, board: Board) -> io::Result<Self> {
+        Ok(Self { journal, log: Log::create(Path::new("."), board)? })
+    }
+
+    /// Opens the log of a run that is adopted.
+    pub(crate) fn for_adoption(journal: File, board: Board) -> io::Result<Self> {
+        Ok(Self { journal, log: Log::recover(Path::new("."), board)? })
+    }
+
+    /// Adds what the message asks for.
+    pub(crate) fn complete(self, message: &StartMessage, run: u32) -> io::Result<Files> {
+        let Self { journal, mut log } = self;
+        log.set_cap(message.limits.output_cap);
+        let (stdout, stderr) = match &message.launch {
             Launch::Spawn { .. } => {
-                for name in [STDOUT_FIFO, STDERR_FIFO] {
-                    make_fifo(name)?;
+                if let Some(header) = &message.log_header {
+                    log.write_header(header)?;
                 }
-                Log::create(here, cap, message.log_header.as_deref(), board)?
+                (OutputPipe::new()?, OutputPipe::new()?)
             }
-            Launch::Adopt { .. } => Log::recover(here, cap, board)?,
+            Launch::Adopt { .. } => find_pipes(&message.task, run)?,
         };
         let stdin = match message.io {
             Io::Stdin => Some(open_stdin(&message.launch)?),
@@ -62,53 +76,36 @@ impl Files {
             (Io::Pty { rows, cols }, Launch::Spawn { .. }) => Some(Terminal::open(rows, cols)?),
             _ => None,
         };
-        let journal = record::private(OpenOptions::new().create(true).append(true), JOURNAL_FILE)?;
-        let _ = fs::remove_file(CONTROL_SOCKET);
-        let listener = UnixListener::bind(CONTROL_SOCKET)?;
-        listener.set_nonblocking(true)?;
-        let (stdout, stderr) = (open_pipe(STDOUT_FIFO)?, open_pipe(STDERR_FIFO)?);
-        Ok(Self {
-            _lock: lock,
-            journal,
-            log,
-            stdout,
-            stderr,
-            stdin,
-            terminal,
-            listener,
-        })
+        Ok(Files { journal, log, stdout, stderr, stdin, terminal })
     }
 }
 
-/// Removes pipes and socket: nobody is left at either end.
+fn find_pipes(task: &str, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
+    let pipes = record::read_journal(run).into_iter().find_map(|line| match line.entry {
+        JournalEntry::Spawning { pipes } => Some(pipes),
+        _ => None,
+    });
+    let [stdout, stderr] = pipes.unwrap_or_default();
+    let holders: Vec<u32> = Tree::of_orphan(task).living(None).into_keys().collect();
+    Ok((
+        OutputPipe::find(stdout, holders.iter().copied())?,
+        OutputPipe::find(stderr, holders.iter().copied())?,
+    ))
+}
+
+/// Opens the control socket. Nobody waits for it: an asker that comes too early asks again.
+pub(crate) fn listen() -> io::Result<UnixListener> {
+    let _ = fs::remove_file(CONTROL_SOCKET);
+    let listener = UnixListener::bind(CONTROL_SOCKET)?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
+}
+
+/// Removes pipe and socket: nobody is left at either end.
 pub(crate) fn remove_endpoints() {
-    for name in [STDOUT_FIFO, STDERR_FIFO, STDIN_FIFO, CONTROL_SOCKET] {
+    for name in [STDIN_FIFO, CONTROL_SOCKET] {
         let _ = fs::remove_file(name);
     }
-}
-
-fn make_fifo(name: &str) -> io::Result<()> {
-    let _ = fs::remove_file(name);
-    Ok(rustix::fs::mkfifoat(CWD, name, Mode::RUSR | Mode::WUSR)?)
-}
-
-/// Opens our end of an output pipe: read-write, so that it never reports an end.
-fn open_pipe(name: &str) -> io::Result<OwnedFd> {
-    let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let pipe = rustix::fs::open(name, flags, Mode::empty())?;
-    // Best effort: the kernel limits how much pipe memory one user may ask for.
-    let _ = rustix::pipe::fcntl_setpipe_size(&pipe, CHUNK);
-    Ok(pipe)
-}
-
-/// Opens the command's end of an output pipe: read-write too, so that a reader is never missing even
-/// when all of ours are dead.
-pub(crate) fn open_for_command(name: &str) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(
-        name,
-        OFlags::RDWR | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?)
 }
 
 /// Opens the command's standard input; the writing end must be open already.
@@ -119,16 +116,15 @@ pub(crate) fn open_stdin_for_command() -> io::Result<OwnedFd> {
     Ok(end)
 }
 
+/// Standard input has a name, so that an adopter can open it again.
 fn open_stdin(launch: &Launch) -> io::Result<OwnedFd> {
     if matches!(launch, Launch::Spawn { .. }) {
-        make_fifo(STDIN_FIFO)?;
+        let _ = fs::remove_file(STDIN_FIFO);
+        rustix::fs::mkfifoat(CWD, STDIN_FIFO, Mode::RUSR | Mode::WUSR)?;
     }
     // A writing end cannot be opened while nobody reads, so somebody does for a moment.
-    let _reader = rustix::fs::open(
-        STDIN_FIFO,
-        OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
+    let _reader =
+        rustix::fs::open(STDIN_FIFO, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(STDIN_FIFO, flags, Mode::empty())?)
 }

@@ -9,9 +9,9 @@
 //!
 //! P1 and P2 hold the same descriptors and one shared page ([`sys::Board`]). Both are child
 //! subreapers: when P2 is killed, the command and its tree become children of P1, which runs the same
-//! loop from where the files stand. When P1 is killed, P2 goes on alone. When both are, the pipes are
-//! named (FIFOs opened read-write by the command itself), so the command feels nothing, and whoever
-//! reconciles next starts an adopter, which is this program again.
+//! loop from where the files stand. When P1 is killed, P2 goes on alone. When both are, the command feels
+//! nothing, because its own ends of the pipes are open for reading too; whoever reconciles next starts
+//! an adopter, which is this program again and finds the pipes by their inodes.
 //!
 //! Three orders make this airtight. Bytes go from pipe to file by `splice`, so none is in our memory
 //! when we die. An index entry is written before the bytes it announces. An exit is looked at, then
@@ -24,9 +24,12 @@ mod control;
 mod ending;
 mod fail_point;
 mod files;
+mod launch;
 mod log;
+mod pipe;
 mod pump;
 mod record;
+mod stand_in;
 mod supervise;
 #[expect(unsafe_code, reason = "the one place for system calls without a safe wrapper")]
 mod sys;

@@ -50,7 +50,9 @@ pub(crate) enum Moved {
 pub(crate) struct Log {
     dir: PathBuf,
     file: File,
-    index: File,
+    /// Made when it has something to tell: a second stream, a later time, dropped bytes. A log without
+    /// one is all stdout.
+    index: Option<File>,
     null: File,
     board: Board,
     cap: u64,
@@ -64,56 +66,66 @@ pub(crate) struct Log {
     dropped: u64,
     /// The stream the index announced last, and when.
     announced: Option<(Stream, u64)>,
+    /// When the first byte came.
+    born_us: Option<u64>,
 }
 
 impl Log {
-    /// Makes an empty log; `header` is text outside all offsets.
-    pub(crate) fn create(dir: &Path, cap: u64, header: Option<&str>, board: Board) -> io::Result<Self> {
+    /// Makes an empty log without a cap.
+    pub(crate) fn create(dir: &Path, board: Board) -> io::Result<Self> {
         // What lies here is from a start that was killed before it executed anything.
         for leftover in [LOG_FILE, INDEX_FILE] {
             let _ = fs::remove_file(dir.join(leftover));
         }
-        let mut file = fresh(&dir.join(LOG_FILE))?;
-        let prefix = header.unwrap_or_default();
-        file.write_all(prefix.as_bytes())?;
-        let mut index = fresh(&dir.join(INDEX_FILE))?;
-        let prefix = prefix.len() as u64;
-        let header = IndexHeader {
-            log_inode: file.metadata()?.ino(),
-            prefix_len: prefix,
-            has_drops: false,
-        };
-        index.write_all(&header.encode())?;
+        let file = fresh(&dir.join(LOG_FILE))?;
+        Self::with(dir, file, None, board)
+    }
+
+    fn with(dir: &Path, file: File, index: Option<File>, board: Board) -> io::Result<Self> {
         let null = OpenOptions::new().write(true).open("/dev/null")?;
         let dir = dir.to_owned();
-        let log = Self {
+        let index_len = HEADER_LEN;
+        Ok(Self {
             dir,
             file,
             index,
             null,
             board,
-            cap,
-            prefix,
-            size: prefix,
-            index_len: HEADER_LEN,
+            cap: 0,
+            prefix: 0,
+            size: 0,
+            index_len,
             end: 0,
             dropped: 0,
             announced: None,
-        };
-        Ok(log)
+            born_us: None,
+        })
+    }
+
+    /// Sets the most bytes the log may hold; 0 = no cap.
+    pub(crate) fn set_cap(&mut self, cap: u64) {
+        self.cap = cap;
+    }
+
+    /// Puts text outside all offsets at the head of an empty log.
+    pub(crate) fn write_header(&mut self, text: &str) -> io::Result<()> {
+        self.file.write_all(text.as_bytes())?;
+        self.prefix = text.len() as u64;
+        self.size = self.prefix;
+        self.open_index().map(|_| ())
     }
 
     /// Opens the log that a predecessor left, finishing a replacement it was killed in.
-    pub(crate) fn recover(dir: &Path, cap: u64, board: Board) -> io::Result<Self> {
-        let mut index = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(dir.join(INDEX_FILE))?;
+    pub(crate) fn recover(dir: &Path, board: Board) -> io::Result<Self> {
         let mut bytes = Vec::new();
-        index.read_to_end(&mut bytes)?;
-        let header = IndexHeader::decode(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+        let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE)).ok();
+        if let Some(index) = &mut index {
+            index.read_to_end(&mut bytes)?;
+        }
+        let header = IndexHeader::decode(&bytes);
         let inode = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
-        if inode(&dir.join(LOG_FILE)) != Some(header.log_inode)
+        if let Some(header) = &header
+            && inode(&dir.join(LOG_FILE)) != Some(header.log_inode)
             && inode(&dir.join(NEW_LOG)) == Some(header.log_inode)
         {
             fs::rename(dir.join(NEW_LOG), dir.join(LOG_FILE))?;
@@ -126,37 +138,26 @@ impl Log {
             .mode(0o600)
             .open(dir.join(LOG_FILE))?;
         let size = file.seek(SeekFrom::End(0))?;
-        let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
-        index.set_len(whole as u64)?;
-        index.seek(SeekFrom::End(0))?;
-        let entries: Vec<_> = bytes[HEADER_LEN as usize..whole]
-            .chunks(Entry::LEN)
-            .filter_map(Entry::decode)
-            .collect();
-        let found = segments(&entries, header.prefix_len, size);
-        let end = found.last().map_or(0, |last| last.logical + last.len);
-        let dropped = found
-            .iter()
-            .filter(|part| matches!(part.kind, EntryKind::Drop(_)))
-            .map(|part| part.len)
-            .sum::<u64>();
+        let mut log = Self::with(dir, file, None, board)?;
+        log.size = size;
+        log.end = size;
+        if let (Some(header), Some(index)) = (header, index) {
+            let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
+            index.set_len(whole as u64)?;
+            let entries: Vec<_> =
+                bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+            let found = segments(&entries, header.prefix_len, size);
+            log.index = Some(index);
+            log.index_len = whole as u64;
+            log.prefix = header.prefix_len;
+            log.end = found.last().map_or(0, |last| last.logical + last.len);
+            let drops = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_)));
+            log.dropped = drops.map(|part| part.len).sum();
+        }
         let pending = board.pending_drop();
-        let null = OpenOptions::new().write(true).open("/dev/null")?;
-        let dir = dir.to_owned();
-        Ok(Self {
-            dir,
-            file,
-            index,
-            null,
-            board,
-            cap,
-            prefix: header.prefix_len,
-            size,
-            index_len: whole as u64,
-            end: end + pending,
-            dropped: dropped + pending,
-            announced: None,
-        })
+        log.end += pending;
+        log.dropped += pending;
+        Ok(log)
     }
 
     /// Logical end: every byte the task printed so far.
@@ -178,6 +179,40 @@ impl Log {
         bytes
     }
 
+    /// Counts the lines of each stream; nothing for a log that is too large to read through.
+    pub(crate) fn count_lines(&self) -> Option<(u64, u64)> {
+        const LARGEST: u64 = 16 << 20;
+        if self.size > LARGEST {
+            return None;
+        }
+        let entries = self.entries().ok()?;
+        let parts = match &*entries {
+            [] => segments(&[Entry { offset: 0, kind: EntryKind::Stdout(0) }], self.prefix, self.size),
+            entries => segments(entries, self.prefix, self.size),
+        };
+        let mut counts = (0, 0);
+        let mut buffer = vec![0; (64 << 10).min(self.size as usize)];
+        for part in parts {
+            let counter = match part.kind {
+                EntryKind::Stdout(_) => &mut counts.0,
+                EntryKind::Stderr(_) => &mut counts.1,
+                EntryKind::Drop(_) => continue,
+            };
+            let mut at = 0;
+            while at < part.len {
+                let most = buffer.len().min((part.len - at) as usize);
+                let read = self
+                    .file
+                    .read_at(&mut buffer[..most], part.physical + at)
+                    .ok()
+                    .filter(|read| *read > 0)?;
+                *counter += buffer[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+                at += read as u64;
+            }
+        }
+        Some(counts)
+    }
+
     /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
     /// possible. Never blocks on the pipe.
     pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
@@ -194,11 +229,7 @@ impl Log {
             self.drop_middle()?;
         }
         self.announce(stream, now_us)?;
-        let room = if self.cap == 0 {
-            CHUNK
-        } else {
-            CHUNK.min((self.cap - self.size) as usize)
-        };
+        let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
         let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
         match splice(source, None, &self.file, None, room, flags) {
             Ok(moved) => {
@@ -232,28 +263,59 @@ impl Log {
     }
 
     fn announce(&mut self, stream: Stream, now_us: u64) -> io::Result<()> {
-        if self
-            .announced
-            .is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US)
-        {
+        if self.announced.is_some_and(|(last, at)| last == stream && now_us.saturating_sub(at) < RENEW_US) {
             return Ok(());
         }
-        let kind = match stream {
-            Stream::Stdout => EntryKind::Stdout(now_us),
-            Stream::Stderr => EntryKind::Stderr(now_us),
-        };
-        self.append_entry(Entry {
-            offset: self.end,
-            kind,
-        })?;
+        let born = *self.born_us.get_or_insert(now_us);
+        let untold =
+            self.index.is_none() && stream == Stream::Stdout && now_us.saturating_sub(born) < RENEW_US;
+        if !untold {
+            let kind = match stream {
+                Stream::Stdout => EntryKind::Stdout(now_us),
+                Stream::Stderr => EntryKind::Stderr(now_us),
+            };
+            self.append_entry(Entry { offset: self.end, kind })?;
+        }
         self.announced = Some((stream, now_us));
         Ok(())
     }
 
     fn append_entry(&mut self, entry: Entry) -> io::Result<()> {
-        self.index.write_all_at(&entry.encode(), self.index_len)?;
+        let at = self.open_index()?;
+        if let Some(index) = &self.index {
+            index.write_all_at(&entry.encode(), at)?;
+        }
         self.index_len += Entry::LEN as u64;
         Ok(())
+    }
+
+    /// Makes the index if there is none; returns where it ends.
+    fn open_index(&mut self) -> io::Result<u64> {
+        if self.index.is_none() {
+            let index = fresh(&self.dir.join(INDEX_FILE))?;
+            let mut bytes = self.header(false).encode().to_vec();
+            if self.end > 0 {
+                let kind = EntryKind::Stdout(self.born_us.unwrap_or(0));
+                bytes.extend(Entry { offset: 0, kind }.encode());
+            }
+            index.write_all_at(&bytes, 0)?;
+            self.index_len = bytes.len() as u64;
+            self.index = Some(index);
+        }
+        Ok(self.index_len)
+    }
+
+    /// Forgets all entries, or those from a length on.
+    fn cut_index(&mut self, len: u64) -> io::Result<()> {
+        self.open_index()?;
+        self.index_len = len;
+        self.index.as_ref().map_or(Ok(()), |index| index.set_len(len))
+    }
+
+    fn write_index_header(&mut self) -> io::Result<()> {
+        self.open_index()?;
+        let header = self.header(true).encode();
+        self.index.as_ref().map_or(Ok(()), |index| index.write_all_at(&header, 0))
     }
 
     fn discard(&mut self, source: &impl AsFd) -> Moved {
@@ -278,24 +340,21 @@ impl Log {
         if count == 0 {
             return Ok(());
         }
-        let (size, index_len) = (self.size, self.index_len);
+        let size = self.size;
+        let index_len = self.open_index()?;
         let written = self.append_drop(count);
         if written.is_err() {
             self.rewind_to(size)?;
-            self.index_len = index_len;
-            self.index.set_len(index_len)?;
+            self.cut_index(index_len)?;
         }
         written
     }
 
     fn append_drop(&mut self, count: u64) -> io::Result<()> {
-        self.append_entry(Entry {
-            offset: self.end - count,
-            kind: EntryKind::Drop(count),
-        })?;
+        self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
         let marker = drop_marker(count);
         self.file.write_all(marker.as_bytes())?;
-        self.index.write_all_at(&self.header(true).encode(), 0)?;
+        self.write_index_header()?;
         self.size += marker.len() as u64;
         self.announced = None;
         self.board.set_pending_drop(0);
@@ -304,11 +363,7 @@ impl Log {
 
     fn header(&self, has_drops: bool) -> IndexHeader {
         let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
-        IndexHeader {
-            log_inode,
-            prefix_len: self.prefix,
-            has_drops,
-        }
+        IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
     }
 
     fn rewind_to(&mut self, size: u64) -> io::Result<()> {
@@ -331,9 +386,8 @@ impl Log {
         }
         self.prefix = 0;
         self.size = 0;
-        self.index_len = HEADER_LEN;
-        self.index.set_len(HEADER_LEN)?;
-        self.index.write_all_at(&self.header(true).encode(), 0)?;
+        self.cut_index(HEADER_LEN)?;
+        self.write_index_header()?;
         self.announced = None;
         self.dropped = self.end;
         self.board.set_pending_drop(self.end);
@@ -342,12 +396,7 @@ impl Log {
 }
 
 fn fresh(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
 }
 
 #[cfg(test)]

@@ -15,10 +15,10 @@ const TURN_BYTES: u64 = 8 << 20;
 /// Takes what the pipes hold; returns whether there was anything.
 pub(crate) fn pump(files: &mut Files) -> bool {
     if let Some(terminal) = &files.terminal {
-        drain_terminal(&terminal.ours, &files.stdout);
+        drain_terminal(&terminal.ours, &files.stdout.write);
     }
-    let out = take(&mut files.log, Stream::Stdout, &files.stdout);
-    let err = take(&mut files.log, Stream::Stderr, &files.stderr);
+    let out = take(&mut files.log, Stream::Stdout, &files.stdout.read);
+    let err = take(&mut files.log, Stream::Stderr, &files.stderr.read);
     out || err
 }
 

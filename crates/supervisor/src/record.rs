@@ -16,11 +16,8 @@ const RESERVE_BYTES: usize = 8192;
 /// Sets disk space aside for the exit record, so that it can be written when the disk is full.
 pub(crate) fn reserve_result() {
     // Best effort: without it the record is retried until there is room.
-    let _ = private(
-        OpenOptions::new().create(true).write(true).truncate(true),
-        RESERVED_RESULT,
-    )
-    .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
+    let _ = private(OpenOptions::new().create(true).write(true).truncate(true), RESERVED_RESULT)
+        .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
 }
 
 /// Writes the exit record. Durable against our own death when it returns.
@@ -43,23 +40,16 @@ pub(crate) fn read_result(run: u32) -> Option<ExitRecord> {
 /// Writes the view that co-cli's tools read. Best effort.
 pub(crate) fn write_metadata(metadata: &Metadata) {
     const BESIDE: &str = ".metadata";
-    let written = serde_json::to_vec_pretty(metadata)
-        .map_err(io::Error::from)
-        .and_then(|text| {
-            private(OpenOptions::new().create(true).write(true).truncate(true), BESIDE)?.write_all(&text)?;
-            fs::rename(BESIDE, METADATA_FILE)
-        });
+    let written = serde_json::to_vec_pretty(metadata).map_err(io::Error::from).and_then(|text| {
+        private(OpenOptions::new().create(true).write(true).truncate(true), BESIDE)?.write_all(&text)?;
+        fs::rename(BESIDE, METADATA_FILE)
+    });
     let _ = written;
 }
 
 /// Appends what was seen to the journal. A full disk loses the line, not the task.
 pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
-    let line = JournalLine {
-        v: JOURNAL_VERSION,
-        at: clock::wall(),
-        run,
-        entry,
-    };
+    let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
     if let Ok(mut text) = serde_json::to_vec(&line) {
         text.push(b'\n');
         let _ = file.write_all(&text);

@@ -2,19 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixListener;
 
-use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION, StartMessage};
+use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION};
 use mw_model::{Exit, Process, Status, TimeLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::bootstrap::Run;
 use crate::clock;
 use crate::control::{Connections, Interest};
 use crate::ending::{Ending, Step};
 use crate::fail_point::fail_point;
-use crate::files::Files;
+use crate::files;
+use crate::launch::Begun;
 use crate::pump::pump;
 use crate::record;
-use crate::sys::{self, Board, ChildEvents, Phase, WaitResult};
+use crate::sys::{self, Phase, WaitResult};
 use crate::tree::{self, Tree};
 use crate::watchdog::Watchdog;
 
@@ -33,20 +36,14 @@ pub(crate) enum Leader {
     /// Our child: the kernel tells us.
     Child(u32),
     /// Somebody else's child, held by a pidfd; the moment its end was seen, if it was.
-    Foreign {
-        handle: Option<OwnedFd>,
-        ended_ms: Option<u64>,
-    },
+    Foreign { handle: Option<OwnedFd>, ended_ms: Option<u64> },
     /// Over and recorded.
     Ended,
 }
 
 /// One run under supervision.
 pub(crate) struct Supervisor {
-    pub(crate) message: StartMessage,
-    pub(crate) board: Board,
-    pub(crate) files: Files,
-    pub(crate) events: ChildEvents,
+    pub(crate) run: Run,
     pub(crate) leader: Leader,
     pub(crate) process: Process,
     pub(crate) started_at: Timestamp,
@@ -55,6 +52,7 @@ pub(crate) struct Supervisor {
     pub(crate) ending: Option<Ending>,
     pub(crate) grace_ms: u64,
     pub(crate) watchdog: Watchdog,
+    pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
     /// `mw settle` running beside us while survivors live.
     pub(crate) settle: Option<u32>,
@@ -62,12 +60,55 @@ pub(crate) struct Supervisor {
     pub(crate) unrecorded: Option<Exit>,
     pub(crate) limit_struck: bool,
     pub(crate) had_survivors: bool,
+    /// Whether children may have come or gone since the tree was last looked at.
+    pub(crate) tree_changed: bool,
 }
 
 impl Supervisor {
+    pub(crate) fn new(run: Run, begun: Begun) -> Self {
+        let tree = match begun.leader {
+            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task),
+            Leader::Child(_) | Leader::Ended => Tree::of_child(),
+        };
+        let now = clock::monotonic_ms();
+        if run.board.started_ms() == 0 {
+            let ago = clock::wall().ms_since(begun.started_at);
+            run.board.set_started_ms(now.saturating_sub(ago));
+        }
+        let limits = &run.message.limits;
+        Self {
+            leader: begun.leader,
+            process: begun.process,
+            started_at: begun.started_at,
+            tree,
+            record: None,
+            ending: None,
+            grace_ms: limits.kill_grace_ms,
+            watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
+            listener: None,
+            connections: Connections::default(),
+            settle: None,
+            unrecorded: None,
+            limit_struck: false,
+            had_survivors: false,
+            tree_changed: true,
+            run,
+        }
+    }
+
     /// Runs until the tree is empty and everything is recorded.
-    pub(crate) fn run(mut self) -> (StartMessage, Board) {
-        // The first look comes before the first sleep: a stand-in may find everything over already.
+    pub(crate) fn run(mut self) -> Run {
+        self.watch_leader();
+        // A task that is over already needs none of this.
+        if !self.is_over() {
+            self.listener = files::listen().ok();
+        }
+        if self.record.is_none() {
+            record::reserve_result();
+            self.write_metadata();
+        }
+        self.tree_changed = true;
+        // Every look comes before a sleep: a stand-in may find everything over.
         loop {
             self.watch_leader();
             self.run_timers();
@@ -75,51 +116,41 @@ impl Supervisor {
                 break;
             }
             self.sleep();
-            if pump(&mut self.files) {
+            if pump(&mut self.run.files) {
                 self.saw_output();
             }
             self.reap_children();
             self.serve();
         }
         if self.had_survivors {
-            record::journal(&mut self.files.journal, self.message.run, JournalEntry::TreeEmpty);
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::TreeEmpty);
         }
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
         }
-        self.board.set_phase(Phase::Settling);
-        (self.message, self.board)
+        self.run
     }
 
     fn sleep(&self) {
         let timeout = self.next_due().map(|due| {
             let ms = due.saturating_sub(clock::monotonic_ms());
-            Timespec {
-                tv_sec: (ms / 1000) as i64,
-                tv_nsec: (ms % 1000 * 1_000_000) as _,
-            }
+            Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
         });
-        let mut fds: Vec<_> = [
-            self.events.as_fd(),
-            self.files.stdout.as_fd(),
-            self.files.stderr.as_fd(),
-        ]
-        .into_iter()
-        .chain([self.files.listener.as_fd()])
-        .chain(self.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
-        .chain(self.foreign_handle())
-        .chain(self.connections.descriptors())
-        .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-        .collect();
+        let mut fds: Vec<_> =
+            [self.run.events.as_fd(), self.run.files.stdout.read.as_fd(), self.run.files.stderr.read.as_fd()]
+                .into_iter()
+                .chain(self.listener.as_ref().map(AsFd::as_fd))
+                .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
+                .chain(self.foreign_handle())
+                .chain(self.connections.descriptors())
+                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+                .collect();
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
     fn foreign_handle(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
         match &self.leader {
-            Leader::Foreign {
-                handle: Some(handle),
-                ended_ms: None,
-            } => Some(handle.as_fd()),
+            Leader::Foreign { handle: Some(handle), ended_ms: None } => Some(handle.as_fd()),
             Leader::Foreign { .. } | Leader::Child(_) | Leader::Ended => None,
         }
     }
@@ -130,23 +161,11 @@ impl Supervisor {
             Step::WaitUntil(due) => due,
             Step::Send(_) | Step::GiveUp => now,
         });
-        let foreign_tree = matches!(
-            self.leader,
-            Leader::Foreign {
-                ended_ms: Some(_),
-                ..
-            }
-        ) || (self.record.is_some() && self.tree.is_foreign());
+        let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
+            || (self.record.is_some() && self.tree.is_foreign());
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
-        let silence = if self.record.is_none() {
-            self.watchdog.due_ms()
-        } else {
-            None
-        };
-        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)]
-            .into_iter()
-            .flatten()
-            .min()
+        let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
+        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)].into_iter().flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -154,10 +173,10 @@ impl Supervisor {
         if self.limit_struck {
             return None;
         }
-        let limits = &self.message.limits;
+        let limits = &self.run.message.limits;
         let run = limits
             .run_timeout_ms
-            .map(|ms| (TimeLimit::Run(ms), self.board.started_ms().saturating_add(ms)));
+            .map(|ms| (TimeLimit::Run(ms), self.run.board.started_ms().saturating_add(ms)));
         let deadline = limits.deadline.map(|at| {
             let left = at.ms_since(clock::wall());
             (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))
@@ -167,13 +186,10 @@ impl Supervisor {
 
     fn saw_output(&mut self) {
         self.watchdog.saw_output(clock::monotonic_ms());
-        let end = self.files.log.end();
+        let end = self.run.files.log.end();
         let ended = self.record.is_some();
         self.connections.answer(|interest| match interest {
-            Interest::Output(seen) if seen < end => Some(ControlReply::Grown {
-                output_bytes: end,
-                ended,
-            }),
+            Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
             Interest::Output(_) | Interest::End | Interest::TreeEnd | Interest::None => None,
         });
     }
@@ -185,27 +201,32 @@ impl Supervisor {
         {
             self.limit_struck = true;
             record::journal(
-                &mut self.files.journal,
-                self.message.run,
+                &mut self.run.files.journal,
+                self.run.number,
                 JournalEntry::LimitReached { limit },
             );
-            self.grace_ms = self.message.limits.timeout_grace_ms;
+            self.grace_ms = self.run.message.limits.timeout_grace_ms;
             self.begin_ending(EndRequest::Limit(limit), SIGTERM);
         }
         if self.record.is_none()
-            && let Some(prompt) = self.watchdog.judge(now, || self.files.log.tail(1024))
+            && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
         {
-            record::journal(
-                &mut self.files.journal,
-                self.message.run,
-                JournalEntry::Stalled { prompt },
-            );
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Stalled { prompt });
             self.settle_beside();
         }
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
         self.drive_ending();
+    }
+
+    fn write_metadata(&self) {
+        if let Some(metadata) = &self.run.message.metadata {
+            let mut metadata = metadata.clone();
+            metadata.pid = Some(self.process.pid);
+            metadata.started_at = Some(self.started_at);
+            record::write_metadata(&metadata);
+        }
     }
 
     fn begin_ending(&mut self, asked: EndRequest, signal: i32) {
@@ -243,16 +264,13 @@ impl Supervisor {
                 WaitResult::Ended(_, exit) => self.leader_ended(exit),
                 WaitResult::NoneYet => {}
                 WaitResult::NoChildren => {
-                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()))
+                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
                 }
             },
             Leader::Foreign { handle: None, .. } => {
                 self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
             }
-            Leader::Foreign {
-                handle: Some(handle),
-                ended_ms,
-            } => {
+            Leader::Foreign { handle: Some(handle), ended_ms } => {
                 let now = clock::monotonic_ms();
                 if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
                 {
@@ -275,7 +293,7 @@ impl Supervisor {
     /// Drains, records, reaps, tells, in this order.
     fn leader_ended(&mut self, exit: Exit) {
         let deadline = clock::monotonic_ms() + DRAIN_MS;
-        while pump(&mut self.files) && clock::monotonic_ms() < deadline {}
+        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
         fail_point("supervisor-exit-seen");
         let living = self.living_beside_leader();
         let record = self.exit_record(exit.clone(), &living);
@@ -284,13 +302,14 @@ impl Supervisor {
             return;
         }
         self.record = Some(record.clone());
-        self.board.set_phase(Phase::Recorded);
+        self.run.board.set_phase(Phase::Recorded);
         fail_point("supervisor-recorded");
         if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
             let _ = sys::reap(pid);
         }
         fail_point("supervisor-reaped");
         self.tell_end(&record);
+        self.tree_changed = true;
         if !living.is_empty() {
             self.had_survivors = true;
             self.settle_beside();
@@ -304,15 +323,10 @@ impl Supervisor {
     }
 
     fn tell_end(&mut self, record: &ExitRecord) {
-        let end = self.files.log.end();
+        let end = self.run.files.log.end();
         self.connections.answer(|interest| match interest {
-            Interest::End => Some(ControlReply::Ended {
-                record: Box::new(record.clone()),
-            }),
-            Interest::Output(_) => Some(ControlReply::Grown {
-                output_bytes: end,
-                ended: true,
-            }),
+            Interest::End => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
+            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
             Interest::TreeEnd | Interest::None => None,
         });
     }
@@ -322,39 +336,37 @@ impl Supervisor {
             Exit::Code(code) => Some(*code),
             Exit::Signal { .. } | Exit::Unknown(_) => None,
         };
-        let duration_ms = clock::monotonic_ms().saturating_sub(self.board.started_ms());
+        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
+        let lines = self.run.files.log.count_lines();
         ExitRecord {
             version: RECORD_VERSION,
-            run: self.message.run,
+            run: self.run.number,
             process: Some(self.process.clone()),
             started_at: Some(self.started_at),
             exit,
             unsupervised: None,
             asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
-            signals: self
-                .ending
-                .as_ref()
-                .map(|ending| ending.signals.clone())
-                .unwrap_or_default(),
-            output_bytes: self.files.log.end(),
-            dropped_bytes: self.files.log.dropped(),
+            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
+            output_bytes: self.run.files.log.end(),
+            dropped_bytes: self.run.files.log.dropped(),
             survivors: tree::named(living),
             exit_code,
             duration_seconds: duration_ms as f64 / 1000.0,
             completed_at: clock::wall(),
-            stdout_lines: None,
-            stderr_lines: None,
-            summary: None,
+            stdout_lines: lines.map(|(stdout, _)| stdout),
+            stderr_lines: lines.map(|(_, stderr)| stderr),
+            summary: last_line(&self.run.files.log.tail(4096)),
         }
     }
 
     /// Reaps orphans that became ours, and the settler.
     fn reap_children(&mut self) {
-        self.events.clear();
+        self.run.events.clear();
         loop {
             match sys::look_at_exit(None) {
                 WaitResult::NoneYet | WaitResult::NoChildren => return,
                 WaitResult::Ended(pid, exit) => {
+                    self.tree_changed = true;
                     if matches!(self.leader, Leader::Child(leader) if leader == pid) {
                         self.leader_ended(exit);
                         if self.unrecorded.is_some() {
@@ -374,20 +386,21 @@ impl Supervisor {
     /// Runs `mw settle` while this process stays.
     fn settle_beside(&mut self) {
         if self.settle.is_none() {
-            self.settle = sys::spawn_settle(&self.message.settle).ok();
+            self.settle = sys::spawn_settle(&self.run.message.settle).ok();
         }
     }
 
     /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
     fn is_over(&mut self) -> bool {
         let Some(record) = &self.record else { return false };
+        // Output of survivors alone is no reason to look through the process table.
+        if !std::mem::take(&mut self.tree_changed) && self.ending.is_none() && !self.tree.is_foreign() {
+            return false;
+        }
         let status = record.cause().status();
         let now = clock::monotonic_ms();
         let living = self.living();
-        let hopeless = self
-            .ending
-            .as_ref()
-            .is_some_and(|ending| ending.step(now) == Step::GiveUp);
+        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
         if living.is_empty() || hopeless {
             self.answer_kills(status, &living, now);
         }
@@ -403,12 +416,17 @@ impl Supervisor {
         }
         let none = Ending::new(EndRequest::Kill { by: String::new() }, SIGTERM, now);
         let ending = self.ending.as_ref().unwrap_or(&none);
-        let receipt = ending.receipt(&self.message.task, status, tree::named(living), now);
+        let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
         self.connections.answer(|interest| match interest {
-            Interest::TreeEnd => Some(ControlReply::Killed {
-                receipt: receipt.clone(),
-            }),
+            Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
             Interest::End | Interest::Output(_) | Interest::None => None,
         });
     }
+}
+
+/// The last line with any text, safe to show.
+fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
 }

@@ -29,12 +29,7 @@ impl Terminal {
     }
 
     pub(crate) fn resize(&self, rows: u16, cols: u16) -> io::Result<()> {
-        let size = Winsize {
-            ws_row: rows,
-            ws_col: cols,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        };
+        let size = Winsize { ws_row: rows, ws_col: cols, ws_xpixel: 0, ws_ypixel: 0 };
         Ok(tcsetwinsize(&self.ours, size)?)
     }
 }

@@ -21,9 +21,7 @@ impl Tree {
 
     /// The tree of a command whose supervisors died: found by the mark in its environment.
     pub(crate) fn of_orphan(task: &str) -> Self {
-        Self {
-            tag: Some(format!("MEANWHILE_TASK_ID={task}")),
-        }
+        Self { tag: Some(format!("MEANWHILE_TASK_ID={task}")) }
     }
 
     /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
@@ -82,9 +80,6 @@ pub(crate) fn named(processes: &BTreeMap<u32, u64>) -> Vec<Survivor> {
     processes
         .keys()
         .take(MOST)
-        .map(|pid| Survivor {
-            pid: *pid,
-            command: sys::process_command(*pid),
-        })
+        .map(|pid| Survivor { pid: *pid, command: sys::process_command(*pid) })
         .collect()
 }

@@ -13,12 +13,7 @@ pub(crate) struct Watchdog {
 
 impl Watchdog {
     pub(crate) fn new(silence_ms: u64, prompts: PromptPatterns, now_ms: u64) -> Self {
-        Self {
-            silence_ms,
-            prompts,
-            last_output_ms: now_ms,
-            judged: silence_ms == 0,
-        }
+        Self { silence_ms, prompts, last_output_ms: now_ms, judged: silence_ms == 0 }
     }
 
     /// Notes output, which begins a new silence.
@@ -43,12 +38,7 @@ impl Watchdog {
             return None;
         }
         let text = String::from_utf8_lossy(&tail).into_owned();
-        let line = text
-            .lines()
-            .rev()
-            .map(str::trim)
-            .find(|line| !line.is_empty())
-            .unwrap_or_default();
+        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
         Some(line.chars().take(200).collect())
     }
 }
@@ -80,9 +70,7 @@ mod tests {
         let mut dog = dog();
         dog.saw_output(1000);
         let tail = || b"lots of text\nReally delete? (y/n) ".to_vec();
-        let alarms: Vec<_> = (0..600)
-            .filter_map(|second| dog.judge(second * 1000, tail))
-            .collect();
+        let alarms: Vec<_> = (0..600).filter_map(|second| dog.judge(second * 1000, tail)).collect();
         assert_eq!(alarms, ["Really delete? (y/n)"]);
     }
 

@@ -22,9 +22,7 @@ impl Capture {
             let mut buffer = vec![0; 64 << 10];
             // A terminal whose other side is closed answers with an error, not with an end.
             while let Ok(count @ 1..) = from.read(&mut buffer) {
-                sink.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend_from_slice(&buffer[..count]);
+                sink.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..count]);
             }
             close.send(()).ok();
         });

@@ -24,10 +24,7 @@ pub const STUBBORN: &str = "trap '' TERM INT HUP; echo ready; while :; do sleep 
 /// Leaves a child in a session of its own, whose process id is in `file`, and goes on.
 #[must_use]
 pub fn leave_setsid(file: &str) -> String {
-    format!(
-        "setsid sh -c '{}' </dev/null >/dev/null 2>&1 &",
-        noted_sleeper(file)
-    )
+    format!("setsid sh -c '{}' </dev/null >/dev/null 2>&1 &", noted_sleeper(file))
 }
 
 /// Leaves a grandchild whose parent is gone, in a session of its own, and goes on.

@@ -43,25 +43,11 @@ pub const TASK_FIELDS: [&str; 33] = [
 pub const START_FIELDS: [&str; 5] = ["id", "status", "pid", "output_path", "queue_position"];
 
 /// Fields of a receipt in `kill --json`.
-pub const RECEIPT_FIELDS: [&str; 7] = [
-    "id",
-    "status",
-    "requested_by",
-    "signals",
-    "killed",
-    "survivors",
-    "duration_ms",
-];
+pub const RECEIPT_FIELDS: [&str; 7] =
+    ["id", "status", "requested_by", "signals", "killed", "survivors", "duration_ms"];
 
 /// Fields of `output --json`.
-pub const OUTPUT_FIELDS: [&str; 6] = [
-    "text",
-    "offset",
-    "next_offset",
-    "eof",
-    "truncated",
-    "dropped_bytes",
-];
+pub const OUTPUT_FIELDS: [&str; 6] = ["text", "offset", "next_offset", "eof", "truncated", "dropped_bytes"];
 
 /// Checks that an object has all of these fields, whatever they hold.
 ///
@@ -69,10 +55,7 @@ pub const OUTPUT_FIELDS: [&str; 6] = [
 /// When one is absent.
 #[track_caller]
 pub fn has_fields(object: &Value, fields: &[&str]) {
-    let missing: Vec<_> = fields
-        .iter()
-        .filter(|field| object.get(field).is_none())
-        .collect();
+    let missing: Vec<_> = fields.iter().filter(|field| object.get(field).is_none()).collect();
     assert!(missing.is_empty(), "without {missing:?}: {object}");
 }
 

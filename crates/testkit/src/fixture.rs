@@ -30,11 +30,7 @@ pub fn put_v1(home: &Home) {
 fn make_private(directory: &Path) {
     use std::os::unix::fs::DirBuilderExt;
 
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)
-        .expect("a fixture has a directory");
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).expect("a fixture has a directory");
 }
 
 #[cfg(test)]

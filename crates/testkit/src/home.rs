@@ -158,11 +158,7 @@ impl Home {
         command.env("HOME", self.user()).env("LANG", "C.UTF-8");
         command.env("NO_COLOR", "1").env("MEANWHILE_HOME", &self.state);
         command.env(TAG, &self.tag);
-        command.envs(
-            self.env
-                .iter()
-                .map(|(name, value)| (name.as_os_str(), value.as_os_str())),
-        );
+        command.envs(self.env.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
         command
     }
 
@@ -182,9 +178,7 @@ impl Home {
     /// # Panics
     /// When some stay.
     pub fn wait_until_empty(&self, limit: Duration) {
-        wait_until(limit, "no process of the home is left", || {
-            self.tagged().is_empty().then_some(())
-        });
+        wait_until(limit, "no process of the home is left", || self.tagged().is_empty().then_some(()));
     }
 
     /// Makes a file in the working directory that a script waits for, see [`crate::children::gate`].

@@ -22,11 +22,7 @@ pub struct Invocation {
 
 impl Invocation {
     pub(crate) fn new(command: Command) -> Self {
-        Self {
-            command,
-            input: None,
-            limit: LIMIT,
-        }
+        Self { command, input: None, limit: LIMIT }
     }
 
     /// Adds an argument.

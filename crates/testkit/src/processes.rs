@@ -51,9 +51,7 @@ pub fn cwd(pid: u32) -> Option<PathBuf> {
 #[must_use]
 pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
     let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ
-        .split(|byte| *byte == 0)
-        .any(|found| found == entry.as_bytes())
+    environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
 }
 
 /// Returns the ids of all processes.
@@ -62,9 +60,7 @@ pub fn all() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Returns the ids of a process's children.
@@ -110,23 +106,13 @@ mod tests {
     #[test]
     fn names_with_parentheses_are_read() {
         let found = parse_stat("7 (a) R (b) S 1 2 3 4").unwrap();
-        assert_eq!(
-            found,
-            Stat {
-                state: 'S',
-                parent: 1,
-                group: 2,
-                session: 3
-            }
-        );
+        assert_eq!(found, Stat { state: 'S', parent: 1, group: 2, session: 3 });
     }
 
     #[test]
     fn a_process_that_waits_to_be_reaped_is_dead() {
         let mut child = Command::new("true").stdin(Stdio::null()).spawn().unwrap();
-        wait_until(SOON, "the child is a zombie", || {
-            (!alive(child.id())).then_some(())
-        });
+        wait_until(SOON, "the child is a zombie", || (!alive(child.id())).then_some(()));
         assert!(stat(child.id()).is_some());
         assert!(alive(id()));
         child.wait().unwrap();
@@ -134,11 +120,7 @@ mod tests {
 
     #[test]
     fn only_the_recognised_process_is_killed() {
-        let mut child = Command::new("sleep")
-            .arg("600")
-            .env("MW_TEST_TAG", "x")
-            .spawn()
-            .unwrap();
+        let mut child = Command::new("sleep").arg("600").env("MW_TEST_TAG", "x").spawn().unwrap();
         let pid = child.id();
         wait_until(SOON, "the environment is there", || {
             has_variable(pid, OsStr::new("MW_TEST_TAG=x")).then_some(())

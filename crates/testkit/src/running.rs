@@ -34,11 +34,7 @@ impl Running {
         limit: Duration,
         input: Option<Vec<u8>>,
     ) -> Self {
-        let stdin = if input.is_some() {
-            Stdio::piped()
-        } else {
-            Stdio::null()
-        };
+        let stdin = if input.is_some() { Stdio::piped() } else { Stdio::null() };
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = match command.spawn() {
             Ok(child) => child,
@@ -50,14 +46,7 @@ impl Running {
         }
         let stdout = Capture::of(child.stdout.take().expect("stdout is a pipe"));
         let stderr = Capture::of(child.stderr.take().expect("stderr is a pipe"));
-        Self {
-            process: hold(&child),
-            child,
-            label,
-            limit,
-            stdout,
-            stderr,
-        }
+        Self { process: hold(&child), child, label, limit, stdout, stderr }
     }
 
     /// Returns its process id.
@@ -121,11 +110,7 @@ impl Running {
         let status = self.child.wait().expect("a child can be waited for");
         for (stream, capture) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
             let closed = capture.ends_within(DRAIN);
-            assert!(
-                closed,
-                "{} has ended, but something holds its {stream}",
-                self.label
-            );
+            assert!(closed, "{} has ended, but something holds its {stream}", self.label);
         }
         Outcome {
             command: self.label.clone(),

@@ -86,9 +86,7 @@ impl Home {
     #[track_caller]
     pub fn until_status(&self, id: &str, status: &str) -> Value {
         let what = format!("{id} is {status}");
-        wait_until(SOON, &what, || {
-            Some(self.status(id)).filter(|task| task["status"] == status)
-        })
+        wait_until(SOON, &what, || Some(self.status(id)).filter(|task| task["status"] == status))
     }
 
     /// Waits until a task is over, and returns it.
@@ -106,9 +104,7 @@ impl Home {
     /// When it does not end in time.
     #[track_caller]
     pub fn ended_within(&self, id: &str, limit: Duration) -> Value {
-        wait_until(limit, &format!("{id} is over"), || {
-            Some(self.status(id)).filter(is_over)
-        })
+        wait_until(limit, &format!("{id} is over"), || Some(self.status(id)).filter(is_over))
     }
 
     /// Returns a task's directory.
@@ -126,10 +122,7 @@ impl Home {
     pub fn log(&self, id: &str) -> Vec<u8> {
         let directory = self.task_dir(id);
         let header = fs::read(directory.join(INDEX_FILE)).ok();
-        let prefix = header
-            .as_deref()
-            .and_then(IndexHeader::decode)
-            .map_or(0, |header| header.prefix_len);
+        let prefix = header.as_deref().and_then(IndexHeader::decode).map_or(0, |header| header.prefix_len);
         match fs::read(directory.join(LOG_FILE)) {
             Ok(bytes) => bytes[usize::try_from(prefix).unwrap_or(0).min(bytes.len())..].to_vec(),
             Err(error) => panic!("no log of {id}: {error}"),
@@ -143,9 +136,7 @@ impl Home {
     #[track_caller]
     pub fn until_logged(&self, id: &str, text: &str) {
         wait_until(SOON, &format!("{id} prints {text:?}"), || {
-            String::from_utf8_lossy(&self.log(id))
-                .contains(text)
-                .then_some(())
+            String::from_utf8_lossy(&self.log(id)).contains(text).then_some(())
         });
     }
 
@@ -168,9 +159,7 @@ impl Home {
     /// When it does not come.
     #[track_caller]
     pub fn file(&self, file: &str) -> String {
-        wait_until(SOON, &format!("the file {file}"), || {
-            fs::read_to_string(self.work().join(file)).ok()
-        })
+        wait_until(SOON, &format!("the file {file}"), || fs::read_to_string(self.work().join(file)).ok())
     }
 
     /// Tells whether a file is in the working directory.
@@ -213,10 +202,7 @@ impl Home {
         let found = self.supervisors_of(id);
         found.iter().find_map(|supervisor| {
             let guardian = processes::stat(*supervisor)?.parent;
-            found.contains(&guardian).then_some(Pair {
-                guardian,
-                supervisor: *supervisor,
-            })
+            found.contains(&guardian).then_some(Pair { guardian, supervisor: *supervisor })
         })
     }
 
@@ -227,9 +213,7 @@ impl Home {
     #[track_caller]
     #[must_use]
     pub fn pair(&self, id: &str) -> Pair {
-        wait_until(SOON, &format!("{id} has a guardian and a supervisor"), || {
-            self.find_pair(id)
-        })
+        wait_until(SOON, &format!("{id} has a guardian and a supervisor"), || self.find_pair(id))
     }
 
     /// Kills one process of this home with SIGKILL and waits for its death.
@@ -238,10 +222,7 @@ impl Home {
     /// When it is none of this home, or does not die.
     #[track_caller]
     pub fn slay(&self, pid: u32) {
-        assert!(
-            self.try_slay(pid),
-            "process {pid} is none of this home, or is dead"
-        );
+        assert!(self.try_slay(pid), "process {pid} is none of this home, or is dead");
     }
 
     /// As [`Home::slay`], but tells whether the process was there to be killed.
@@ -283,9 +264,7 @@ impl Home {
     /// When it lives on.
     #[track_caller]
     pub fn until_dead(&self, pid: u32) {
-        wait_until(SOON, &format!("process {pid} is dead"), || {
-            (!processes::alive(pid)).then_some(())
-        });
+        wait_until(SOON, &format!("process {pid} is dead"), || (!processes::alive(pid)).then_some(()));
     }
 }
 

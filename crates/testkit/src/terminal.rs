@@ -14,12 +14,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::capture::Capture;
 use crate::running::{ended_within, hold};
 
-const SIZE: Winsize = Winsize {
-    ws_row: 24,
-    ws_col: 80,
-    ws_xpixel: 0,
-    ws_ypixel: 0,
-};
+const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// A command that runs on a terminal of 80 by 24. It is killed when this is dropped.
 pub struct Terminal {
@@ -42,30 +37,14 @@ impl Terminal {
         let name = ptsname(&master, Vec::new()).expect("a terminal has a name");
         let open = || {
             let path = std::ffi::OsStr::from_bytes(name.as_bytes());
-            OpenOptions::new()
-                .read(true)
-                .write(true)
-                .open(path)
-                .expect("a new terminal can be opened")
+            OpenOptions::new().read(true).write(true).open(path).expect("a new terminal can be opened")
         };
 
         let mut wrapped = Command::new("setsid");
-        wrapped
-            .arg("--ctty")
-            .arg(command.get_program())
-            .args(command.get_args())
-            .env_clear();
-        wrapped.envs(
-            command
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        );
+        wrapped.arg("--ctty").arg(command.get_program()).args(command.get_args()).env_clear();
+        wrapped.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
         wrapped.env("TERM", "xterm-256color");
-        wrapped.current_dir(
-            command
-                .get_current_dir()
-                .expect("commands of the kit have a directory"),
-        );
+        wrapped.current_dir(command.get_current_dir().expect("commands of the kit have a directory"));
         wrapped.stdin(open()).stdout(open()).stderr(open());
         let child = match wrapped.spawn() {
             Ok(child) => child,
@@ -73,14 +52,7 @@ impl Terminal {
         };
         let keyboard = File::from(master);
         let shown = Capture::of(keyboard.try_clone().expect("descriptors can be copied"));
-        Self {
-            process: hold(&child),
-            child,
-            keyboard,
-            shown,
-            label,
-            limit,
-        }
+        Self { process: hold(&child), child, keyboard, shown, label, limit }
     }
 
     /// Presses keys.
@@ -88,9 +60,7 @@ impl Terminal {
     /// # Panics
     /// When the terminal is gone.
     pub fn press(&mut self, keys: &str) {
-        self.keyboard
-            .write_all(keys.as_bytes())
-            .expect("a terminal takes keys");
+        self.keyboard.write_all(keys.as_bytes()).expect("a terminal takes keys");
     }
 
     /// Returns all that was shown so far, control sequences included.

@@ -42,10 +42,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "a thing that never comes")]
     fn gives_up_with_a_sentence() {
-        wait_until(
-            Duration::from_millis(10),
-            "a thing that never comes",
-            || None::<()>,
-        );
+        wait_until(Duration::from_millis(10), "a thing that never comes", || None::<()>);
     }
 }

@@ -13,19 +13,8 @@ fn home() -> Home {
 #[test]
 fn commands_see_nothing_of_the_outside() {
     let text = home().mw(["-c", "env | cut -d= -f1 | sort"]).ok();
-    let expected = [
-        "HOME",
-        "LANG",
-        "MEANWHILE_HOME",
-        "MW_TEST_TAG",
-        "NO_COLOR",
-        "PATH",
-        "PWD",
-    ];
-    let found: Vec<_> = text
-        .lines()
-        .filter(|name| !["OLDPWD", "SHLVL", "_"].contains(name))
-        .collect();
+    let expected = ["HOME", "LANG", "MEANWHILE_HOME", "MW_TEST_TAG", "NO_COLOR", "PATH", "PWD"];
+    let found: Vec<_> = text.lines().filter(|name| !["OLDPWD", "SHLVL", "_"].contains(name)).collect();
     assert_eq!(found, expected);
 }
 
@@ -33,10 +22,7 @@ fn commands_see_nothing_of_the_outside() {
 fn outcomes_tell_codes_signals_and_streams_apart() {
     let home = home();
     let outcome = home.mw(["-c", "echo out; echo err >&2; exit 7"]).exits(7);
-    assert_eq!(
-        (outcome.text().as_str(), outcome.complaint().as_str()),
-        ("out\n", "err\n")
-    );
+    assert_eq!((outcome.text().as_str(), outcome.complaint().as_str()), ("out\n", "err\n"));
     let outcome = home.mw(["-c", "kill -9 $$"]);
     assert_eq!((outcome.code, outcome.signal), (None, Some(9)));
 }
@@ -50,23 +36,15 @@ fn commands_read_what_they_are_given() {
 #[test]
 #[should_panic(expected = "still runs after")]
 fn a_command_that_does_not_end_fails_the_test() {
-    let _ = home()
-        .command(["-c", children::SLEEPER])
-        .limit(Duration::from_millis(50))
-        .run();
+    let _ = home().command(["-c", children::SLEEPER]).limit(Duration::from_millis(50)).run();
 }
 
 #[test]
 fn a_home_takes_its_processes_with_it() {
     let home = home();
-    let scripts = [
-        children::leave_setsid("a"),
-        children::leave_double_fork("b"),
-        children::leave_holder("c"),
-    ];
-    let shell = home
-        .command(["-c", &format!("{}\nwait", scripts.join("\n"))])
-        .spawn();
+    let scripts =
+        [children::leave_setsid("a"), children::leave_double_fork("b"), children::leave_holder("c")];
+    let shell = home.command(["-c", &format!("{}\nwait", scripts.join("\n"))]).spawn();
     let pids = ["a", "b", "c"].map(|file| home.pid_in(file));
     assert!(pids.iter().all(|pid| alive(*pid)));
     assert_ne!(stat(pids[0]).unwrap().session, stat(pids[2]).unwrap().session);
@@ -84,9 +62,7 @@ fn a_home_takes_its_processes_with_it() {
 fn homes_leave_each_other_alone() {
     let (one, other) = (home(), home());
     let kept = one.command(["-c", children::SLEEPER]).spawn();
-    wait_until(SOON, "it is tagged", || {
-        one.tagged().contains(&kept.pid()).then_some(())
-    });
+    wait_until(SOON, "it is tagged", || one.tagged().contains(&kept.pid()).then_some(()));
     assert_eq!(other.tagged(), [0; 0]);
     drop(other);
     assert!(kept.runs());
@@ -106,32 +82,21 @@ fn doubling_stops_at_its_depth() {
 #[test]
 fn scripts_print_what_they_say() {
     let home = home();
-    assert_eq!(
-        home.mw(["-c", children::INVALID_UTF8]).stdout,
-        children::INVALID_UTF8_BYTES
-    );
-    assert_eq!(
-        home.mw(["-c", &children::one_line(70_000)]).stdout,
-        vec![b'x'; 70_000]
-    );
+    assert_eq!(home.mw(["-c", children::INVALID_UTF8]).stdout, children::INVALID_UTF8_BYTES);
+    assert_eq!(home.mw(["-c", &children::one_line(70_000)]).stdout, vec![b'x'; 70_000]);
     let both = home.mw(["-c", &children::fill_both(70_000)]);
     assert_eq!((both.stdout.len(), both.stderr.len()), (70_000, 70_000));
     let numbers = home.mw(["-c", &children::numbers(1000)]);
     assert_eq!(numbers.stdout, children::numbered(1, 1000));
     let both = home.mw(["-c", &children::both_streams(2)]);
-    assert_eq!(
-        (both.text().as_str(), both.complaint().as_str()),
-        ("out 1\nout 2\n", "err 1\nerr 2\n")
-    );
+    assert_eq!((both.text().as_str(), both.complaint().as_str()), ("out 1\nout 2\n", "err 1\nerr 2\n"));
 }
 
 #[test]
 fn gates_hold_until_they_are_opened() {
     let home = home();
     let waiting = home.command(["-c", &children::gated("go", 4)]).spawn();
-    wait_until(SOON, "it waits", || {
-        waiting.printed().contains("waiting").then_some(())
-    });
+    wait_until(SOON, "it waits", || waiting.printed().contains("waiting").then_some(()));
     assert!(waiting.runs());
     home.open("go");
     let _ = waiting.wait().exits(4);
@@ -142,14 +107,10 @@ fn terminals_are_terminals() {
     let home = home();
     let script = "tty; stty size; read line; echo \"got $line\"; exit 6";
     let mut terminal = home.command(["-c", script]).on_terminal();
-    wait_until(SOON, "the size is shown", || {
-        terminal.shown().contains("24 80").then_some(())
-    });
+    wait_until(SOON, "the size is shown", || terminal.shown().contains("24 80").then_some(()));
     assert!(terminal.shown().contains("/dev/pts/"));
     terminal.press("keys\r");
-    wait_until(SOON, "the answer is shown", || {
-        terminal.shown().contains("got keys").then_some(())
-    });
+    wait_until(SOON, "the answer is shown", || terminal.shown().contains("got keys").then_some(()));
     assert_eq!(terminal.wait(), Some(6));
 }
 

@@ -58,12 +58,7 @@ const LAYERS: [Layer; 8] = [
         below: &["mw-model"],
         complete: None,
     },
-    Layer {
-        manifest: "xtask/Cargo.toml",
-        package: "xtask",
-        below: &[],
-        complete: None,
-    },
+    Layer { manifest: "xtask/Cargo.toml", package: "xtask", below: &[], complete: None },
 ];
 
 /// Reports the dependencies of a manifest that its layer does not have below it.
@@ -103,10 +98,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<String> {
-        let file = TextFile {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file = TextFile { path: path.to_owned(), text: text.to_owned() };
         check(&file).into_iter().map(|violation| violation.what).collect()
     }
 
@@ -115,29 +107,17 @@ mod tests {
         let down = "[dependencies]\nmeanwhile.workspace = true\nratatui = \"1\"\n";
         assert_eq!(found("crates/ui/Cargo.toml", down), [""; 0]);
         let sideways = "[dependencies]\nmw-agents.workspace = true\n";
-        assert_eq!(
-            found("crates/ui/Cargo.toml", sideways),
-            ["mw-ui depends on mw-agents"]
-        );
+        assert_eq!(found("crates/ui/Cargo.toml", sideways), ["mw-ui depends on mw-agents"]);
         let up = "[dependencies]\nmeanwhile.workspace = true\n";
-        assert_eq!(
-            found("crates/supervisor/Cargo.toml", up),
-            ["mw-supervisor depends on meanwhile"]
-        );
+        assert_eq!(found("crates/supervisor/Cargo.toml", up), ["mw-supervisor depends on meanwhile"]);
     }
 
     #[test]
     fn fixed_lists_are_complete() {
         let text = "[dependencies]\nlibc.workspace = true\ntokio = \"1\"\n";
-        assert_eq!(
-            found("crates/supervisor/Cargo.toml", text),
-            ["mw-supervisor depends on tokio"]
-        );
+        assert_eq!(found("crates/supervisor/Cargo.toml", text), ["mw-supervisor depends on tokio"]);
         let model = "[dependencies]\nserde_json = \"1\"\n[dev-dependencies]\nserde_json = \"1\"\n";
-        assert_eq!(
-            found("crates/model/Cargo.toml", model),
-            ["mw-model depends on serde_json"]
-        );
+        assert_eq!(found("crates/model/Cargo.toml", model), ["mw-model depends on serde_json"]);
     }
 
     #[test]

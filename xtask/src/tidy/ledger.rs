@@ -33,19 +33,11 @@ pub(super) fn check(text: &str, tests: &BTreeSet<String>) -> Vec<Violation> {
     for (index, line) in text.lines().enumerate().filter(|(_, line)| is_row(line)) {
         let number = index + 1;
         let Some(row) = parse(line, number) else {
-            found.push(report(
-                number,
-                "not four cells",
-                "write `| ID | What | Status | Test or reason |`",
-            ));
+            found.push(report(number, "not four cells", "write `| ID | What | Status | Test or reason |`"));
             continue;
         };
         if let Some(first) = seen.insert(row.id, number) {
-            found.push(report(
-                number,
-                format!("{} is on line {first} already", row.id),
-                "keep one row",
-            ));
+            found.push(report(number, format!("{} is on line {first} already", row.id), "keep one row"));
         }
         if !is_known(row.id) {
             let remedy = "ids are stable; count a new one in xtask/src/tidy/ledger.rs";
@@ -72,18 +64,11 @@ fn parse(line: &str, number: usize) -> Option<Row<'_>> {
     let [id, _what, status, note] = cells.as_slice() else {
         return None;
     };
-    Some(Row {
-        id,
-        status,
-        note,
-        line: number,
-    })
+    Some(Row { id, status, note, line: number })
 }
 
 fn ids() -> impl Iterator<Item = String> {
-    SOURCES
-        .iter()
-        .flat_map(|(source, count)| (1..=*count).map(move |number| format!("{source}-{number:03}")))
+    SOURCES.iter().flat_map(|(source, count)| (1..=*count).map(move |number| format!("{source}-{number:03}")))
 }
 
 fn is_known(id: &str) -> bool {
@@ -108,11 +93,7 @@ fn judge(row: &Row<'_>, tests: &BTreeSet<String>) -> Vec<Violation> {
         }
         Some(Status::Open) => Vec::new(),
         Some(Status::Struck) if row.note.is_empty() => {
-            vec![report(
-                row.line,
-                format!("{} is struck without a reason", row.id),
-                "write the reason",
-            )]
+            vec![report(row.line, format!("{} is struck without a reason", row.id), "write the reason")]
         }
         Some(Status::Struck) => Vec::new(),
         Some(Status::Done | Status::Partly) => judge_claim(row, tests),
@@ -138,10 +119,7 @@ fn judge_claim(row: &Row<'_>, tests: &BTreeSet<String>) -> Vec<Violation> {
 
 /// Gives the paths in backticks; other words in backticks are no test names.
 fn named_tests(note: &str) -> impl Iterator<Item = &str> {
-    note.split('`')
-        .skip(1)
-        .step_by(2)
-        .filter(|word| word.contains("::"))
+    note.split('`').skip(1).step_by(2).filter(|word| word.contains("::"))
 }
 
 #[cfg(test)]
@@ -155,14 +133,10 @@ mod tests {
             "Z-001" => format!("{change}\n"),
             _ => format!("| {id} | what | open | |\n"),
         });
-        let text = format!(
-            "# Title\n\n| ID | What | Status | Test or reason |\n|---|---|---|---|\n{}",
-            { rows.collect::<String>() }
-        );
-        check(&text, &tests)
-            .into_iter()
-            .map(|violation| violation.what)
-            .collect()
+        let text = format!("# Title\n\n| ID | What | Status | Test or reason |\n|---|---|---|---|\n{}", {
+            rows.collect::<String>()
+        });
+        check(&text, &tests).into_iter().map(|violation| violation.what).collect()
     }
 
     #[test]
@@ -174,35 +148,20 @@ mod tests {
     #[test]
     fn ids_are_complete_and_unique() {
         assert_eq!(told(""), ["Z-001 is missing"]);
-        assert_eq!(
-            told("| Z-001 | a | open | |\n| Z-001 | b | open | |"),
-            ["Z-001 is on line 5 already"]
-        );
-        assert_eq!(
-            told("| Z-001 | a | open | |\n| Z-136 | b | open | |"),
-            ["unknown id Z-136"]
-        );
+        assert_eq!(told("| Z-001 | a | open | |\n| Z-001 | b | open | |"), ["Z-001 is on line 5 already"]);
+        assert_eq!(told("| Z-001 | a | open | |\n| Z-136 | b | open | |"), ["unknown id Z-136"]);
     }
 
     #[test]
     fn rows_have_four_cells_and_a_known_status() {
         assert_eq!(told("| Z-001 | open | |"), ["not four cells", "Z-001 is missing"]);
-        assert_eq!(
-            told("| Z-001 | flag | finished | |"),
-            ["Z-001 has status `finished`"]
-        );
+        assert_eq!(told("| Z-001 | flag | finished | |"), ["Z-001 has status `finished`"]);
     }
 
     #[test]
     fn claims_name_tests_that_exist() {
-        assert_eq!(
-            told("| Z-001 | flag | done | `start::returns_at_once` |"),
-            [""; 0]
-        );
-        assert_eq!(
-            told("| Z-001 | flag | done | by hand |"),
-            ["Z-001 is done but names no test"]
-        );
+        assert_eq!(told("| Z-001 | flag | done | `start::returns_at_once` |"), [""; 0]);
+        assert_eq!(told("| Z-001 | flag | done | by hand |"), ["Z-001 is done but names no test"]);
         assert_eq!(
             told("| Z-001 | flag | partly | `--json` later; `start::gone` |"),
             ["Z-001 names `start::gone`, which is no test"]
@@ -211,10 +170,7 @@ mod tests {
 
     #[test]
     fn striking_needs_a_reason() {
-        assert_eq!(
-            told("| Z-001 | flag | struck | |"),
-            ["Z-001 is struck without a reason"]
-        );
+        assert_eq!(told("| Z-001 | flag | struck | |"), ["Z-001 is struck without a reason"]);
         assert_eq!(told("| Z-001 | flag | struck | out of scope |"), [""; 0]);
     }
 }

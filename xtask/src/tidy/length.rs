@@ -18,12 +18,7 @@ pub(super) fn check(file: &TextFile) -> Option<Violation> {
     }
     let lines = file.text.lines().count();
     if lines > MOST {
-        return Some(Violation::new(
-            &file.path,
-            MOST + 1,
-            format!("{lines} lines, over {MOST}"),
-            REMEDY,
-        ));
+        return Some(Violation::new(&file.path, MOST + 1, format!("{lines} lines, over {MOST}"), REMEDY));
     }
     let product = product_lines(file, lines);
     (product > MOST_WITHOUT_TESTS).then(|| {
@@ -45,21 +40,14 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: String) -> Option<String> {
-        check(&TextFile {
-            path: path.to_owned(),
-            text,
-        })
-        .map(|violation| violation.to_string())
+        check(&TextFile { path: path.to_owned(), text }).map(|violation| violation.to_string())
     }
 
     #[test]
     fn five_hundred_lines_are_enough() {
         assert_eq!(found("crates/x/src/a.rs", "\n".repeat(500)), None);
         let told = found("crates/x/src/a.rs", "\n".repeat(501)).unwrap();
-        assert!(
-            told.starts_with("crates/x/src/a.rs:501: 501 lines without tests, over 500; "),
-            "{told}"
-        );
+        assert!(told.starts_with("crates/x/src/a.rs:501: 501 lines without tests, over 500; "), "{told}");
         assert!(found("crates/ui/src/web/app.js", "\n".repeat(501)).is_some());
     }
 
@@ -67,11 +55,7 @@ mod tests {
     fn tests_have_more_room_but_not_any_amount() {
         assert_eq!(found("crates/x/tests/a.rs", "\n".repeat(800)), None);
         assert!(found("crates/x/tests/a.rs", "\n".repeat(801)).is_some());
-        let inline = format!(
-            "{}#[cfg(test)]\nmod tests {{\n{}}}\n",
-            "\n".repeat(400),
-            "\n".repeat(300)
-        );
+        let inline = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", "\n".repeat(400), "\n".repeat(300));
         assert_eq!(found("crates/x/src/a.rs", inline), None);
     }
 }

@@ -33,22 +33,14 @@ pub(super) fn dependencies(text: &str) -> Vec<Dependency> {
             table = dependency_table(header);
             // `[dependencies.name]` names one dependency; the lines below it are its settings.
             if let Some((kind, Some(name))) = table {
-                found.push(Dependency {
-                    package: name.to_owned(),
-                    kind,
-                    line: number,
-                });
+                found.push(Dependency { package: name.to_owned(), kind, line: number });
             }
         } else if let Some((kind, None)) = table
             && let Some((key, value)) = line.split_once('=')
         {
             let name = key.split('.').next().unwrap_or(key).trim().trim_matches('"');
             let package = renamed(value).unwrap_or(name);
-            found.push(Dependency {
-                package: package.to_owned(),
-                kind,
-                line: number,
-            });
+            found.push(Dependency { package: package.to_owned(), kind, line: number });
         }
     }
     found
@@ -71,12 +63,7 @@ fn dependency_table(header: &str) -> Option<(Kind, Option<&str>)> {
 
 fn renamed(value: &str) -> Option<&str> {
     let (_, rest) = value.split_once("package")?;
-    rest.trim_start()
-        .strip_prefix('=')?
-        .trim_start()
-        .strip_prefix('"')?
-        .split('"')
-        .next()
+    rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?.split('"').next()
 }
 
 #[cfg(test)]
@@ -84,10 +71,7 @@ mod tests {
     use super::*;
 
     fn listed(text: &str) -> Vec<(String, Kind, usize)> {
-        dependencies(text)
-            .into_iter()
-            .map(|found| (found.package, found.kind, found.line))
-            .collect()
+        dependencies(text).into_iter().map(|found| (found.package, found.kind, found.line)).collect()
     }
 
     #[test]
@@ -104,9 +88,6 @@ mod tests {
             ("toml", Kind::Normal, 8),
             ("proptest", Kind::Dev, 11),
         ];
-        assert_eq!(
-            listed(text),
-            expected.map(|(name, kind, line)| (name.to_owned(), kind, line))
-        );
+        assert_eq!(listed(text), expected.map(|(name, kind, line)| (name.to_owned(), kind, line)));
     }
 }

@@ -5,13 +5,7 @@ use crate::source::{Source, has_start, has_word};
 
 const NAMES: [&str; 5] = ["linux.rs", "macos.rs", "platform.rs", "unix.rs", "windows.rs"];
 const FOLDERS: [&str; 2] = ["platform", "sys"];
-const CONDITIONS: [&str; 5] = [
-    "target_arch",
-    "target_env",
-    "target_family",
-    "target_os",
-    "target_vendor",
-];
+const CONDITIONS: [&str; 5] = ["target_arch", "target_env", "target_family", "target_os", "target_vendor"];
 
 /// Reports conditions on the platform outside `sys/`, `platform` modules and files named after a platform.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
@@ -36,9 +30,7 @@ fn is_platform_file(path: &str) -> bool {
 
 fn is_condition(code: &str) -> bool {
     CONDITIONS.iter().any(|condition| has_word(code, condition))
-        || (["cfg(", "cfg!(", "cfg_attr("]
-            .iter()
-            .any(|opening| has_start(code, opening))
+        || (["cfg(", "cfg!(", "cfg_attr("].iter().any(|opening| has_start(code, opening))
             && (has_word(code, "unix") || has_word(code, "windows")))
 }
 
@@ -47,22 +39,16 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(path, text))
-            .iter()
-            .map(|violation| violation.line)
-            .collect()
+        check(&Source::new(path, text)).iter().map(|violation| violation.line).collect()
     }
 
     #[test]
     fn conditions_stay_in_their_files() {
         let text = "#[cfg(target_os = \"linux\")]\nmod linux;\nif cfg!(unix) {}\n#[cfg(any(\n    target_os = \"macos\",\n))]\n";
         assert_eq!(found("crates/meanwhile/src/launch.rs", text), [1, 3, 5]);
-        for path in [
-            "supervisor/src/sys/mod.rs",
-            "cli/src/platform.rs",
-            "cli/src/platform/mod.rs",
-            "ui/src/linux.rs",
-        ] {
+        for path in
+            ["supervisor/src/sys/mod.rs", "cli/src/platform.rs", "cli/src/platform/mod.rs", "ui/src/linux.rs"]
+        {
             assert_eq!(found(&format!("crates/{path}"), text), []);
         }
     }

@@ -13,57 +13,21 @@ const PRINT: &str = "return data and let a front end print it";
 const PURE: &str = "the model is pure; pass the result in";
 
 const LIBRARY: [Ban; 6] = [
-    Ban {
-        start: "env::var",
-        remedy: "take a setting; only mw-cli reads the environment",
-    },
-    Ban {
-        start: "println!",
-        remedy: PRINT,
-    },
-    Ban {
-        start: "eprintln!",
-        remedy: PRINT,
-    },
-    Ban {
-        start: "print!",
-        remedy: PRINT,
-    },
-    Ban {
-        start: "eprint!",
-        remedy: PRINT,
-    },
-    Ban {
-        start: "process::exit",
-        remedy: "return an error; only mw-cli chooses exit codes",
-    },
+    Ban { start: "env::var", remedy: "take a setting; only mw-cli reads the environment" },
+    Ban { start: "println!", remedy: PRINT },
+    Ban { start: "eprintln!", remedy: PRINT },
+    Ban { start: "print!", remedy: PRINT },
+    Ban { start: "eprint!", remedy: PRINT },
+    Ban { start: "process::exit", remedy: "return an error; only mw-cli chooses exit codes" },
 ];
 
 const MODEL: [Ban; 6] = [
-    Ban {
-        start: "std::fs",
-        remedy: PURE,
-    },
-    Ban {
-        start: "std::net",
-        remedy: PURE,
-    },
-    Ban {
-        start: "std::process",
-        remedy: PURE,
-    },
-    Ban {
-        start: "std::thread",
-        remedy: PURE,
-    },
-    Ban {
-        start: "Instant::now",
-        remedy: PURE,
-    },
-    Ban {
-        start: "SystemTime::now",
-        remedy: PURE,
-    },
+    Ban { start: "std::fs", remedy: PURE },
+    Ban { start: "std::net", remedy: PURE },
+    Ban { start: "std::process", remedy: PURE },
+    Ban { start: "std::thread", remedy: PURE },
+    Ban { start: "Instant::now", remedy: PURE },
+    Ban { start: "SystemTime::now", remedy: PURE },
 ];
 
 /// Reports what the library or the model may not do; their tests may.
@@ -88,10 +52,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(path, text))
-            .iter()
-            .map(|violation| violation.line)
-            .collect()
+        check(&Source::new(path, text)).iter().map(|violation| violation.line).collect()
     }
 
     #[test]

@@ -33,9 +33,5 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     for violation in &violations {
         println!("{violation}");
     }
-    if violations.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Untidy(violations.len()))
-    }
+    if violations.is_empty() { Ok(()) } else { Err(Failure::Untidy(violations.len())) }
 }

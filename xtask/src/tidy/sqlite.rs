@@ -15,21 +15,11 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     for line in source.lines() {
         if !in_store(source.path) && has_word(line.code, "rusqlite") {
             let remedy = "ask the store for plain data instead";
-            found.push(Violation::new(
-                source.path,
-                line.number,
-                "`rusqlite` outside the store",
-                remedy,
-            ));
+            found.push(Violation::new(source.path, line.number, "`rusqlite` outside the store", remedy));
         }
         if source.path != DOOR && has_start(line.code, "Connection::open") {
             let what = "a database connection opened here";
-            found.push(Violation::new(
-                source.path,
-                line.number,
-                what,
-                "open it in store/connection.rs",
-            ));
+            found.push(Violation::new(source.path, line.number, what, "open it in store/connection.rs"));
         }
     }
     found
@@ -45,19 +35,13 @@ pub(super) fn check_manifest(file: &TextFile) -> Vec<Violation> {
         .filter(|dependency| dependency.package.contains("sqlite"))
         .map(|dependency| {
             let what = format!("dependency `{}` outside the library", dependency.package);
-            Violation::new(
-                &file.path,
-                dependency.line,
-                what,
-                "ask the store for plain data instead",
-            )
+            Violation::new(&file.path, dependency.line, what, "ask the store for plain data instead")
         })
         .collect()
 }
 
 fn in_store(path: &str) -> bool {
-    path.strip_prefix(STORE)
-        .is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
+    path.strip_prefix(STORE).is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
 }
 
 #[cfg(test)]
@@ -65,10 +49,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(path, text))
-            .iter()
-            .map(|violation| violation.line)
-            .collect()
+        check(&Source::new(path, text)).iter().map(|violation| violation.line).collect()
     }
 
     #[test]
@@ -89,14 +70,8 @@ mod tests {
     #[test]
     fn one_manifest_names_it() {
         let text = "[dev-dependencies]\nrusqlite = \"1\"\n".to_owned();
-        let own = TextFile {
-            path: OWNER.to_owned(),
-            text: text.clone(),
-        };
-        let other = TextFile {
-            path: "crates/cli/Cargo.toml".to_owned(),
-            text,
-        };
+        let own = TextFile { path: OWNER.to_owned(), text: text.clone() };
+        let other = TextFile { path: "crates/cli/Cargo.toml".to_owned(), text };
         assert_eq!(check_manifest(&own), []);
         assert_eq!(check_manifest(&other).len(), 1);
     }

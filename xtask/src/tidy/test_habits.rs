@@ -15,21 +15,11 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     for line in source.lines() {
         if !may_sleep && (line.test || testkit.is_some()) && sleeps(line.code) {
             let remedy = "wait for a condition with a deadline (mw-testkit) or use the fake clock";
-            found.push(Violation::new(
-                source.path,
-                line.number,
-                "a test that sleeps",
-                remedy,
-            ));
+            found.push(Violation::new(source.path, line.number, "a test that sleeps", remedy));
         }
         if ignored_silently(line) {
             let remedy = "write `#[ignore = \"why\"]`, or mend the test";
-            found.push(Violation::new(
-                source.path,
-                line.number,
-                "a test ignored without a reason",
-                remedy,
-            ));
+            found.push(Violation::new(source.path, line.number, "a test ignored without a reason", remedy));
         }
     }
     found
@@ -43,10 +33,7 @@ fn ignored_silently(line: Line<'_>) -> bool {
     let Some(at) = line.code.find("#[ignore") else {
         return false;
     };
-    let reason = line.raw[at + "#[ignore".len()..]
-        .trim_start()
-        .strip_prefix('=')
-        .map(str::trim_start);
+    let reason = line.raw[at + "#[ignore".len()..].trim_start().strip_prefix('=').map(str::trim_start);
     !reason.is_some_and(|text| text.starts_with('"') && !text.starts_with("\"\""))
 }
 
@@ -55,10 +42,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(path, text))
-            .iter()
-            .map(|violation| violation.line)
-            .collect()
+        check(&Source::new(path, text)).iter().map(|violation| violation.line).collect()
     }
 
     #[test]

@@ -9,17 +9,12 @@ const REACH: usize = 8;
 
 /// Gives the names of the functions that a test attribute or a `proptest!` block makes into tests.
 pub(super) fn collect(sources: &[Source<'_>]) -> BTreeSet<String> {
-    sources
-        .iter()
-        .flat_map(|source| tests_in(source.code()))
-        .collect()
+    sources.iter().flat_map(|source| tests_in(source.code())).collect()
 }
 
 fn tests_in(code: &str) -> Vec<String> {
-    let properties: Vec<_> = code
-        .match_indices("proptest!")
-        .filter_map(|(at, _)| block_after(code, at))
-        .collect();
+    let properties: Vec<_> =
+        code.match_indices("proptest!").filter_map(|(at, _)| block_after(code, at)).collect();
     let lines: Vec<&str> = code.split('\n').collect();
     let mut found = Vec::new();
     let mut start = 0;
@@ -56,9 +51,7 @@ fn has_test_attribute(above: &[&str]) -> bool {
 }
 
 fn is_test_attribute(line: &str) -> bool {
-    ["test", "rstest", "test_case"]
-        .iter()
-        .any(|word| has_word(line, word))
+    ["test", "rstest", "test_case"].iter().any(|word| has_word(line, word))
 }
 
 #[cfg(test)]
@@ -66,9 +59,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        collect(&[Source::new("crates/x/src/a.rs", text)])
-            .into_iter()
-            .collect()
+        collect(&[Source::new("crates/x/src/a.rs", text)]).into_iter().collect()
     }
 
     #[test]

@@ -12,29 +12,18 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     if !is_home(source.path) {
         for line in source.lines().filter(|line| has_word(line.code, "unsafe")) {
             let remedy = "move it under crates/supervisor/src/sys or use a safe call";
-            found.push(Violation::new(
-                source.path,
-                line.number,
-                "`unsafe` outside its folder",
-                remedy,
-            ));
+            found.push(Violation::new(source.path, line.number, "`unsafe` outside its folder", remedy));
         }
     }
     if is_crate_root(source.path) && !has_guard(source) {
         let what = "crate root does not forbid unsafe code";
-        found.push(Violation::new(
-            source.path,
-            1,
-            what,
-            "add `#![forbid(unsafe_code)]`",
-        ));
+        found.push(Violation::new(source.path, 1, what, "add `#![forbid(unsafe_code)]`"));
     }
     found
 }
 
 fn is_home(path: &str) -> bool {
-    path.strip_prefix(HOME)
-        .is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
+    path.strip_prefix(HOME).is_some_and(|rest| rest.starts_with('/') || rest == ".rs")
 }
 
 fn is_crate_root(path: &str) -> bool {
@@ -59,10 +48,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&Source::new(path, text))
-            .iter()
-            .map(|violation| violation.line)
-            .collect()
+        check(&Source::new(path, text)).iter().map(|violation| violation.line).collect()
     }
 
     #[test]

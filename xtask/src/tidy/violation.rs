@@ -18,12 +18,7 @@ pub(super) struct Violation {
 impl Violation {
     /// Names a place, what is wrong there and what to do.
     pub(super) fn new(path: &str, line: usize, what: impl Into<String>, remedy: &'static str) -> Self {
-        Self {
-            path: path.to_owned(),
-            line,
-            what: what.into(),
-            remedy,
-        }
+        Self { path: path.to_owned(), line, what: what.into(), remedy }
     }
 }
 

@@ -33,17 +33,11 @@ impl Arguments {
         let io = runtime.home().spec(&task.id)?.io;
         if io == Io::Pipes {
             let hint = format!("mw output {} --follow shows its output", task.id);
-            return Err(CommandError::conflict(
-                format!("{} has no input to attach to", task.id),
-                hint,
-            ));
+            return Err(CommandError::conflict(format!("{} has no input to attach to", task.id), hint));
         }
         if task.status.is_terminal() {
             let hint = format!("mw output {} shows what it printed", task.id);
-            return Err(CommandError::conflict(
-                format!("{} is {}", task.id, task.status.word()),
-                hint,
-            ));
+            return Err(CommandError::conflict(format!("{} is {}", task.id, task.status.word()), hint));
         }
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(CommandError::usage(
@@ -53,11 +47,7 @@ impl Arguments {
         }
         eprintln!("mw: attached to {}; ctrl+] leaves it running", task.id);
         let left = {
-            let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) {
-                Keys::All
-            } else {
-                Keys::Single
-            });
+            let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) { Keys::All } else { Keys::Single });
             join(context, &runtime, &task.id, matches!(io, Io::Pty { .. }))?
         };
         std::io::stdout().write_all(b"\n")?;
@@ -84,11 +74,8 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
             }
         }
     });
-    let mut request = ReadRequest {
-        from: From::TailBytes(BACKLOG),
-        max_bytes: 1 << 20,
-        ..ReadRequest::default()
-    };
+    let mut request =
+        ReadRequest { from: From::TailBytes(BACKLOG), max_bytes: 1 << 20, ..ReadRequest::default() };
     let mut shown_size = None;
     loop {
         if is_terminal && shown_size != terminal::size() {

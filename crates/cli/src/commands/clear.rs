@@ -42,18 +42,10 @@ impl Arguments {
             ));
         }
         if by_rule && self.ids.is_empty() {
-            let filter = Filter {
-                batch: self.batch.clone(),
-                ..Filter::new(context.scope())
-            };
+            let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
             let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
             let tasks = if whole_batch {
-                runtime
-                    .list(&Filter {
-                        limit: u32::MAX,
-                        ..filter
-                    })?
-                    .tasks
+                runtime.list(&Filter { limit: u32::MAX, ..filter })?.tasks
             } else {
                 runtime.finished(&filter, self.older_than)?
             };
@@ -62,27 +54,14 @@ impl Arguments {
         if !self.kill {
             self.refuse_live(context, &runtime)?;
         }
-        let kill = KillRequest {
-            by: context.requester(),
-            signal: 15,
-            grace_ms: None,
-        };
+        let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
         let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
         if context.json {
-            render::out(&format!(
-                "{}\n",
-                serde_json::to_string(&report).map_err(std::io::Error::from)?
-            ))?;
+            render::out(&format!("{}\n", serde_json::to_string(&report).map_err(std::io::Error::from)?))?;
         } else {
-            render::out(&format!(
-                "cleared {}\n",
-                render::count(report.cleared.len(), "task")
-            ))?;
+            render::out(&format!("cleared {}\n", render::count(report.cleared.len(), "task")))?;
             for kept in &report.kept {
-                eprintln!(
-                    "mw: {} was kept: {}; mw clear --kill ends it first",
-                    kept.id, kept.reason
-                );
+                eprintln!("mw: {} was kept: {}; mw clear --kill ends it first", kept.id, kept.reason);
             }
         }
         Ok(0)
@@ -93,11 +72,8 @@ impl Arguments {
         for handle in &self.ids {
             let task = runtime.task(handle, &context.scope())?;
             if !task.status.is_terminal() || task.survivors > 0 {
-                let why = if task.survivors > 0 {
-                    "over, but children of it live"
-                } else {
-                    task.status.word()
-                };
+                let why =
+                    if task.survivors > 0 { "over, but children of it live" } else { task.status.word() };
                 let hint = format!("mw clear --kill {} ends it first", task.id);
                 return Err(CommandError::conflict(format!("{} is {why}", task.id), hint));
             }

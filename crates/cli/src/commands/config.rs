@@ -24,16 +24,10 @@ impl Arguments {
                            "variable": knob.variable(), "help": knob.help})
                 })
                 .collect();
-            render::out(&format!(
-                "{}\n",
-                json!({"home": home, "file": file, "settings": settings})
-            ))?;
+            render::out(&format!("{}\n", json!({"home": home, "file": file, "settings": settings})))?;
             return Ok(0);
         }
-        let mut text = format!(
-            "home  {home}\nfile  {}\n\n",
-            file.unwrap_or_else(|| "none".to_owned())
-        );
+        let mut text = format!("home  {home}\nfile  {}\n\n", file.unwrap_or_else(|| "none".to_owned()));
         for knob in &KNOBS {
             let value = knob.value(config).replace('\n', " ");
             let value = render::shortened(&value, 40);

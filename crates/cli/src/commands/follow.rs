@@ -56,10 +56,7 @@ pub(crate) fn step(
     let reply = runtime.read(id.as_str(), scope, request)?;
     match sink {
         Sink::Raw => write(&mut std::io::stdout().lock(), &reply.bytes())?,
-        Sink::Clean => write(
-            &mut std::io::stdout().lock(),
-            clean_text(&reply.text()).as_bytes(),
-        )?,
+        Sink::Clean => write(&mut std::io::stdout().lock(), clean_text(&reply.text()).as_bytes())?,
         Sink::Apart => {
             for piece in &reply.pieces {
                 match piece {

@@ -45,10 +45,7 @@ impl Arguments {
             .collect::<Result<Vec<_>, _>>()?;
         ids.dedup();
         if self.all || self.batch.is_some() {
-            let live = Status::ALL
-                .into_iter()
-                .filter(|status| !status.is_terminal())
-                .collect();
+            let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
             let filter = Filter {
                 statuses: live,
                 batch: self.batch.clone(),
@@ -56,27 +53,16 @@ impl Arguments {
                 ..Filter::new(context.scope())
             };
             // Pending tasks first, so that none starts in the slot of another.
-            let (pending, running): (Vec<_>, Vec<_>) = runtime
-                .list(&filter)?
-                .tasks
-                .into_iter()
-                .partition(|task| task.status == Status::Pending);
+            let (pending, running): (Vec<_>, Vec<_>) =
+                runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
         }
-        let request = KillRequest {
-            by: context.requester(),
-            signal: self.signal,
-            grace_ms: self.grace,
-        };
+        let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
         let receipts = runtime.kill_all(&ids, &request)?;
         let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
         if context.json {
             let single = self.ids.len() == 1 && receipts.len() == 1;
-            let value = if single {
-                json!(receipts[0])
-            } else {
-                json!({"receipts": receipts})
-            };
+            let value = if single { json!(receipts[0]) } else { json!({"receipts": receipts}) };
             render::out(&format!("{value}\n"))?;
         } else {
             for receipt in &receipts {

@@ -57,10 +57,7 @@ impl Arguments {
         };
         let page = runtime.list(&filter)?;
         if context.json {
-            render::out(&format!(
-                "{}\n",
-                json!({"tasks": page.tasks, "total": page.total})
-            ))?;
+            render::out(&format!("{}\n", json!({"tasks": page.tasks, "total": page.total})))?;
         } else {
             render::out(&render::list(&page, context.colour()))?;
         }

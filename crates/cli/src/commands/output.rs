@@ -122,11 +122,7 @@ impl Arguments {
     }
 
     fn text(&self, reply: &ReadReply) -> String {
-        if self.raw {
-            reply.text()
-        } else {
-            clean_text(&reply.text())
-        }
+        if self.raw { reply.text() } else { clean_text(&reply.text()) }
     }
 
     fn json(&self, reply: &ReadReply) -> serde_json::Value {
@@ -167,16 +163,11 @@ impl Arguments {
     }
 
     fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {
-        let most = self
-            .max_lines
-            .map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
+        let most = self.max_lines.map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
         let options = (self.stream.choice(), self.offset.unwrap_or(0), self.context, most);
         let reply = runtime.grep(&self.id, &context.scope(), pattern, options)?;
         if context.json {
-            render::out(&format!(
-                "{}\n",
-                serde_json::to_string(&reply).map_err(std::io::Error::from)?
-            ))?;
+            render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
             return Ok(0);
         }
         let mut text = String::new();
@@ -186,10 +177,7 @@ impl Arguments {
         }
         render::out(&text)?;
         if reply.truncated {
-            eprintln!(
-                "mw: there may be more: mw output {} --grep … --offset {}",
-                self.id, reply.next_offset
-            );
+            eprintln!("mw: there may be more: mw output {} --grep … --offset {}", self.id, reply.next_offset);
         }
         Ok(0)
     }
@@ -214,10 +202,7 @@ impl Arguments {
         }
         let screen = render_screen(&bytes, rows, cols);
         if context.json {
-            render::out(&format!(
-                "{}\n",
-                json!({"screen": screen, "rows": rows, "cols": cols})
-            ))?;
+            render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
         } else {
             render::out(&format!("{screen}\n"))?;
         }
@@ -226,15 +211,8 @@ impl Arguments {
 
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.resolve(&self.id, &context.scope())?;
-        let request = ReadRequest {
-            max_bytes: CHOSEN,
-            ..self.request()
-        };
-        let sink = if self.raw || std::io::stdout().is_terminal() {
-            Sink::Raw
-        } else {
-            Sink::Clean
-        };
+        let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
+        let sink = if self.raw || std::io::stdout().is_terminal() { Sink::Raw } else { Sink::Clean };
         follow::to_end(runtime, &id, &context.scope(), &request, sink)?;
         Ok(0)
     }

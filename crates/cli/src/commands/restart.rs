@@ -21,10 +21,7 @@ impl Arguments {
         if context.json {
             render::out(&format!("{}\n", start_json(&task)))?;
         } else {
-            render::out(&render::started(
-                &Started { task, existed: false },
-                context.colour(),
-            ))?;
+            render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
         }
         Ok(0)
     }

@@ -39,9 +39,7 @@ impl Arguments {
             count_signal(signal, counted)?;
         }
         let runtime = context.runtime()?;
-        let detach_at = self
-            .detach_after
-            .map(|ms| Instant::now() + Duration::from_millis(ms));
+        let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
         let id = self.task.start(context, &runtime)?.task.id;
         let keyboard = watch_keyboard();
         let detached = stream(context, &runtime, &id, detach_at, &keyboard, &interrupts)?;
@@ -116,12 +114,11 @@ fn stream(
     let mut handled = 0;
     std::thread::scope(|scope| {
         loop {
+            // Asked before the read: what is read afterwards is all there is.
+            let ended = runtime.task(id.as_str(), &context.scope())?.status.is_terminal();
             let reply = follow::step(runtime, id, &context.scope(), &request, Sink::Apart)?;
             request.from = From::Offset(reply.next_offset);
-            let over = reply.eof
-                || runtime.task(id.as_str(), &context.scope())?.status.is_terminal()
-                    && reply.next_offset >= reply.end;
-            if over {
+            if reply.eof || (ended && reply.next_offset >= reply.end) {
                 return Ok(false);
             }
             if keyboard.detach.load(Ordering::Relaxed) || detach_at.is_some_and(|at| Instant::now() >= at) {
@@ -134,19 +131,14 @@ fn stream(
                 // The kill waits for the whole tree, the output must go on meanwhile.
                 scope.spawn(move || {
                     if let Ok(runtime) = context.runtime() {
-                        let request = KillRequest {
-                            by: context.requester(),
-                            signal,
-                            grace_ms: None,
-                        };
+                        let request = KillRequest { by: context.requester(), signal, grace_ms: None };
                         let _ = runtime.kill(id.as_str(), &context.scope(), &request);
                     }
                 });
             }
             if reply.next_offset >= reply.end {
-                let left = detach_at.map_or(NOTICE, |at| {
-                    at.saturating_duration_since(Instant::now()).min(NOTICE)
-                });
+                let left =
+                    detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
                 runtime.wait_for_output(id, reply.next_offset, left.max(Duration::from_millis(1)))?;
             }
         }

@@ -79,11 +79,7 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<OsString>,
     /// One quoted script for the shell
-    #[arg(
-        value_name = "SCRIPT",
-        conflicts_with = "program",
-        required_unless_present = "program"
-    )]
+    #[arg(value_name = "SCRIPT", conflicts_with = "program", required_unless_present = "program")]
     script: Option<OsString>,
     /// Program and arguments, run without a shell
     #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
@@ -121,9 +117,7 @@ impl KindChoice {
 }
 
 fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
-    let size = text
-        .split_once('x')
-        .and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
+    let size = text.split_once('x').and_then(|(cols, rows)| Some((cols.parse().ok()?, rows.parse().ok()?)));
     size.filter(|(cols, rows)| *cols > 0 && *rows > 0)
         .ok_or_else(|| format!("{text:?} is not a size such as 80x24"))
 }
@@ -171,10 +165,7 @@ impl TaskArguments {
             .map(|handle| runtime.resolve(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
         let io = match (self.pty, self.stdin) {
-            (true, _) => Io::Pty {
-                cols: self.size.0,
-                rows: self.size.1,
-            },
+            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
             (false, true) => Io::Stdin,
             (false, false) => Io::Pipes,
         };
@@ -210,9 +201,7 @@ impl TaskArguments {
             batch: self.batch,
             after,
             priority: self.priority,
-            at_capacity: self
-                .at_capacity
-                .unwrap_or(context.config.settings.queue.at_capacity),
+            at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })
     }
@@ -239,27 +228,17 @@ fn now() -> Timestamp {
 /// The caller's environment, with what was added for this task.
 fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
     let mut all: Vec<EnvVar> = std::env::vars_os()
-        .map(|(name, value)| EnvVar {
-            name: name.as_bytes().into(),
-            value: value.as_bytes().into(),
-        })
+        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
         .collect();
     for entry in added {
         let bytes = entry.as_bytes();
-        let split = bytes
-            .iter()
-            .position(|byte| *byte == b'=')
-            .filter(|at| *at > 0)
-            .ok_or_else(|| {
-                CommandError::usage(
-                    format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()),
-                    "write it as --env NAME=VALUE",
-                )
-            })?;
-        let var = EnvVar {
-            name: bytes[..split].into(),
-            value: bytes[split + 1..].into(),
-        };
+        let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {
+            CommandError::usage(
+                format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()),
+                "write it as --env NAME=VALUE",
+            )
+        })?;
+        let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
         all.retain(|other| other.name != var.name);
         all.push(var);
     }

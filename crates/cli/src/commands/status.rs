@@ -26,11 +26,8 @@ impl Arguments {
         let output = if self.lines == 0 {
             String::new()
         } else {
-            let request = ReadRequest {
-                from: From::TailLines(self.lines),
-                max_bytes: 0,
-                ..ReadRequest::default()
-            };
+            let request =
+                ReadRequest { from: From::TailLines(self.lines), max_bytes: 0, ..ReadRequest::default() };
             // A log that is gone is no reason to hide the rest.
             let text = runtime
                 .read(task.id.as_str(), &context.scope(), &request)

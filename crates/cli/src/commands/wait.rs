@@ -39,13 +39,11 @@ fn parse_condition(text: &str) -> Result<Condition, CommandError> {
         Some(("match", pattern)) => Ok(Condition::matching(pattern)?),
         Some(("port", port)) => {
             let number = port.parse().ok().filter(|port| *port > 0);
-            number
-                .map(Condition::Port)
-                .ok_or_else(|| bad(format!("{port:?} is not a port")))
+            number.map(Condition::Port).ok_or_else(|| bad(format!("{port:?} is not a port")))
         }
-        Some(("silence", ms)) => parse_duration_ms(ms)
-            .map(Condition::Silence)
-            .map_err(|error| bad(error.to_string())),
+        Some(("silence", ms)) => {
+            parse_duration_ms(ms).map(Condition::Silence).map_err(|error| bad(error.to_string()))
+        }
         _ => Err(bad(format!("{text:?} is nothing to wait for"))),
     }
 }
@@ -62,11 +60,8 @@ impl Arguments {
             }
         }
         if let Some(batch) = &self.batch {
-            let filter = Filter {
-                batch: Some(batch.clone()),
-                limit: u32::MAX,
-                ..Filter::new(context.scope())
-            };
+            let filter =
+                Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
             tasks.extend(runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
         }
         let request = WaitRequest {
@@ -102,22 +97,13 @@ impl Arguments {
             return exit_code::TIMED_OUT;
         }
         if !matches!(condition, Condition::Exit) {
-            let enough = if self.any {
-                !reply.met.is_empty()
-            } else {
-                reply.met.len() == reply.tasks.len()
-            };
+            let enough = if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() };
             return if enough { 0 } else { exit_code::UNMET };
         }
         let first = self.any.then(|| reply.met.first()).flatten();
         match first.and_then(|id| reply.tasks.iter().find(|task| task.id == *id)) {
             Some(task) => task_code(task),
-            None => reply
-                .tasks
-                .iter()
-                .map(task_code)
-                .find(|code| *code != 0)
-                .unwrap_or(0),
+            None => reply.tasks.iter().map(task_code).find(|code| *code != 0).unwrap_or(0),
         }
     }
 }
@@ -129,16 +115,11 @@ pub(crate) fn task_code(task: &Task) -> u8 {
         return exit_code::FAILURE;
     };
     let own = cause.exit_code().map(|code| code as u8);
-    let by_signal = cause
-        .signal()
-        .map(|signal| (exit_code::SIGNAL_BASE + signal) as u8);
+    let by_signal = cause.signal().map(|signal| (exit_code::SIGNAL_BASE + signal) as u8);
     match cause {
         Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(exit_code::FAILURE),
         // An end that was asked for is no success, whatever the process made of it.
-        Cause::Cancelled { .. } => own
-            .filter(|code| *code != 0)
-            .or(by_signal)
-            .unwrap_or(exit_code::FAILURE),
+        Cause::Cancelled { .. } => own.filter(|code| *code != 0).or(by_signal).unwrap_or(exit_code::FAILURE),
         Cause::TimedOut { .. } => exit_code::TIMED_OUT,
         Cause::SpawnFailed { .. } => exit_code::PROGRAM_NOT_FOUND,
         Cause::Lost { .. } => exit_code::LOST,

@@ -32,11 +32,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let task = self
-            .task
-            .as_ref()
-            .map(|handle| runtime.resolve(handle, &context.scope()))
-            .transpose()?;
+        let task = self.task.as_ref().map(|handle| runtime.resolve(handle, &context.scope())).transpose()?;
         let mut seq = match self.from {
             Some(seq) => seq,
             None if self.no_follow => 0,
@@ -60,16 +56,12 @@ impl Arguments {
             if page_full {
                 continue;
             }
-            let idle = self
-                .idle_exit
-                .is_some_and(|ms| last.elapsed() >= Duration::from_millis(ms));
+            let idle = self.idle_exit.is_some_and(|ms| last.elapsed() >= Duration::from_millis(ms));
             if self.no_follow || idle {
                 return Ok(0);
             }
             let left = self.idle_exit.map_or(fallback, |ms| {
-                Duration::from_millis(ms)
-                    .saturating_sub(last.elapsed())
-                    .min(fallback)
+                Duration::from_millis(ms).saturating_sub(last.elapsed()).min(fallback)
             });
             runtime.wait_for_ring(left.max(Duration::from_millis(1)))?;
         }

@@ -8,9 +8,7 @@ use crate::home;
 /// Tells whether the kernel lets a stranger learn an exit code (`PIDFD_GET_INFO`, Linux 6.15).
 fn exit_codes_can_be_learned() -> bool {
     let release = uname().release().to_string_lossy().into_owned();
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map_while(|part| part.parse::<u32>().ok());
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
     (numbers.next(), numbers.next()) >= (Some(6), Some(15))
 }
 
@@ -22,10 +20,7 @@ fn one_further_command(home: &Home) {
 #[test]
 fn a_running_task_goes_on_and_is_adopted() {
     let home = home();
-    let id = home.start(&format!(
-        "seq 1 50000; {}; seq 50001 100000; exit 7",
-        children::gate("go")
-    ));
+    let id = home.start(&format!("seq 1 50000; {}; seq 50001 100000; exit 7", children::gate("go")));
     home.until_logged(&id, "\n50000\n");
     let pid = home.pid(&id);
     home.slay_watchers(&id);
@@ -36,11 +31,7 @@ fn a_running_task_goes_on_and_is_adopted() {
     let task = home.ended(&id);
     assert!(home.log(&id) == children::numbered(1, 100_000), "the log differs");
     if exit_codes_can_be_learned() {
-        assert_eq!(
-            (&task["status"], &task["exit_code"]),
-            (&"failed".into(), &7.into()),
-            "{task}"
-        );
+        assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &7.into()), "{task}");
     } else {
         assert_eq!(task["status"], "lost", "{task}");
     }
@@ -121,18 +112,9 @@ fn a_lost_task_frees_its_slot() {
 #[test]
 fn kill_reaches_a_task_without_watchers() {
     let home = home();
-    let leave = [
-        children::leave_setsid("a"),
-        children::leave_double_fork("b"),
-        children::leave_holder("c"),
-    ];
+    let leave = [children::leave_setsid("a"), children::leave_double_fork("b"), children::leave_holder("c")];
     let id = home.start(&format!("{}\nexec sleep 600", leave.join("\n")));
-    let kids = [
-        home.pid_in("a"),
-        home.pid_in("b"),
-        home.pid_in("c"),
-        home.pid(&id),
-    ];
+    let kids = [home.pid_in("a"), home.pid_in("b"), home.pid_in("c"), home.pid(&id)];
     home.slay_watchers(&id);
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     for kid in kids {
@@ -171,10 +153,7 @@ fn an_adopted_task_keeps_its_time_limit() {
 fn an_adopted_task_is_typed_to() {
     let home = home();
     // A read under way sees the end of input when both watchers die; a later one does not.
-    let script = format!(
-        "{}; read a; echo \"got $a\"; exec sleep 600",
-        children::gate("go")
-    );
+    let script = format!("{}; read a; echo \"got $a\"; exec sleep 600", children::gate("go"));
     let id = home.start_with(&["--stdin"], &script);
     home.slay_watchers(&id);
     one_further_command(&home);
@@ -209,21 +188,10 @@ fn two_commands_at_once_adopt_a_task_once() {
     for one in many {
         let _ = one.wait().ok();
     }
-    assert!(
-        home.supervisors_of(&id).len() <= 2,
-        "{:?}",
-        home.supervisors_of(&id)
-    );
+    assert!(home.supervisors_of(&id).len() <= 2, "{:?}", home.supervisors_of(&id));
     home.open("go");
     home.ended(&id);
-    let events = home
-        .mw(["watch", "--no-follow", "--task", &id])
-        .exits(0)
-        .json_lines();
-    assert_eq!(
-        events.iter().filter(|event| event["event"] == "ended").count(),
-        1,
-        "{events:?}"
-    );
+    let events = home.mw(["watch", "--no-follow", "--task", &id]).exits(0).json_lines();
+    assert_eq!(events.iter().filter(|event| event["event"] == "ended").count(), 1, "{events:?}");
     assert_eq!(home.log(&id), b"waiting\n");
 }

@@ -62,9 +62,7 @@ fn a_host_that_dies_with_its_group_takes_no_task_along() {
         .arg(env!("CARGO_BIN_EXE_mw"))
         .arg(children::gated("go", 5))
         .spawn();
-    wait_until(SOON, "the task is started", || {
-        host.printed().contains('}').then_some(())
-    });
+    wait_until(SOON, "the task is started", || host.printed().contains('}').then_some(()));
     let group = mw_testkit::processes::stat(host.pid()).unwrap().group;
     assert_eq!(group, host.pid(), "the host leads a group of its own");
     let group = rustix::process::Pid::from_raw(i32::try_from(group).unwrap()).unwrap();

@@ -21,16 +21,9 @@ fn a_task_that_fills_the_disk_ends_as_it_would_have() {
     let bytes = 40_000_000;
     let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
     let task = home.ended(&id);
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"failed".into(), &5.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &5.into()), "{task}");
     assert_eq!(task["output_bytes"], bytes, "{task}");
-    assert!(
-        task["dropped_bytes"].as_u64().unwrap() > bytes - (8 << 20),
-        "{task}"
-    );
+    assert!(task["dropped_bytes"].as_u64().unwrap() > bytes - (8 << 20), "{task}");
     home.wait_until_empty(SOON);
 }
 
@@ -52,11 +45,7 @@ fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
     home.open("b");
     let task = home.ended(&id);
     assert_eq!(task["exit_code"], 6, "{task}");
-    assert_eq!(
-        task["output_bytes"],
-        7 + children::numbered(1, 100_000).len(),
-        "{task}"
-    );
+    assert_eq!(task["output_bytes"], 7 + children::numbered(1, 100_000).len(), "{task}");
 }
 
 #[test]
@@ -66,10 +55,7 @@ fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);
     let ballast = home.state().join("ballast");
-    assert!(
-        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
-        "the disk is not full"
-    );
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
     home.open("go");
     home.until_dead(pid);
     fs::remove_file(&ballast).unwrap();
@@ -81,10 +67,7 @@ fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
     let Some(home) = small() else { return };
     let _ = home.ended(&home.start("true"));
     let ballast = home.state().join("ballast");
-    assert!(
-        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
-        "the disk is not full"
-    );
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
     let outcome = home.mw(["start", "--json", "exit 3"]);
     match outcome.code {
         Some(0) => {}
@@ -96,9 +79,7 @@ fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
     fs::remove_file(&ballast).unwrap();
     wait_until(SOON, "every task is over", || {
         let tasks = home.list();
-        let over = tasks
-            .iter()
-            .all(|task| task["status"] == "completed" || task["status"] == "failed");
+        let over = tasks.iter().all(|task| task["status"] == "completed" || task["status"] == "failed");
         over.then_some(())
     });
     let expected = if outcome.code == Some(0) { 2 } else { 1 };
@@ -111,10 +92,7 @@ fn reading_works_on_a_full_disk() {
     let id = home.start("echo hi; exit 3");
     home.ended(&id);
     let ballast = home.state().join("ballast");
-    assert!(
-        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
-        "the disk is not full"
-    );
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
     assert_eq!(home.mw(["output", &id]).ok(), "hi\n");
     assert_eq!(home.status(&id)["exit_code"], 3);
 }
@@ -125,10 +103,7 @@ fn a_kill_works_on_a_full_disk() {
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     let ballast = home.state().join("ballast");
-    assert!(
-        fs::write(&ballast, vec![0; 16 << 20]).is_err(),
-        "the disk is not full"
-    );
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
     let _ = home.mw(["kill", &id]);
     home.until_dead(pid);
     fs::remove_file(&ballast).unwrap();

@@ -18,11 +18,7 @@ const ENOUGH: usize = 4;
 
 fn names() -> Vec<String> {
     let text = home().mw(["fail-points"]).ok();
-    let names: Vec<_> = text
-        .lines()
-        .map(str::to_owned)
-        .filter(|name| !name.is_empty())
-        .collect();
+    let names: Vec<_> = text.lines().map(str::to_owned).filter(|name| !name.is_empty()).collect();
     if names.is_empty() {
         println!("skipped: this build has no fail points");
     }
@@ -64,9 +60,7 @@ fn remembered(home: &Home, started: &mw_testkit::Outcome) -> Result<(), String> 
     }
     let id = started.json()["id"].clone();
     let known = home.list().iter().any(|task| task["id"] == id);
-    known
-        .then_some(())
-        .ok_or_else(|| format!("{id} was answered and is gone"))
+    known.then_some(()).ok_or_else(|| format!("{id} was answered and is gone"))
 }
 
 #[test]
@@ -86,16 +80,8 @@ fn a_task_that_succeeds_is_run_once() {
         recover(home);
         remembered(home, &started)?;
         truth(home, &["completed"])?;
-        let runs = if home.has_file("ran") {
-            home.file("ran").lines().count()
-        } else {
-            0
-        };
-        let completed = home
-            .list()
-            .iter()
-            .filter(|task| task["status"] == "completed")
-            .count();
+        let runs = if home.has_file("ran") { home.file("ran").lines().count() } else { 0 };
+        let completed = home.list().iter().filter(|task| task["status"] == "completed").count();
         if runs > 1 || completed > runs {
             return Err(format!("{completed} completed, but it ran {runs} times"));
         }
@@ -198,11 +184,7 @@ fn a_clearing_is_done_or_not_done() {
 #[test]
 fn a_time_limit_is_told_truly() {
     sweep(|home, name| {
-        let _ = dying(
-            home,
-            name,
-            &["start", "--json", "--timeout", "300ms", "exec sleep 600"],
-        );
+        let _ = dying(home, name, &["start", "--json", "--timeout", "300ms", "exec sleep 600"]);
         recover(home);
         truth(home, &["timed_out"])
     });

@@ -39,21 +39,12 @@ fn starts_from_many_hosts_never_exceed_the_limit() {
 fn each_of_many_starts_has_an_id_and_a_number_of_its_own() {
     let home = home();
     let mut ids = thread::scope(|scope| {
-        let hosts: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| (0..6).map(|_| home.start("true")).collect::<Vec<_>>()))
-            .collect();
-        hosts
-            .into_iter()
-            .flat_map(|host| host.join().unwrap())
-            .collect::<Vec<_>>()
+        let hosts: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| (0..6).map(|_| home.start("true")).collect::<Vec<_>>())).collect();
+        hosts.into_iter().flat_map(|host| host.join().unwrap()).collect::<Vec<_>>()
     });
     let mut numbered: Vec<_> = (1..=24)
-        .map(|number| {
-            home.status(&format!("bash_{number}"))["id"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        })
+        .map(|number| home.status(&format!("bash_{number}"))["id"].as_str().unwrap().to_owned())
         .collect();
     ids.sort_unstable();
     ids.dedup();
@@ -98,9 +89,7 @@ fn one_host_sees_the_task_of_another_end() {
 #[test]
 fn a_first_start_from_many_hosts_makes_one_home() {
     let home = home();
-    let many: Vec<_> = (0..8)
-        .map(|_| home.command(["start", "--json", "exit 3"]).spawn())
-        .collect();
+    let many: Vec<_> = (0..8).map(|_| home.command(["start", "--json", "exit 3"]).spawn()).collect();
     for one in many {
         let _ = one.wait().ok();
     }

@@ -9,12 +9,7 @@ use crate::home;
 
 fn cut(home: &Home, id: &str, file: &str, length: u64) {
     let path = home.task_dir(id).join(file);
-    OpenOptions::new()
-        .write(true)
-        .open(path)
-        .unwrap()
-        .set_len(length)
-        .unwrap();
+    OpenOptions::new().write(true).open(path).unwrap().set_len(length).unwrap();
 }
 
 #[test]
@@ -52,19 +47,13 @@ fn a_log_cut_after_the_end_does_not_pass_for_whole() {
 #[test]
 fn a_log_cut_while_the_task_runs_neither_kills_nor_stalls_it() {
     let home = home();
-    let id = home.start(&format!(
-        "seq 1 1000; {}; echo after; exit 3",
-        children::gate("go")
-    ));
+    let id = home.start(&format!("seq 1 1000; {}; echo after; exit 3", children::gate("go")));
     home.until_logged(&id, "\n1000\n");
     cut(&home, &id, LOG_FILE, 0);
     home.open("go");
     let task = home.ended(&id);
     assert_eq!(task["exit_code"], 3, "{task}");
-    assert!(
-        String::from_utf8_lossy(&home.log(&id)).contains("after"),
-        "later output is kept"
-    );
+    assert!(String::from_utf8_lossy(&home.log(&id)).contains("after"), "later output is kept");
     let outcome = home.mw(["output", "--json", &id]);
     assert_ne!(outcome.code, Some(101), "{outcome}");
 }
@@ -72,10 +61,7 @@ fn a_log_cut_while_the_task_runs_neither_kills_nor_stalls_it() {
 #[test]
 fn a_log_deleted_while_the_task_runs_neither_kills_nor_stalls_it() {
     let home = home();
-    let id = home.start(&format!(
-        "echo before; {}; seq 1 100000; exit 3",
-        children::gate("go")
-    ));
+    let id = home.start(&format!("echo before; {}; seq 1 100000; exit 3", children::gate("go")));
     home.until_logged(&id, "before");
     fs::remove_file(home.task_dir(&id).join(LOG_FILE)).unwrap();
     home.open("go");
@@ -99,7 +85,7 @@ fn a_log_deleted_under_a_cap_neither_kills_nor_stalls_the_task() {
 #[test]
 fn without_its_index_a_log_is_still_read() {
     let home = home();
-    let id = home.start(&children::numbers(1000));
+    let id = home.start(&format!("echo first >&2; {}", children::numbers(1000)));
     home.ended(&id);
     fs::remove_file(home.task_dir(&id).join(INDEX_FILE)).unwrap();
     assert_eq!(home.mw(["output", &id, "--tail", "2"]).ok(), "999\n1000\n");

@@ -1,10 +1,7 @@
 //! Tests that kill, cut and fill what `mw` stands on, and then show that one further command makes
 //! everything true again.
 #![forbid(unsafe_code)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers run in tests only, where a broken assumption ends the test"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod adoption;
 mod client;

@@ -24,9 +24,7 @@ fn ten_thousand_tasks_all_end_and_leave_nothing_behind() {
         }
     });
     wait_until(Duration::from_secs(600), "all are over", || {
-        let answer = home
-            .mw(["list", "--json", "--status", "completed", "--limit", "1"])
-            .json();
+        let answer = home.mw(["list", "--json", "--status", "completed", "--limit", "1"]).json();
         (answer["total"] == TASKS).then_some(())
     });
     home.wait_until_empty(Duration::from_secs(60));

@@ -42,10 +42,7 @@ fn a_broken_spec_is_told_and_nothing_is_run() {
             (&"failed".into(), &3.into()),
             "{garbage:?}: {task}"
         );
-        assert_eq!(
-            fs::read(home.task_dir(&id).join(SPEC_FILE)).unwrap(),
-            garbage.as_bytes()
-        );
+        assert_eq!(fs::read(home.task_dir(&id).join(SPEC_FILE)).unwrap(), garbage.as_bytes());
     }
 }
 
@@ -69,10 +66,7 @@ fn a_broken_spec_does_not_hide_the_other_tasks() {
     let task = listed.iter().find(|task| task["id"] == good.as_str());
     assert_eq!(task.unwrap()["exit_code"], 4);
     let broken = listed.iter().find(|task| task["id"] == broken.as_str());
-    assert!(
-        broken.is_none_or(|task| task["status"] != "completed"),
-        "{broken:?}"
-    );
+    assert!(broken.is_none_or(|task| task["status"] != "completed"), "{broken:?}");
 }
 
 #[test]
@@ -83,10 +77,7 @@ fn a_spec_of_a_newer_version_does_not_hide_the_other_tasks() {
     edit(&home, &newer, SPEC_FILE, |spec| spec["version"] = 999.into());
     delete_database(&home);
     assert_eq!(home.status(&good)["exit_code"], 4);
-    assert!(
-        home.task_dir(&newer).join(SPEC_FILE).exists(),
-        "what is not understood is not thrown away"
-    );
+    assert!(home.task_dir(&newer).join(SPEC_FILE).exists(), "what is not understood is not thrown away");
 }
 
 #[test]
@@ -112,10 +103,7 @@ fn a_broken_exit_record_is_never_a_success() {
     fs::write(home.task_dir(&id).join(RESULT_FILE), "{").unwrap();
     delete_database(&home);
     let found = home.list().iter().find(|task| task["id"] == id.as_str()).cloned();
-    assert!(
-        found.as_ref().is_none_or(|task| task["status"] != "completed"),
-        "{found:?}"
-    );
+    assert!(found.as_ref().is_none_or(|task| task["status"] != "completed"), "{found:?}");
 }
 
 #[test]
@@ -148,16 +136,8 @@ fn a_task_stored_in_format_1_is_read() {
     let home = home();
     fixture::put_v1(&home);
     let task = home.status(fixture::V1_TASK);
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"failed".into(), &3.into()),
-        "{task}"
-    );
-    assert_eq!(
-        (&task["session"], &task["name"]),
-        (&"old".into(), &"veteran".into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
+    assert_eq!((&task["session"], &task["name"]), (&"old".into(), &"veteran".into()), "{task}");
     assert_eq!(task["created_at"], "2026-02-09T14:30:22.000123Z", "{task}");
     assert_eq!(home.mw(["output", fixture::V1_TASK]).ok(), "one\ntwo\n");
 }

@@ -12,12 +12,7 @@ fn delete_database(home: &Home) {
     let mut deleted = 0;
     for entry in fs::read_dir(home.state()).unwrap() {
         let path = entry.unwrap().path();
-        if path
-            .file_name()
-            .unwrap()
-            .to_string_lossy()
-            .starts_with("meanwhile.db")
-        {
+        if path.file_name().unwrap().to_string_lossy().starts_with("meanwhile.db") {
             // The database's own helper files come and go.
             deleted += usize::from(fs::remove_file(path).is_ok());
         }
@@ -49,25 +44,14 @@ const LASTING: [&str; 17] = [
 fn picture(home: &Home) -> BTreeMap<String, Vec<Value>> {
     let tasks = home.list();
     let facts = |task: &Value| LASTING.iter().map(|field| task[*field].clone()).collect();
-    tasks
-        .iter()
-        .map(|task| (task["id"].as_str().unwrap().to_owned(), facts(task)))
-        .collect()
+    tasks.iter().map(|task| (task["id"].as_str().unwrap().to_owned(), facts(task))).collect()
 }
 
 #[test]
 fn finished_tasks_come_back_as_they_were() {
     let home = home();
-    let named = home.start_with(
-        &["--name", "n", "--description", "d", "--batch", "b"],
-        "echo hi; exit 0",
-    );
-    let ids = [
-        named,
-        home.start("exit 3"),
-        home.start("kill -SEGV $$"),
-        home.start(children::SLEEPER),
-    ];
+    let named = home.start_with(&["--name", "n", "--description", "d", "--batch", "b"], "echo hi; exit 0");
+    let ids = [named, home.start("exit 3"), home.start("kill -SEGV $$"), home.start(children::SLEEPER)];
     let _ = home.mw(["kill", &ids[3]]).ok();
     let timed = home.start_with(&["--timeout", "200ms"], children::SLEEPER);
     let capped = home.start_with(&["--cap", "10KiB"], &children::numbers(10_000));
@@ -87,11 +71,7 @@ fn a_running_task_stays_running_and_in_reach() {
     let pid = home.pid(&id);
     delete_database(&home);
     let task = home.status(&id);
-    assert_eq!(
-        (&task["status"], &task["pid"]),
-        (&"running".into(), &pid.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["pid"]), (&"running".into(), &pid.into()), "{task}");
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     assert_eq!(receipt["status"], "cancelled", "{receipt}");
     assert!(!alive(pid));
@@ -122,26 +102,13 @@ fn a_pending_task_still_gets_its_turn() {
 #[test]
 fn sessions_and_numbers_come_back() {
     let home = home();
-    let outcome = home
-        .command(["start", "--json", "exit 3"])
-        .session("mine")
-        .run()
-        .exits(0);
+    let outcome = home.command(["start", "--json", "exit 3"]).session("mine").run().exits(0);
     let id = outcome.json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     delete_database(&home);
-    let task = home
-        .command(["status", "--json", "bash_1"])
-        .session("mine")
-        .run()
-        .exits(0)
-        .json();
+    let task = home.command(["status", "--json", "bash_1"]).session("mine").run().exits(0).json();
     assert_eq!(task["id"], id.as_str(), "{task}");
-    let _ = home
-        .command(["status", "--json", &id])
-        .session("theirs")
-        .run()
-        .refusal(5);
+    let _ = home.command(["status", "--json", &id]).session("theirs").run().refusal(5);
 }
 
 #[test]

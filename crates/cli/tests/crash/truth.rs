@@ -21,10 +21,7 @@ fn directories(home: &Home) -> BTreeSet<String> {
 }
 
 fn ids(tasks: &[Value]) -> BTreeSet<String> {
-    tasks
-        .iter()
-        .map(|task| task["id"].as_str().unwrap().to_owned())
-        .collect()
+    tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn status(task: &Value) -> Status {
@@ -66,11 +63,7 @@ fn look(home: &Home, endings: &[&str]) -> Result<(), String> {
         }
     }
     if directories(home) != ids(&tasks) {
-        return Err(format!(
-            "directories {:?}, listed {:?}",
-            directories(home),
-            ids(&tasks)
-        ));
+        return Err(format!("directories {:?}, listed {:?}", directories(home), ids(&tasks)));
     }
     match home.tagged().as_slice() {
         [] => Ok(()),
@@ -115,9 +108,6 @@ pub fn reach_all(home: &Home) -> Result<(), String> {
 #[track_caller]
 pub fn none_pending(home: &Home) {
     wait_until(LIMIT, "no task is pending", || {
-        home.list()
-            .iter()
-            .all(|task| status(task) != Status::Pending)
-            .then_some(())
+        home.list().iter().all(|task| status(task) != Status::Pending).then_some(())
     });
 }

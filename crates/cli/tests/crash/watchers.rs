@@ -31,10 +31,7 @@ fn slay(home: &Home, id: &str, victim: Victim) {
 fn a_task_between_two_outputs_feels_nothing() {
     for victim in BOTH {
         let home = home();
-        let id = home.start(&format!(
-            "seq 1 50000; {}; seq 50001 100000; exit 7",
-            children::gate("go")
-        ));
+        let id = home.start(&format!("seq 1 50000; {}; seq 50001 100000; exit 7", children::gate("go")));
         home.until_logged(&id, "\n50000\n");
         slay(&home, &id, victim);
         home.open("go");
@@ -44,10 +41,7 @@ fn a_task_between_two_outputs_feels_nothing() {
             (&"failed".into(), &7.into()),
             "{victim:?}: {task}"
         );
-        assert!(
-            home.log(&id) == children::numbered(1, 100_000),
-            "{victim:?}: the log differs"
-        );
+        assert!(home.log(&id) == children::numbered(1, 100_000), "{victim:?}: the log differs");
         home.wait_until_empty(SOON);
     }
 }
@@ -57,19 +51,14 @@ fn a_task_in_the_midst_of_its_output_loses_no_byte() {
     for victim in BOTH {
         let home = home();
         let id = home.start_with(&["--cap", "0"], "seq 1 3000000; exit 9");
-        wait_until(SOON, "much is printed", || {
-            (home.log(&id).len() > 500_000).then_some(())
-        });
+        wait_until(SOON, "much is printed", || (home.log(&id).len() > 500_000).then_some(()));
         // It may have ended by now on a fast machine; then there is nobody left to kill.
         if let Some(pair) = home.find_pair(&id) {
             home.try_slay(victim.of(pair));
         }
         let task = home.ended(&id);
         assert_eq!(task["exit_code"], 9, "{victim:?}: {task}");
-        assert!(
-            home.log(&id) == children::numbered(1, 3_000_000),
-            "{victim:?}: the log differs"
-        );
+        assert!(home.log(&id) == children::numbered(1, 3_000_000), "{victim:?}: the log differs");
         assert_eq!(task["output_bytes"], home.log(&id).len(), "{victim:?}: {task}");
     }
 }
@@ -77,12 +66,8 @@ fn a_task_in_the_midst_of_its_output_loses_no_byte() {
 #[test]
 fn the_streams_stay_apart() {
     let home = home();
-    let script = format!(
-        "{}; {}; {}",
-        children::both_streams(200),
-        children::gate("go"),
-        children::both_streams(200)
-    );
+    let script =
+        format!("{}; {}; {}", children::both_streams(200), children::gate("go"), children::both_streams(200));
     let id = home.start(&script);
     home.until_logged(&id, "out 200\n");
     home.until_logged(&id, "err 200\n");
@@ -90,17 +75,7 @@ fn the_streams_stay_apart() {
     home.open("go");
     home.ended(&id);
     for (stream, word) in [("stdout", "out"), ("stderr", "err")] {
-        let args = [
-            "output",
-            &id,
-            "--raw",
-            "--offset",
-            "0",
-            "--max-bytes",
-            "1000000",
-            "--stream",
-            stream,
-        ];
+        let args = ["output", &id, "--raw", "--offset", "0", "--max-bytes", "1000000", "--stream", stream];
         let one: String = (1..=200).map(|n| format!("{word} {n}\n")).collect();
         assert_eq!(home.mw(args).ok(), one.repeat(2));
     }
@@ -120,11 +95,7 @@ fn the_cap_counts_on_exactly() {
     let log = home.log(&id);
     let marker = drop_marker(dropped);
     assert_eq!(task["output_bytes"], full.len(), "{task}");
-    assert_eq!(
-        log.len() as u64 - marker.len() as u64 + dropped,
-        full.len() as u64,
-        "{task}"
-    );
+    assert_eq!(log.len() as u64 - marker.len() as u64 + dropped, full.len() as u64, "{task}");
     let text = String::from_utf8_lossy(&log);
     let (head, tail) = text.split_once(&marker).unwrap();
     assert!(full.starts_with(head.as_bytes()) && full.ends_with(tail.as_bytes()));
@@ -154,9 +125,7 @@ fn whoever_waits_is_still_told() {
         let id = home.start(&children::gated("go", 6));
         let waiting = home.command(["wait", &id]).spawn();
         let following = home.command(["output", &id, "--follow"]).spawn();
-        wait_until(SOON, "the follower follows", || {
-            following.printed().contains("waiting").then_some(())
-        });
+        wait_until(SOON, "the follower follows", || following.printed().contains("waiting").then_some(()));
         slay(&home, &id, victim);
         home.open("go");
         let _ = waiting.wait().exits(6);
@@ -207,10 +176,8 @@ fn typing_still_works() {
 #[test]
 fn a_terminal_survives_its_supervisor() {
     let home = home();
-    let id = home.start_with(
-        &["--pty"],
-        &format!("echo first; {}; echo second; exit 5", children::gate("go")),
-    );
+    let id =
+        home.start_with(&["--pty"], &format!("echo first; {}; echo second; exit 5", children::gate("go")));
     home.until_logged(&id, "first");
     slay(&home, &id, Victim::Supervisor);
     home.open("go");
@@ -240,15 +207,8 @@ fn an_ending_is_told_once() {
     home.open("go");
     home.ended(&id);
     home.wait_until_empty(SOON);
-    let events = home
-        .mw(["watch", "--no-follow", "--task", &id])
-        .exits(0)
-        .json_lines();
-    assert_eq!(
-        events.iter().filter(|event| event["event"] == "ended").count(),
-        1,
-        "{events:?}"
-    );
+    let events = home.mw(["watch", "--no-follow", "--task", &id]).exits(0).json_lines();
+    assert_eq!(events.iter().filter(|event| event["event"] == "ended").count(), 1, "{events:?}");
 }
 
 #[test]

@@ -6,16 +6,8 @@ use crate::home;
 fn a_task_that_does_not_exist_is_not_found_by_any_command() {
     let home = home();
     let _ = home.ended(&home.start("true"));
-    let ids = [
-        "bash-zzzzzzzz",
-        "zzzzzzzz",
-        "nobody",
-        "bash_99",
-        "task_20200101_000000_x",
-        "../../etc",
-        "a b",
-        "-",
-    ];
+    let ids =
+        ["bash-zzzzzzzz", "zzzzzzzz", "nobody", "bash_99", "task_20200101_000000_x", "../../etc", "a b", "-"];
     for id in ids {
         let commands: [&[&str]; 8] = [
             &["status", "--json", "--", id],

@@ -21,11 +21,7 @@ fn assert_untouched(home: &Home) {
     let left = std::fs::read_dir(tasks).map_or(0, Iterator::count);
     assert_eq!(left, 0, "a task directory is left");
     assert_eq!(home.list().len(), 0, "a phantom task");
-    assert_eq!(
-        std::fs::read_dir(home.work()).unwrap().count(),
-        0,
-        "something ran"
-    );
+    assert_eq!(std::fs::read_dir(home.work()).unwrap().count(), 0, "something ran");
     home.wait_until_empty(SOON);
 }
 
@@ -148,10 +144,7 @@ fn commands_that_need_a_task_say_so() {
 fn a_call_without_a_command_shows_how_to_use_it() {
     let home = home();
     let outcome = home.mw([""; 0]).exits(2);
-    assert!(
-        outcome.complaint().contains("start") || outcome.text().contains("start"),
-        "{outcome}"
-    );
+    assert!(outcome.complaint().contains("start") || outcome.text().contains("start"), "{outcome}");
 }
 
 #[test]

@@ -10,9 +10,7 @@ use crate::home;
 
 #[track_caller]
 fn refused_cwd(home: &Home, directory: &str) {
-    let _ = home
-        .mw(["start", "--json", "--cwd", directory, "true"])
-        .refusal(2);
+    let _ = home.mw(["start", "--json", "--cwd", directory, "true"]).refusal(2);
     assert_eq!(home.list().len(), 0, "a phantom task");
 }
 
@@ -45,11 +43,7 @@ fn a_directory_that_may_not_be_entered_is_refused() {
 /// Checks that no command can be fooled into using this directory.
 #[track_caller]
 fn refused_home(home: &Home, place: &std::path::Path) {
-    for args in [
-        &["start", "--json", "touch ran"][..],
-        &["list", "--json"],
-        &["kill", "--json", "--all"],
-    ] {
+    for args in [&["start", "--json", "touch ran"][..], &["list", "--json"], &["kill", "--json", "--all"]] {
         let _ = home.command(args).env("MEANWHILE_HOME", place).run().refusal(7);
     }
     assert!(!home.has_file("ran"));

@@ -25,16 +25,10 @@ fn dropped_in(log: &[u8], full: &[u8]) -> u64 {
         .collect();
     let count: u64 = digits.parse().unwrap();
     let marker = drop_marker(count);
-    assert!(
-        log[at..].starts_with(marker.as_bytes()),
-        "the marker is not complete"
-    );
+    assert!(log[at..].starts_with(marker.as_bytes()), "the marker is not complete");
     let tail = &log[at + marker.len()..];
     let from = at + usize::try_from(count).unwrap();
-    assert!(
-        full.get(from..).is_some_and(|rest| rest.starts_with(tail)),
-        "the tail is not what follows"
-    );
+    assert!(full.get(from..).is_some_and(|rest| rest.starts_with(tail)), "the tail is not what follows");
     count
 }
 
@@ -53,18 +47,11 @@ fn a_capped_log_is_head_marker_and_tail_with_the_exact_count() {
     assert_eq!(task["exit_code"], 0, "{task}");
     assert_eq!(task["dropped_bytes"], dropped, "{task}");
     assert_eq!(task["output_bytes"], full.len(), "{task}");
-    assert!(
-        log.len() <= (64 << 10) + drop_marker(dropped).len(),
-        "{} bytes",
-        log.len()
-    );
+    assert!(log.len() <= (64 << 10) + drop_marker(dropped).len(), "{} bytes", log.len());
     assert!(log.len() >= 32 << 10, "only {} bytes are left", log.len());
     assert!(log.starts_with(b"1\n2\n3\n"), "no head");
     assert!(log.ends_with(b"299999\n300000\n"), "no tail");
-    assert_eq!(
-        full.len() as u64 - dropped,
-        (log.len() - drop_marker(dropped).len()) as u64
-    );
+    assert_eq!(full.len() as u64 - dropped, (log.len() - drop_marker(dropped).len()) as u64);
 }
 
 #[test]
@@ -94,11 +81,7 @@ fn the_file_is_right_at_every_instant() {
 #[test]
 fn the_tail_is_live_while_the_task_runs() {
     let home = home();
-    let script = format!(
-        "{}; echo marked; {}",
-        children::numbers(100_000),
-        children::gate("go")
-    );
+    let script = format!("{}; echo marked; {}", children::numbers(100_000), children::gate("go"));
     let id = home.start_with(&["--cap", "32KiB"], &script);
     home.until_logged(&id, "marked");
     let text = home.mw(["output", &id, "--tail", "2"]).ok();
@@ -117,14 +100,8 @@ fn offsets_stay_valid_behind_the_hole() {
     home.ended(&id);
     let from = full.len() - 1000;
     let place = from.to_string();
-    let answer = home
-        .mw(["output", "--json", &id, "--offset", &place, "--max-bytes", "100"])
-        .json();
-    assert_eq!(
-        answer["text"].as_str().unwrap().as_bytes(),
-        &full[from..from + 100],
-        "{answer}"
-    );
+    let answer = home.mw(["output", "--json", &id, "--offset", &place, "--max-bytes", "100"]).json();
+    assert_eq!(answer["text"].as_str().unwrap().as_bytes(), &full[from..from + 100], "{answer}");
     assert_eq!(answer["offset"], from, "{answer}");
     assert_eq!(answer["next_offset"], from + 100, "{answer}");
 }
@@ -137,17 +114,7 @@ fn reading_on_passes_the_hole_and_comes_to_the_end() {
     let (mut offset, mut told) = (0, 0);
     for _ in 0..100 {
         let place = offset.to_string();
-        let answer = home
-            .mw([
-                "output",
-                "--json",
-                &id,
-                "--offset",
-                &place,
-                "--max-bytes",
-                "20000",
-            ])
-            .json();
+        let answer = home.mw(["output", "--json", &id, "--offset", &place, "--max-bytes", "20000"]).json();
         let next = answer["next_offset"].as_u64().unwrap();
         assert!(next > offset, "no progress: {answer}");
         told = told.max(answer["dropped_bytes"].as_u64().unwrap());
@@ -182,18 +149,10 @@ fn one_line_of_100_mb_neither_kills_nor_stalls_its_task() {
     assert_eq!(task["output_bytes"], bytes, "{task}");
     let dropped = task["dropped_bytes"].as_u64().unwrap();
     let log = home.log(&id);
-    assert!(
-        log.len() <= (10 << 20) + drop_marker(dropped).len(),
-        "{} bytes",
-        log.len()
-    );
+    assert!(log.len() <= (10 << 20) + drop_marker(dropped).len(), "{} bytes", log.len());
     assert_eq!(dropped + (log.len() - drop_marker(dropped).len()) as u64, bytes);
     let outcome = home.mw(["output", &id, "--tail", "1"]).exits(0);
-    assert!(
-        outcome.stdout.len() <= 1 << 20,
-        "a tail of {} bytes",
-        outcome.stdout.len()
-    );
+    assert!(outcome.stdout.len() <= 1 << 20, "a tail of {} bytes", outcome.stdout.len());
 }
 
 #[test]
@@ -225,9 +184,5 @@ fn a_small_cap_is_kept_too() {
     let dropped = dropped_in(&log, &full);
     assert_eq!(task["dropped_bytes"], dropped, "{task}");
     assert!(log.ends_with(b"10000\n"), "no tail");
-    assert!(
-        log.len() <= 1000 + drop_marker(dropped).len(),
-        "{} bytes",
-        log.len()
-    );
+    assert!(log.len() <= 1000 + drop_marker(dropped).len(), "{} bytes", log.len());
 }

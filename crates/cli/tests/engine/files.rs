@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use mw_model::wire::{Metadata, RESULT_FILE, SPEC_FILE};
-use mw_testkit::{Home, children};
+use mw_testkit::{Home, children, wait_until};
 
 use crate::home;
 
@@ -89,7 +90,9 @@ fn holders_of(path: &Path, needle: &[u8], found: &mut Vec<std::path::PathBuf>) {
 }
 
 fn metadata(home: &Home, id: &str) -> Metadata {
-    let text = fs::read(home.task_dir(id).join("metadata.json")).unwrap();
+    // A view: written a moment after the start it tells of.
+    let path = home.task_dir(id).join("metadata.json");
+    let text = wait_until(Duration::from_secs(10), "metadata.json is there", || fs::read(&path).ok());
     serde_json::from_slice(&text).unwrap()
 }
 
@@ -107,10 +110,7 @@ fn metadata_is_laid_out_as_co_cli_does() {
     assert_eq!(found.description, "fails");
     assert_eq!(found.command, ["/bin/sh", "-c", "exit 3"]);
     assert!(found.env.contains(&"KEY".to_owned()), "{found:?}");
-    assert!(
-        found.started_at.is_some() && found.completed_at.is_some(),
-        "{found:?}"
-    );
+    assert!(found.started_at.is_some() && found.completed_at.is_some(), "{found:?}");
 }
 
 #[test]
@@ -132,20 +132,13 @@ fn the_exit_record_counts_lines() {
     let record: serde_json::Value = serde_json::from_slice(&text).unwrap();
     assert_eq!(record["exit_code"], 2, "{record}");
     assert_eq!(record["output_bytes"], 6, "{record}");
-    assert_eq!(
-        (&record["stdout_lines"], &record["stderr_lines"]),
-        (&2.into(), &1.into()),
-        "{record}"
-    );
+    assert_eq!((&record["stdout_lines"], &record["stderr_lines"]), (&2.into(), &1.into()), "{record}");
 }
 
 #[test]
 fn the_log_path_names_a_file_that_tail_can_follow() {
     let home = home();
-    let answer = home
-        .mw(["start", "--json", &children::gated("go", 0)])
-        .exits(0)
-        .json();
+    let answer = home.mw(["start", "--json", &children::gated("go", 0)]).exits(0).json();
     let path = answer["output_path"].as_str().unwrap();
     mw_testkit::wait_until(mw_testkit::SOON, "the log has the line", || {
         (fs::read_to_string(path).ok()? == "waiting\n").then_some(())
@@ -167,11 +160,7 @@ fn a_home_with_a_long_path_works() {
 #[test]
 fn without_a_home_the_state_directory_of_the_user_is_taken() {
     let home = home();
-    let _ = home
-        .command(["start", "--json", "true"])
-        .without("MEANWHILE_HOME")
-        .run()
-        .ok();
+    let _ = home.command(["start", "--json", "true"]).without("MEANWHILE_HOME").run().ok();
     assert!(home.user().join(".local/state/meanwhile/tasks").is_dir());
 }
 
@@ -200,10 +189,6 @@ fn no_pipes_or_sockets_stay_behind_a_finished_task() {
     for entry in fs::read_dir(home.task_dir(&id)).unwrap() {
         let entry = entry.unwrap();
         let kind = entry.file_type().unwrap();
-        assert!(
-            !kind.is_fifo() && !kind.is_socket(),
-            "{:?} is left",
-            entry.file_name()
-        );
+        assert!(!kind.is_fifo() && !kind.is_socket(), "{:?} is left", entry.file_name());
     }
 }

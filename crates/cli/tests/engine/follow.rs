@@ -11,20 +11,13 @@ fn unread(home: &Home, id: &str, reader: &str) -> String {
 #[test]
 fn following_shows_lines_as_they_come_and_ends_with_the_task() {
     let home = home();
-    let script = format!(
-        "{}; echo more; {}; echo last; exit 3",
-        children::gate("one"),
-        children::gate("two")
-    );
+    let script =
+        format!("{}; echo more; {}; echo last; exit 3", children::gate("one"), children::gate("two"));
     let id = home.start(&format!("echo first; {script}"));
     let following = home.command(["output", &id, "--follow"]).spawn();
-    wait_until(SOON, "the first line", || {
-        (following.printed() == "first\n").then_some(())
-    });
+    wait_until(SOON, "the first line", || (following.printed() == "first\n").then_some(()));
     home.open("one");
-    wait_until(SOON, "the next line", || {
-        (following.printed() == "first\nmore\n").then_some(())
-    });
+    wait_until(SOON, "the next line", || (following.printed() == "first\nmore\n").then_some(()));
     assert!(following.runs());
     home.open("two");
     assert_eq!(following.wait().ok(), "first\nmore\nlast\n");
@@ -34,14 +27,8 @@ fn following_shows_lines_as_they_come_and_ends_with_the_task() {
 fn following_from_the_start_gives_every_byte() {
     let home = home();
     let id = home.start(&children::numbers(300_000));
-    let outcome = home
-        .mw(["output", &id, "--follow", "--raw", "--offset", "0"])
-        .exits(0);
-    assert!(
-        outcome.stdout == children::numbered(1, 300_000),
-        "{} bytes",
-        outcome.stdout.len()
-    );
+    let outcome = home.mw(["output", &id, "--follow", "--raw", "--offset", "0"]).exits(0);
+    assert!(outcome.stdout == children::numbered(1, 300_000), "{} bytes", outcome.stdout.len());
 }
 
 #[test]
@@ -56,9 +43,7 @@ fn following_a_finished_task_ends_at_once() {
 fn one_stream_can_be_followed_alone() {
     let home = home();
     let id = home.start(&children::both_streams(200));
-    let outcome = home
-        .mw(["output", &id, "--follow", "--offset", "0", "--stream", "stderr"])
-        .exits(0);
+    let outcome = home.mw(["output", &id, "--follow", "--offset", "0", "--stream", "stderr"]).exits(0);
     let expected: String = (1..=200).map(|n| format!("err {n}\n")).collect();
     assert_eq!(outcome.text(), expected);
 }
@@ -70,9 +55,7 @@ fn following_begins_with_the_tail_asked_for() {
     let id = home.start(&script);
     home.until_logged(&id, "\n100\n");
     let following = home.command(["output", &id, "--follow", "--tail", "2"]).spawn();
-    wait_until(SOON, "the tail", || {
-        (following.printed() == "99\n100\n").then_some(())
-    });
+    wait_until(SOON, "the tail", || (following.printed() == "99\n100\n").then_some(()));
     home.open("go");
     assert_eq!(following.wait().ok(), "99\n100\nend\n");
 }
@@ -109,19 +92,13 @@ fn what_a_limit_left_out_is_still_unread() {
     home.ended(&id);
     let mut text = String::new();
     for _ in 0..100 {
-        let part = home
-            .mw(["output", &id, "--new", "--reader", "r", "--max-bytes", "100"])
-            .ok();
+        let part = home.mw(["output", &id, "--new", "--reader", "r", "--max-bytes", "100"]).ok();
         if part.is_empty() {
             break;
         }
         text += &part;
     }
-    assert!(
-        text.as_bytes() == children::numbered(1, 500),
-        "{} bytes",
-        text.len()
-    );
+    assert!(text.as_bytes() == children::numbered(1, 500), "{} bytes", text.len());
 }
 
 #[test]
@@ -140,13 +117,7 @@ fn a_follower_whose_reader_is_gone_ends_quietly() {
     let home = home();
     let id = home.start("yes | head -c 2000000");
     let script = "\"$0\" output \"$1\" --follow --offset 0 | head -n 1";
-    let outcome = home
-        .program("/bin/sh")
-        .arg("-c")
-        .arg(script)
-        .arg(env!("CARGO_BIN_EXE_mw"))
-        .arg(&id)
-        .run();
+    let outcome = home.program("/bin/sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw")).arg(&id).run();
     assert_eq!(outcome.ok(), "y\n");
     assert_eq!(outcome.complaint(), "");
 }

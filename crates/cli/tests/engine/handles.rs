@@ -42,10 +42,7 @@ fn a_beginning_that_fits_two_is_refused() {
     let ids = [home.start("true"), home.start("true")];
     let error = home.mw(["status", "--json", "bash-"]).refusal(5);
     let text = error.to_string();
-    assert!(
-        ids.iter().any(|id| text.contains(id.as_str())),
-        "no candidate is named: {error}"
-    );
+    assert!(ids.iter().any(|id| text.contains(id.as_str())), "no candidate is named: {error}");
 }
 
 #[test]

@@ -38,11 +38,7 @@ fn input_can_be_ended() {
 fn input_can_come_from_standard_input_byte_by_byte() {
     let home = home();
     let id = home.start_with(&["--stdin"], "od -An -tx1");
-    let _ = home
-        .command(["input", &id, "-", "--eof"])
-        .input(b"a\0\xff\n".to_vec())
-        .run()
-        .ok();
+    let _ = home.command(["input", &id, "-", "--eof"]).input(b"a\0\xff\n".to_vec()).run().ok();
     home.ended(&id);
     assert_eq!(String::from_utf8_lossy(&home.log(&id)).trim(), "61 00 ff 0a");
 }
@@ -62,10 +58,7 @@ fn a_task_that_does_not_read_does_not_hold_its_supervisor() {
     let home = home();
     let id = home.start_with(&["--stdin"], &children::gated("go", 3));
     home.until_logged(&id, "waiting");
-    let typing = home
-        .command(["input", &id, "-"])
-        .input(vec![b'x'; 4_000_000])
-        .spawn();
+    let typing = home.command(["input", &id, "-"]).input(vec![b'x'; 4_000_000]).spawn();
     home.open("go");
     assert_eq!(home.ended(&id)["exit_code"], 3);
     // Whether the bytes were taken or not, the command must come back.
@@ -128,18 +121,12 @@ fn a_terminal_is_typed_to() {
 #[test]
 fn an_interrupt_is_typed_to_a_terminal() {
     let home = home();
-    let id = home.start_with(
-        &["--pty"],
-        "trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.05; done",
-    );
+    let id = home
+        .start_with(&["--pty"], "trap 'echo caught; exit 3' INT; echo ready; while :; do sleep 0.05; done");
     home.until_logged(&id, "ready");
     let _ = home.mw(["input", &id, "\u{3}", "--no-newline"]).ok();
     let task = home.ended(&id);
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"failed".into(), &3.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
 }
 
 #[test]
@@ -157,21 +144,14 @@ fn the_screen_is_what_a_person_would_see() {
     let id = home.start_with(&["--pty"], script);
     home.until_logged(&id, "shown");
     let text = home.mw(["output", &id, "--screen"]).ok();
-    let lines: Vec<_> = text
-        .lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines: Vec<_> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     assert_eq!(lines, ["bbaa", "shown"]);
 }
 
 #[test]
 fn a_terminal_task_is_killed_whole() {
     let home = home();
-    let id = home.start_with(
-        &["--pty"],
-        &format!("{}\nexec sleep 600", children::leave_setsid("kid")),
-    );
+    let id = home.start_with(&["--pty"], &format!("{}\nexec sleep 600", children::leave_setsid("kid")));
     let kid = home.pid_in("kid");
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     assert_eq!(receipt["status"], "cancelled", "{receipt}");
@@ -184,8 +164,6 @@ fn a_terminal_gives_every_byte() {
     let home = home();
     let id = home.start_with(&["--pty"], "stty -opost; seq 1 20000");
     home.ended(&id);
-    wait_until(SOON, "the last line", || {
-        home.log(&id).ends_with(b"20000\n").then_some(())
-    });
+    wait_until(SOON, "the last line", || home.log(&id).ends_with(b"20000\n").then_some(()));
     assert!(home.log(&id) == children::numbered(1, 20_000), "the log differs");
 }

@@ -23,10 +23,7 @@ fn kill_gives_a_receipt() {
     assert_eq!(receipt["status"], "cancelled", "{receipt}");
     assert!(!receipt["requested_by"].as_str().unwrap().is_empty(), "{receipt}");
     assert_eq!(signals(&receipt), ["SIGTERM"], "{receipt}");
-    assert!(
-        receipt["signals"][0]["at"].as_str().unwrap().ends_with('Z'),
-        "{receipt}"
-    );
+    assert!(receipt["signals"][0]["at"].as_str().unwrap().ends_with('Z'), "{receipt}");
     assert!(pids(&receipt["killed"]).contains(&u64::from(pid)), "{receipt}");
     assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
     assert!(receipt["duration_ms"].is_u64(), "{receipt}");
@@ -48,10 +45,7 @@ fn kill_returns_when_all_are_dead() {
 #[test]
 fn kill_takes_children_in_sessions_of_their_own() {
     let home = home();
-    let id = home.start(&format!(
-        "{}\nwait; exec sleep 600",
-        children::leave_setsid("kid")
-    ));
+    let id = home.start(&format!("{}\nwait; exec sleep 600", children::leave_setsid("kid")));
     let kid = home.pid_in("kid");
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     assert!(!alive(kid), "{receipt}");
@@ -73,10 +67,7 @@ fn a_child_that_ignores_the_request_is_killed_after_the_grace_period() {
     let home = home();
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
-    let receipt = home
-        .mw(["kill", "--json", &id, "--grace", "200ms"])
-        .exits(0)
-        .json();
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "200ms"]).exits(0).json();
     assert_eq!(signals(&receipt), ["SIGTERM", "SIGKILL"], "{receipt}");
     assert!(receipt["duration_ms"].as_u64().unwrap() >= 200, "{receipt}");
     let task = home.status(&id);
@@ -91,10 +82,7 @@ fn a_stubborn_child_of_a_leader_that_obeys_is_killed_too() {
     let kid = "setsid sh -c 'trap \"\" TERM; echo $$ > kid; while :; do sleep 0.1; done' >/dev/null 2>&1 &";
     let id = home.start(&format!("{kid}\nexec sleep 600"));
     let kid = home.pid_in("kid");
-    let receipt = home
-        .mw(["kill", "--json", &id, "--grace", "200ms"])
-        .exits(0)
-        .json();
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "200ms"]).exits(0).json();
     assert!(!alive(kid), "{receipt}");
     assert_eq!(signals(&receipt), ["SIGTERM", "SIGKILL"], "{receipt}");
 }
@@ -117,11 +105,7 @@ fn a_killed_task_that_exits_with_0_is_still_cancelled() {
     home.until_logged(&id, "ready");
     let _ = home.mw(["kill", &id]).ok();
     let task = home.status(&id);
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"cancelled".into(), &0.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"cancelled".into(), &0.into()), "{task}");
 }
 
 #[test]
@@ -140,10 +124,7 @@ fn another_signal_can_be_sent() {
 fn a_kill_without_mercy_is_one_signal() {
     let home = home();
     let id = home.start(children::STUBBORN);
-    let receipt = home
-        .mw(["kill", "--json", &id, "--signal", "KILL"])
-        .exits(0)
-        .json();
+    let receipt = home.mw(["kill", "--json", &id, "--signal", "KILL"]).exits(0).json();
     assert_eq!(signals(&receipt), ["SIGKILL"], "{receipt}");
 }
 
@@ -156,16 +137,10 @@ fn killing_what_has_ended_is_no_error_and_changes_nothing() {
         let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
         has_fields(&receipt, &RECEIPT_FIELDS);
         assert_eq!(receipt["status"], "failed", "{receipt}");
-        assert_eq!(
-            (&receipt["killed"], &receipt["signals"]),
-            (&Value::Array(vec![]), &Value::Array(vec![]))
-        );
+        assert_eq!((&receipt["killed"], &receipt["signals"]), (&Value::Array(vec![]), &Value::Array(vec![])));
     }
     let after = home.status(&id);
-    assert_eq!(
-        (&after["status"], &after["exit_code"]),
-        (&before["status"], &before["exit_code"])
-    );
+    assert_eq!((&after["status"], &after["exit_code"]), (&before["status"], &before["exit_code"]));
     assert_eq!(after["ended_at"], before["ended_at"]);
 }
 
@@ -254,10 +229,7 @@ fn a_tree_that_doubles_while_it_is_killed_dies_whole() {
     let home = home();
     let id = home.start(&children::doubling(6));
     wait_until(SOON, "it spreads", || (home.tagged().len() > 20).then_some(()));
-    let receipt = home
-        .mw(["kill", "--json", &id, "--grace", "300ms"])
-        .exits(0)
-        .json();
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "300ms"]).exits(0).json();
     assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
     home.wait_until_empty(SOON);
 }
@@ -267,9 +239,7 @@ fn a_stopped_task_is_killed_too() {
     let home = home();
     let id = home.start("kill -STOP $$; exec sleep 600");
     let pid = home.pid(&id);
-    wait_until(SOON, "it is stopped", || {
-        mw_testkit::processes::stat(pid).filter(|stat| stat.state == 'T')
-    });
+    wait_until(SOON, "it is stopped", || mw_testkit::processes::stat(pid).filter(|stat| stat.state == 'T'));
     let _ = home.mw(["kill", &id, "--grace", "200ms"]).ok();
     assert!(!alive(pid));
     assert_eq!(home.status(&id)["status"], "cancelled");

@@ -35,22 +35,14 @@ fn a_task_that_tidies_up_after_its_limit_is_still_timed_out() {
     let home = home();
     let script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
     let task = home.ended(&home.start_with(&["--timeout", "300ms"], script));
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"timed_out".into(), &0.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"timed_out".into(), &0.into()), "{task}");
 }
 
 #[test]
 fn a_task_within_its_limit_is_left_alone() {
     let home = home();
     let task = home.ended(&home.start_with(&["--timeout", "1h", "--deadline", "2h"], "exit 3"));
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"failed".into(), &3.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
     assert!(task["deadline"].as_str().unwrap().ends_with('Z'), "{task}");
 }
 
@@ -121,14 +113,9 @@ fn one_prompt_is_told_once() {
     wait_until(SOON, "a stall is told", || stalls(&home).pop());
     let second = home.start("printf 'Continue? (y/n) '; exec sleep 600");
     wait_until(SOON, "another is told", || {
-        stalls(&home)
-            .into_iter()
-            .find(|event| event["task"] == second.as_str())
+        stalls(&home).into_iter().find(|event| event["task"] == second.as_str())
     });
-    let of_first = stalls(&home)
-        .iter()
-        .filter(|event| event["task"] == first.as_str())
-        .count();
+    let of_first = stalls(&home).iter().filter(|event| event["task"] == first.as_str()).count();
     assert_eq!(of_first, 1);
 }
 
@@ -137,13 +124,9 @@ fn the_next_prompt_is_told_again() {
     let home = stall_home();
     let ask = "printf 'Sure? (y/n) '; read answer;";
     let id = home.start_with(&["--stdin"], &format!("{ask} {ask} exit 0"));
-    wait_until(SOON, "the first is told", || {
-        (stalls(&home).len() == 1).then_some(())
-    });
+    wait_until(SOON, "the first is told", || (stalls(&home).len() == 1).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
-    wait_until(SOON, "the second is told", || {
-        (stalls(&home).len() == 2).then_some(())
-    });
+    wait_until(SOON, "the second is told", || (stalls(&home).len() == 2).then_some(()));
     let _ = home.mw(["input", &id, "y"]).ok();
     assert_eq!(home.ended(&id)["exit_code"], 0);
 }

@@ -10,10 +10,7 @@ use crate::home;
 fn listed(home: &Home, options: &[&str]) -> Vec<String> {
     let answer = home.mw(["list", "--json"].iter().chain(options)).exits(0).json();
     let tasks = answer["tasks"].as_array().unwrap();
-    tasks
-        .iter()
-        .map(|task| task["id"].as_str().unwrap().to_owned())
-        .collect()
+    tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
 }
 
 fn time(task: &Value, field: &str) -> Timestamp {
@@ -43,28 +40,12 @@ fn what_is_not_known_is_null() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let (running, pending) = (home.start(children::SLEEPER), home.start("true"));
     let task = home.status(&pending);
-    let unknown = [
-        "pid",
-        "started_at",
-        "ended_at",
-        "duration_ms",
-        "exit_code",
-        "signal",
-        "cause",
-    ];
+    let unknown = ["pid", "started_at", "ended_at", "duration_ms", "exit_code", "signal", "cause"];
     for field in unknown {
         assert!(task[field].is_null(), "{field} of a pending task: {task}");
     }
     let task = home.status(&running);
-    let unknown = [
-        "ended_at",
-        "exit_code",
-        "signal",
-        "cause",
-        "queue_position",
-        "name",
-        "description",
-    ];
+    let unknown = ["ended_at", "exit_code", "signal", "cause", "queue_position", "name", "description"];
     for field in unknown.iter().chain(&["batch_id", "deadline", "progress"]) {
         assert!(task[field].is_null(), "{field} of a running task: {task}");
     }
@@ -74,11 +55,8 @@ fn what_is_not_known_is_null() {
 fn a_finished_task_has_times_that_fit() {
     let home = home();
     let task = home.ended(&home.start("sleep 0.3; exit 3"));
-    let (created, started, ended) = (
-        time(&task, "created_at"),
-        time(&task, "started_at"),
-        time(&task, "ended_at"),
-    );
+    let (created, started, ended) =
+        (time(&task, "created_at"), time(&task, "started_at"), time(&task, "ended_at"));
     assert!(created <= started && started < ended, "{task}");
     let duration = task["duration_ms"].as_u64().unwrap();
     assert!(duration >= 300, "{task}");
@@ -151,11 +129,7 @@ fn a_list_can_be_narrowed_by_batch_name_kind_and_session() {
     let home = home();
     let batch = home.start_with(&["--batch", "b1"], "true");
     let named = home.start_with(&["--name", "n1"], "true");
-    let outcome = home
-        .command(["start", "--json", "true"])
-        .session("s1")
-        .run()
-        .exits(0);
+    let outcome = home.command(["start", "--json", "true"]).session("s1").run().exits(0);
     let inside = outcome.json()["id"].as_str().unwrap().to_owned();
     for id in [&batch, &named, &inside] {
         home.ended(id);
@@ -182,10 +156,7 @@ fn status_shows_the_last_lines() {
     let id = home.start(&children::numbers(100));
     home.ended(&id);
     let expected: String = (81..=100).map(|n| format!("{n}\n")).collect();
-    assert_eq!(
-        home.status(&id)["output"].as_str().unwrap().trim_end(),
-        expected.trim_end()
-    );
+    assert_eq!(home.status(&id)["output"].as_str().unwrap().trim_end(), expected.trim_end());
     let short = home.mw(["status", "--json", &id, "--lines", "2"]).exits(0).json();
     assert_eq!(short["output"].as_str().unwrap().trim_end(), "99\n100");
     let none = home.mw(["status", "--json", &id, "--lines", "0"]).exits(0).json();
@@ -233,21 +204,14 @@ fn progress_of_the_form_n_of_m_is_told() {
         Some(home.status(&id)["progress"].clone()).filter(Value::is_object)
     });
     has_fields(&progress, &["percent", "done", "total", "text"]);
-    assert_eq!(
-        (&progress["done"], &progress["total"]),
-        (&3.into(), &12.into()),
-        "{progress}"
-    );
+    assert_eq!((&progress["done"], &progress["total"]), (&3.into(), &12.into()), "{progress}");
     assert_eq!(progress["percent"].as_f64(), Some(25.0), "{progress}");
 }
 
 #[test]
 fn progress_for_terminals_is_told() {
     let home = home();
-    let id = home.start(&format!(
-        "printf '\\033]9;4;1;42\\007'; echo x; {}",
-        children::SLEEPER
-    ));
+    let id = home.start(&format!("printf '\\033]9;4;1;42\\007'; echo x; {}", children::SLEEPER));
     home.until_logged(&id, "x\n");
     let progress = wait_until(SOON, "progress is known", || {
         Some(home.status(&id)["progress"].clone()).filter(Value::is_object)

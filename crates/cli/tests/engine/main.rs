@@ -3,10 +3,7 @@
 //! Each test has a home of its own, waits for conditions with deadlines, and knows nothing but
 //! `docs/cli.md`, the JSON contract and the files of a task's directory.
 #![forbid(unsafe_code)]
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers run in tests only, where a broken assumption ends the test"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod bad_ids;
 mod bad_input;

@@ -18,10 +18,7 @@ fn a_name_that_is_live_is_refused() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     for extra in [&[][..], &["--if-running", "refuse"]] {
-        let args = ["start", "--json", "--name", "dev"]
-            .iter()
-            .chain(extra)
-            .chain(&["touch ran"]);
+        let args = ["start", "--json", "--name", "dev"].iter().chain(extra).chain(&["touch ran"]);
         let _ = home.mw(args).refusal(6);
     }
     let ids: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
@@ -34,21 +31,9 @@ fn the_task_that_runs_already_can_be_returned() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     let pid = home.pid(&id);
-    let args = [
-        "start",
-        "--json",
-        "--name",
-        "dev",
-        "--if-running",
-        "return",
-        "touch ran",
-    ];
+    let args = ["start", "--json", "--name", "dev", "--if-running", "return", "touch ran"];
     let answer = home.mw(args).exits(0).json();
-    assert_eq!(
-        (&answer["id"], &answer["pid"]),
-        (&id.as_str().into(), &pid.into()),
-        "{answer}"
-    );
+    assert_eq!((&answer["id"], &answer["pid"]), (&id.as_str().into(), &pid.into()), "{answer}");
     assert!(!home.has_file("ran"));
 }
 
@@ -57,15 +42,7 @@ fn the_task_that_runs_already_can_be_restarted() {
     let home = home();
     let id = home.start_with(&["--name", "dev"], children::SLEEPER);
     let before = home.pid(&id);
-    let args = [
-        "start",
-        "--json",
-        "--name",
-        "dev",
-        "--if-running",
-        "restart",
-        children::SLEEPER,
-    ];
+    let args = ["start", "--json", "--name", "dev", "--if-running", "restart", children::SLEEPER];
     let answer = home.mw(args).exits(0).json();
     assert!(!alive(before), "the old one lives on");
     assert_eq!(answer["status"], "running", "{answer}");
@@ -81,11 +58,7 @@ fn a_name_is_free_again_when_its_task_is_over() {
         let id = home.start_with(&["--name", "build"], &format!("exit {code}"));
         assert_eq!(home.ended(&id)["exit_code"], code);
     }
-    assert_eq!(
-        home.status("build")["exit_code"],
-        4,
-        "a name means its newest task"
-    );
+    assert_eq!(home.status("build")["exit_code"], 4, "a name means its newest task");
 }
 
 #[test]
@@ -106,12 +79,7 @@ fn two_sessions_may_use_one_name() {
         ids.push(outcome.json()["id"].clone());
     }
     for (session, id) in ["one", "two"].iter().zip(&ids) {
-        let task = home
-            .command(["status", "--json", "dev"])
-            .session(session)
-            .run()
-            .exits(0)
-            .json();
+        let task = home.command(["status", "--json", "dev"]).session(session).run().exits(0).json();
         assert_eq!(&task["id"], id);
     }
     // Outside a session both fit.

@@ -11,17 +11,7 @@ const ALL: &str = "1000000000";
 
 /// Returns the bytes of one stream as `mw output --raw` gives them.
 fn raw(home: &Home, id: &str, stream: &str) -> Vec<u8> {
-    let args = [
-        "output",
-        id,
-        "--raw",
-        "--offset",
-        "0",
-        "--max-bytes",
-        ALL,
-        "--stream",
-        stream,
-    ];
+    let args = ["output", id, "--raw", "--offset", "0", "--max-bytes", ALL, "--stream", stream];
     home.mw(args).exits(0).stdout
 }
 
@@ -92,16 +82,8 @@ fn nothing_printed_is_an_empty_answer() {
     let id = home.start("true");
     home.ended(&id);
     let answer = page(&home, &id, &[]);
-    assert_eq!(
-        (&answer["text"], &answer["next_offset"]),
-        (&"".into(), &0.into()),
-        "{answer}"
-    );
-    assert_eq!(
-        (&answer["eof"], &answer["truncated"]),
-        (&true.into(), &false.into()),
-        "{answer}"
-    );
+    assert_eq!((&answer["text"], &answer["next_offset"]), (&"".into(), &0.into()), "{answer}");
+    assert_eq!((&answer["eof"], &answer["truncated"]), (&true.into(), &false.into()), "{answer}");
 }
 
 #[test]
@@ -121,10 +103,7 @@ fn a_long_output_is_cut_and_says_so() {
     let outcome = home.mw(["output", &id]).exits(0);
     assert!(outcome.stdout.len() <= 8 << 10, "{} bytes", outcome.stdout.len());
     assert!(outcome.text().ends_with("49999\n50000\n"), "{outcome}");
-    assert!(
-        !outcome.complaint().trim().is_empty(),
-        "nothing said of what was left out"
-    );
+    assert!(!outcome.complaint().trim().is_empty(), "nothing said of what was left out");
     let answer = page(&home, &id, &[]);
     assert_eq!(answer["truncated"], true, "{answer}");
     assert_eq!(answer["eof"], true, "{answer}");
@@ -171,11 +150,7 @@ fn pages_put_together_are_the_whole() {
     home.ended(&id);
     let (mut text, mut offset, mut pages) = (String::new(), 0, 0);
     loop {
-        let answer = page(
-            &home,
-            &id,
-            &["--offset", &offset.to_string(), "--max-bytes", "1000"],
-        );
+        let answer = page(&home, &id, &["--offset", &offset.to_string(), "--max-bytes", "1000"]);
         let part = answer["text"].as_str().unwrap();
         assert!(part.len() <= 1000, "{} bytes", part.len());
         assert_eq!(answer["offset"], offset, "{answer}");
@@ -208,11 +183,7 @@ fn an_offset_beyond_the_end_gives_nothing() {
     let id = home.start("echo a");
     home.ended(&id);
     let answer = page(&home, &id, &["--offset", "1000"]);
-    assert_eq!(
-        (&answer["text"], &answer["eof"]),
-        (&"".into(), &true.into()),
-        "{answer}"
-    );
+    assert_eq!((&answer["text"], &answer["eof"]), (&"".into(), &true.into()), "{answer}");
 }
 
 #[test]
@@ -221,11 +192,7 @@ fn the_end_is_not_told_while_the_task_runs() {
     let id = home.start(&children::gated("go", 0));
     home.until_logged(&id, "waiting");
     let answer = page(&home, &id, &["--offset", "0"]);
-    assert_eq!(
-        (&answer["text"], &answer["eof"]),
-        (&"waiting\n".into(), &false.into()),
-        "{answer}"
-    );
+    assert_eq!((&answer["text"], &answer["eof"]), (&"waiting\n".into(), &false.into()), "{answer}");
     home.open("go");
     home.ended(&id);
     assert_eq!(page(&home, &id, &["--offset", "0"])["eof"], true);
@@ -236,23 +203,12 @@ fn a_pattern_gives_lines_with_their_places() {
     let home = home();
     let id = home.start(&children::numbers(1000));
     home.ended(&id);
-    let answer = home
-        .mw(["output", "--json", &id, "--grep", "^99$|^1000$"])
-        .exits(0)
-        .json();
+    let answer = home.mw(["output", "--json", &id, "--grep", "^99$|^1000$"]).exits(0).json();
     let matches = answer["matches"].as_array().unwrap();
     assert_eq!(matches.len(), 2, "{answer}");
-    assert_eq!(
-        (&matches[0]["line"], &matches[0]["text"]),
-        (&99.into(), &"99".into()),
-        "{answer}"
-    );
+    assert_eq!((&matches[0]["line"], &matches[0]["text"]), (&99.into(), &"99".into()), "{answer}");
     assert_eq!(matches[0]["offset"], children::numbered(1, 98).len(), "{answer}");
-    assert_eq!(
-        (&matches[1]["line"], &matches[1]["text"]),
-        (&1000.into(), &"1000".into()),
-        "{answer}"
-    );
+    assert_eq!((&matches[1]["line"], &matches[1]["text"]), (&1000.into(), &"1000".into()), "{answer}");
     assert_eq!(answer["truncated"], false, "{answer}");
     assert!(answer["next_offset"].is_u64(), "{answer}");
 }
@@ -271,9 +227,7 @@ fn many_matches_are_cut_and_say_so() {
     let home = home();
     let id = home.start(&children::numbers(200_000));
     home.ended(&id);
-    let outcome = home
-        .mw(["output", "--json", &id, "--grep", ".", "--max-lines", "10"])
-        .exits(0);
+    let outcome = home.mw(["output", "--json", &id, "--grep", ".", "--max-lines", "10"]).exits(0);
     let answer = outcome.json();
     assert_eq!(answer["matches"].as_array().map(Vec::len), Some(10), "{answer}");
     assert_eq!(answer["truncated"], true, "{answer}");
@@ -285,10 +239,8 @@ fn a_pattern_can_show_what_is_around() {
     let id = home.start(&children::numbers(50));
     home.ended(&id);
     let text = home.mw(["output", &id, "--grep", "^20$", "--context", "1"]).ok();
-    let has = |word: &str| {
-        text.lines()
-            .any(|line| line.split(|c: char| !c.is_ascii_digit()).any(|w| w == word))
-    };
+    let has =
+        |word: &str| text.lines().any(|line| line.split(|c: char| !c.is_ascii_digit()).any(|w| w == word));
     assert!(has("19") && has("20") && has("21"), "{text}");
     assert!(!has("18") && !has("22"), "{text}");
 }
@@ -302,11 +254,7 @@ fn bytes_that_are_no_text_are_kept() {
     assert_eq!(raw(&home, &id, "both"), children::INVALID_UTF8_BYTES);
     let answer = page(&home, &id, &["--offset", "0"]);
     assert!(answer["text"].as_str().unwrap().contains('\u{fffd}'), "{answer}");
-    assert_eq!(
-        answer["next_offset"],
-        children::INVALID_UTF8_BYTES.len(),
-        "{answer}"
-    );
+    assert_eq!(answer["next_offset"], children::INVALID_UTF8_BYTES.len(), "{answer}");
 }
 
 #[test]
@@ -331,10 +279,7 @@ fn control_sequences_are_shown_only_raw() {
     let id = home.start(r"printf '\033[31mred\033[0m \033]0;title\007end\n'");
     home.ended(&id);
     assert_eq!(home.mw(["output", &id]).ok(), "red end\n");
-    assert_eq!(
-        raw(&home, &id, "both"),
-        b"\x1b[31mred\x1b[0m \x1b]0;title\x07end\n"
-    );
+    assert_eq!(raw(&home, &id, "both"), b"\x1b[31mred\x1b[0m \x1b]0;title\x07end\n");
 }
 
 #[test]

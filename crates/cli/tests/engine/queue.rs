@@ -29,11 +29,7 @@ fn a_task_without_a_slot_is_pending_and_knows_its_place() {
         assert_eq!(answer["queue_position"], place, "{answer}");
         assert!(answer["pid"].is_null(), "{answer}");
         let task = home.status(answer["id"].as_str().unwrap());
-        assert_eq!(
-            (&task["status"], &task["queue_position"]),
-            (&"pending".into(), &place.into()),
-            "{task}"
-        );
+        assert_eq!((&task["status"], &task["queue_position"]), (&"pending".into(), &place.into()), "{task}");
     }
 }
 
@@ -104,9 +100,7 @@ fn a_task_that_overtakes_changes_the_places() {
 fn a_start_can_be_refused_instead_of_queued() {
     let home = limited(1);
     let first = home.start(children::SLEEPER);
-    let _ = home
-        .mw(["start", "--json", "--at-capacity", "reject", "touch ran"])
-        .refusal(6);
+    let _ = home.mw(["start", "--json", "--at-capacity", "reject", "touch ran"]).refusal(6);
     let ids: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
     assert_eq!(ids, [first.as_str()]);
     assert!(!home.has_file("ran"));
@@ -129,10 +123,7 @@ fn a_pending_task_can_be_cancelled() {
     assert_eq!(receipt["status"], "cancelled", "{receipt}");
     assert_eq!(receipt["signals"], serde_json::json!([]), "{receipt}");
     let task = home.status(&second);
-    assert!(
-        task["started_at"].is_null() && task["exit_code"].is_null(),
-        "{task}"
-    );
+    assert!(task["started_at"].is_null() && task["exit_code"].is_null(), "{task}");
     assert_eq!(home.status(&third)["queue_position"], 1);
     home.open("go");
     home.ended(&first);
@@ -144,10 +135,7 @@ fn a_pending_task_can_be_cancelled() {
 fn sessions_have_limits_of_their_own() {
     let home = limited(1);
     for session in ["one", "two"] {
-        let outcome = home
-            .command(["start", "--json", children::SLEEPER])
-            .session(session)
-            .run();
+        let outcome = home.command(["start", "--json", children::SLEEPER]).session(session).run();
         assert_eq!(outcome.exits(0).json()["status"], "running");
     }
 }
@@ -186,9 +174,7 @@ fn a_queued_task_that_cannot_start_fails_and_frees_its_slot() {
 #[test]
 fn many_short_tasks_all_get_their_turn() {
     let home = limited(2);
-    let ids: Vec<_> = (0..30)
-        .map(|number| home.start(&format!("echo {number} >> done; exit 0")))
-        .collect();
+    let ids: Vec<_> = (0..30).map(|number| home.start(&format!("echo {number} >> done; exit 0"))).collect();
     assert_eq!(lines(&home, "done", 30).len(), 30);
     for id in ids {
         assert_eq!(home.ended(&id)["status"], "completed");
@@ -201,11 +187,8 @@ fn a_queued_task_has_the_environment_and_place_it_was_asked_for_with() {
     let _first = home.start(&children::gated("go", 0));
     let inner = home.work().join("inner");
     fs::create_dir(&inner).unwrap();
-    let outcome = home
-        .command(["start", "--json", "echo \"$WORD\" > seen"])
-        .env("WORD", "mine")
-        .cwd(&inner)
-        .run();
+    let outcome =
+        home.command(["start", "--json", "echo \"$WORD\" > seen"]).env("WORD", "mine").cwd(&inner).run();
     assert_eq!(outcome.exits(0).json()["status"], "pending");
     home.open("go");
     wait_until(SOON, "the second has run", || {

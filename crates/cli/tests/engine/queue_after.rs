@@ -58,10 +58,7 @@ fn skipping_goes_down_the_whole_chain() {
 #[test]
 fn a_task_may_follow_several() {
     let home = home();
-    let (one, two) = (
-        home.start(&children::gated("a", 0)),
-        home.start(&children::gated("b", 0)),
-    );
+    let (one, two) = (home.start(&children::gated("a", 0)), home.start(&children::gated("b", 0)));
     let last = home.start_with(&["--after", &one, "--after", &two], "touch last");
     home.open("a");
     home.ended(&one);
@@ -102,9 +99,7 @@ fn a_task_that_waits_for_another_keeps_no_slot() {
 #[test]
 fn an_unknown_task_cannot_be_followed() {
     let home = home();
-    let _ = home
-        .mw(["start", "--json", "--after", "bash-zzzzzzzz", "true"])
-        .refusal(5);
+    let _ = home.mw(["start", "--json", "--after", "bash-zzzzzzzz", "true"]).refusal(5);
     assert_eq!(home.list().len(), 0);
 }
 
@@ -114,8 +109,6 @@ fn names_and_handles_can_be_followed_too() {
     let _first = home.start_with(&["--name", "build"], &children::gated("go", 0));
     let second = home.start_with(&["--after", "build"], "touch second");
     home.open("go");
-    wait_until(SOON, "the second has run", || {
-        home.has_file("second").then_some(())
-    });
+    wait_until(SOON, "the second has run", || home.has_file("second").then_some(()));
     home.ended(&second);
 }

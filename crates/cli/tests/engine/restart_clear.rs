@@ -51,11 +51,8 @@ fn a_restart_has_the_environment_and_place_of_the_first_run() {
     let home = home();
     let inner = home.work().join("inner");
     fs::create_dir(&inner).unwrap();
-    let outcome = home
-        .command(["start", "--json", "echo \"$WORD\"; pwd -P"])
-        .env("WORD", "mine")
-        .cwd(&inner)
-        .run();
+    let outcome =
+        home.command(["start", "--json", "echo \"$WORD\"; pwd -P"]).env("WORD", "mine").cwd(&inner).run();
     let id = outcome.exits(0).json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     let first = home.log(&id);
@@ -71,11 +68,7 @@ fn a_restart_without_a_slot_waits() {
     home.ended(&id);
     let blocker = home.start(&children::gated("go", 0));
     let answer = home.mw(["restart", "--json", &id]).exits(0).json();
-    assert_eq!(
-        (&answer["status"], &answer["queue_position"]),
-        (&"pending".into(), &1.into()),
-        "{answer}"
-    );
+    assert_eq!((&answer["status"], &answer["queue_position"]), (&"pending".into(), &1.into()), "{answer}");
     home.open("go");
     home.ended(&blocker);
     home.until_status(&id, "completed");

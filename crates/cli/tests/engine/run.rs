@@ -31,18 +31,14 @@ fn run_tells_a_signal_as_a_shell_does() {
 
 #[test]
 fn run_tells_a_time_limit() {
-    let _ = home()
-        .mw(["run", "--timeout", "300ms", children::SLEEPER])
-        .exits(124);
+    let _ = home().mw(["run", "--timeout", "300ms", children::SLEEPER]).exits(124);
 }
 
 #[test]
 fn run_shows_output_while_the_task_runs() {
     let home = home();
     let running = home.command(["run", &children::gated("go", 3)]).spawn();
-    wait_until(SOON, "the first line is shown", || {
-        running.printed().contains("waiting").then_some(())
-    });
+    wait_until(SOON, "the first line is shown", || running.printed().contains("waiting").then_some(()));
     assert!(running.runs());
     home.open("go");
     let _ = running.wait().exits(3);
@@ -70,9 +66,7 @@ fn an_interrupt_asks_the_task_to_end() {
     let home = home();
     let script = "trap 'echo interrupted; exit 9' INT; echo ready; while :; do sleep 0.05; done";
     let running = home.command(["run", script]).spawn();
-    wait_until(SOON, "it is ready", || {
-        running.printed().contains("ready").then_some(())
-    });
+    wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);
     let outcome = running.wait();
     assert!(outcome.text().contains("interrupted"), "{outcome}");
@@ -85,9 +79,7 @@ fn an_interrupt_asks_the_task_to_end() {
 fn a_second_interrupt_kills_the_task() {
     let home = home();
     let running = home.command(["run", children::STUBBORN]).spawn();
-    wait_until(SOON, "it is ready", || {
-        running.printed().contains("ready").then_some(())
-    });
+    wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();
     wait_until(SOON, "the first one has arrived", || {
@@ -103,9 +95,7 @@ fn a_second_interrupt_kills_the_task() {
 fn a_task_outlives_the_death_of_its_run() {
     let home = home();
     let running = home.command(["run", &children::gated("go", 4)]).spawn();
-    wait_until(SOON, "it runs", || {
-        running.printed().contains("waiting").then_some(())
-    });
+    wait_until(SOON, "it runs", || running.printed().contains("waiting").then_some(()));
     let _ = running.kill();
     home.open("go");
     let id = home.list()[0]["id"].as_str().unwrap().to_owned();

@@ -5,11 +5,7 @@ use mw_testkit::{Home, alive, children};
 use crate::home;
 
 fn start_in(home: &Home, session: &str, script: &str) -> String {
-    let outcome = home
-        .command(["start", "--json", script])
-        .session(session)
-        .run()
-        .exits(0);
+    let outcome = home.command(["start", "--json", script]).session(session).run().exits(0);
     outcome.json()["id"].as_str().unwrap().to_owned()
 }
 
@@ -27,12 +23,7 @@ fn a_session_lists_its_own_tasks_only() {
     let mine = start_in(&home, "mine", "true");
     let _theirs = start_in(&home, "theirs", "true");
     let _outside = home.start("true");
-    let answer = home
-        .command(["list", "--json", "--all"])
-        .session("mine")
-        .run()
-        .exits(0)
-        .json();
+    let answer = home.command(["list", "--json", "--all"]).session("mine").run().exits(0).json();
     assert_eq!(answer["total"], 1, "{answer}");
     assert_eq!(answer["tasks"][0]["id"], mine.as_str(), "{answer}");
 }
@@ -98,17 +89,9 @@ fn watching_inside_a_session_shows_its_own_events_only() {
     let theirs = start_in(&home, "theirs", "true");
     home.ended(&mine);
     home.ended(&theirs);
-    let events = home
-        .command(["watch", "--no-follow"])
-        .session("mine")
-        .run()
-        .exits(0)
-        .json_lines();
+    let events = home.command(["watch", "--no-follow"]).session("mine").run().exits(0).json_lines();
     assert!(!events.is_empty());
-    assert!(
-        events.iter().all(|event| event["task"] == mine.as_str()),
-        "{events:?}"
-    );
+    assert!(events.iter().all(|event| event["task"] == mine.as_str()), "{events:?}");
 }
 
 #[test]
@@ -116,12 +99,7 @@ fn numbers_are_counted_per_session() {
     let home = home();
     let ids = ["one", "two"].map(|session| start_in(&home, session, "true"));
     for (session, id) in ["one", "two"].iter().zip(&ids) {
-        let task = home
-            .command(["status", "--json", "bash_1"])
-            .session(session)
-            .run()
-            .exits(0)
-            .json();
+        let task = home.command(["status", "--json", "bash_1"]).session(session).run().exits(0).json();
         assert_eq!(task["id"], id.as_str());
     }
 }

@@ -38,9 +38,7 @@ fn a_directory_is_no_program() {
 #[test]
 fn a_shell_that_does_not_exist_is_refused() {
     let home = home();
-    let _ = home
-        .mw(["start", "--json", "--shell", "/no/such/shell", "true"])
-        .refusal(127);
+    let _ = home.mw(["start", "--json", "--shell", "/no/such/shell", "true"]).refusal(127);
     assert_eq!(home.list().len(), 0);
 }
 
@@ -60,10 +58,7 @@ fn a_program_with_a_broken_interpreter_is_refused() {
 fn a_command_that_the_shell_cannot_find_is_the_tasks_own_failure() {
     let home = home();
     let task = home.ended(&home.start("no-such-program-here"));
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"failed".into(), &127.into())
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &127.into()));
 }
 
 #[test]
@@ -74,9 +69,7 @@ fn a_program_is_looked_up_in_the_tasks_own_path() {
     fs::write(folder.join("mine"), "#!/bin/sh\necho mine\n").unwrap();
     fs::set_permissions(folder.join("mine"), fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("PATH={}:/usr/bin:/bin", folder.display());
-    let outcome = home
-        .mw(["start", "--json", "--env", &path, "--", "mine"])
-        .exits(0);
+    let outcome = home.mw(["start", "--json", "--env", &path, "--", "mine"]).exits(0);
     let id = outcome.json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     assert_eq!(home.log(&id), b"mine\n");

@@ -14,26 +14,14 @@ use crate::home;
 #[test]
 fn start_answers_with_id_status_pid_and_log_path() {
     let home = home();
-    let answer = home
-        .mw(["start", "--json", &children::gated("go", 0)])
-        .exits(0)
-        .json();
+    let answer = home.mw(["start", "--json", &children::gated("go", 0)]).exits(0).json();
     has_fields(&answer, &START_FIELDS);
-    assert!(
-        answer["id"].as_str().unwrap().parse::<TaskId>().is_ok(),
-        "{answer}"
-    );
+    assert!(answer["id"].as_str().unwrap().parse::<TaskId>().is_ok(), "{answer}");
     assert!(answer["id"].as_str().unwrap().starts_with("bash-"), "{answer}");
     assert_eq!(answer["status"], "running", "{answer}");
     assert!(answer["queue_position"].is_null(), "{answer}");
-    assert!(
-        Path::new(answer["output_path"].as_str().unwrap()).is_file(),
-        "{answer}"
-    );
-    assert!(
-        alive(u32::try_from(answer["pid"].as_u64().unwrap()).unwrap()),
-        "{answer}"
-    );
+    assert!(Path::new(answer["output_path"].as_str().unwrap()).is_file(), "{answer}");
+    assert!(alive(u32::try_from(answer["pid"].as_u64().unwrap()).unwrap()), "{answer}");
 }
 
 #[test]
@@ -69,11 +57,7 @@ fn every_exit_code_is_told_as_it_was() {
         let id = home.start(&format!("exit {code}"));
         let task = home.ended(&id);
         let word = if code == 0 { "completed" } else { "failed" };
-        assert_eq!(
-            (&task["exit_code"], &task["status"]),
-            (&code.into(), &word.into()),
-            "{task}"
-        );
+        assert_eq!((&task["exit_code"], &task["status"]), (&code.into(), &word.into()), "{task}");
         assert!(task["signal"].is_null(), "{task}");
         let _ = home.mw(["wait", &id]).exits(code);
     }
@@ -101,9 +85,7 @@ fn one_argument_is_a_script() {
 #[test]
 fn words_after_two_hyphens_reach_the_program_as_they_are() {
     let home = home();
-    let answer = home.mw([
-        "start", "--json", "--", "printf", "%s|", "$HOME *", "it's", "", "--name", "a  b",
-    ]);
+    let answer = home.mw(["start", "--json", "--", "printf", "%s|", "$HOME *", "it's", "", "--name", "a  b"]);
     let id = answer.exits(0).json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     assert_eq!(home.log(&id), b"$HOME *|it's||--name|a  b|");
@@ -112,10 +94,8 @@ fn words_after_two_hyphens_reach_the_program_as_they_are() {
 #[test]
 fn words_that_are_no_utf8_reach_the_program_as_they_are() {
     let home = home();
-    let outcome = home
-        .command(["start", "--json", "--", "printf", "%s"])
-        .arg(OsStr::from_bytes(b"\xff\xfe"))
-        .run();
+    let outcome =
+        home.command(["start", "--json", "--", "printf", "%s"]).arg(OsStr::from_bytes(b"\xff\xfe")).run();
     let id = outcome.exits(0).json()["id"].as_str().unwrap().to_owned();
     home.ended(&id);
     assert_eq!(home.log(&id), b"\xff\xfe");
@@ -164,15 +144,7 @@ fn a_task_gets_the_callers_environment_and_what_was_added() {
     let home = home();
     let script = "echo \"$OUTER $ADDED $REPLACED\"";
     let outcome = home
-        .command([
-            "start",
-            "--json",
-            "--env",
-            "ADDED=b c=d",
-            "--env",
-            "REPLACED=new",
-            script,
-        ])
+        .command(["start", "--json", "--env", "ADDED=b c=d", "--env", "REPLACED=new", script])
         .env("OUTER", "a")
         .env("REPLACED", "old")
         .run();
@@ -200,16 +172,8 @@ fn standard_input_is_empty_unless_asked_for() {
 #[test]
 fn what_was_said_about_a_task_is_kept() {
     let home = home();
-    let options = [
-        "--description",
-        "builds it",
-        "--batch",
-        "b7",
-        "--lifetime",
-        "detached",
-        "--name",
-        "build",
-    ];
+    let options =
+        ["--description", "builds it", "--batch", "b7", "--lifetime", "detached", "--name", "build"];
     let task = home.ended(&home.start_with(&options, "true"));
     assert_eq!(task["description"], "builds it", "{task}");
     assert_eq!(task["batch_id"], "b7", "{task}");
@@ -234,14 +198,8 @@ fn a_task_is_out_of_its_starters_reach() {
     let pair = home.pair(&id);
     for pid in [home.pid(&id), pair.supervisor, pair.guardian] {
         let theirs = stat(pid).unwrap();
-        assert_ne!(
-            theirs.session, mine.session,
-            "process {pid} is in the starter's session"
-        );
-        assert_ne!(
-            theirs.group, mine.group,
-            "process {pid} is in the starter's group"
-        );
+        assert_ne!(theirs.session, mine.session, "process {pid} is in the starter's session");
+        assert_ne!(theirs.group, mine.group, "process {pid} is in the starter's group");
     }
     assert_ne!(stat(pair.guardian).unwrap().parent, std::process::id());
     let own = stat(home.pid(&id)).unwrap();
@@ -263,10 +221,7 @@ fn a_task_inherits_no_blocked_or_ignored_signals() {
     let id = home.start("grep -E '^Sig(Blk|Ign):' /proc/self/status");
     home.ended(&id);
     let log = String::from_utf8(home.log(&id)).unwrap();
-    let sets: Vec<_> = log
-        .lines()
-        .filter_map(|line| line.split_whitespace().nth(1))
-        .collect();
+    let sets: Vec<_> = log.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert_eq!(sets, ["0000000000000000", "0000000000000000"], "{log}");
 }
 

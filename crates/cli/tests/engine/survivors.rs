@@ -16,10 +16,8 @@ fn the_end_of_the_leader_is_the_end_of_the_task() {
 #[test]
 fn survivors_are_counted() {
     let home = home();
-    let id = home.start(&format!(
-        "{}\nwhile [ ! -e kid ]; do :; done; exit 3",
-        children::leave_holder("kid")
-    ));
+    let id =
+        home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_holder("kid")));
     let task = home.ended(&id);
     assert_eq!(task["exit_code"], 3, "{task}");
     assert_eq!(count(&task["survivors"]), 1, "{task}");
@@ -35,11 +33,7 @@ fn a_task_that_leaves_nothing_has_no_survivors() {
 #[test]
 fn survivors_can_be_killed_after_the_end() {
     let home = home();
-    let leave = [
-        children::leave_holder("a"),
-        children::leave_setsid("b"),
-        children::leave_double_fork("c"),
-    ];
+    let leave = [children::leave_holder("a"), children::leave_setsid("b"), children::leave_double_fork("c")];
     let id = home.start(&format!("{}\nexit 0", leave.join("\n")));
     home.ended(&id);
     let kids = ["a", "b", "c"].map(|file| home.pid_in(file));
@@ -61,11 +55,7 @@ fn killing_survivors_does_not_change_the_ending() {
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
     assert_eq!(receipt["status"], "completed", "{receipt}");
     let task = home.status(&id);
-    assert_eq!(
-        (&task["status"], &task["exit_code"]),
-        (&"completed".into(), &0.into()),
-        "{task}"
-    );
+    assert_eq!((&task["status"], &task["exit_code"]), (&"completed".into(), &0.into()), "{task}");
 }
 
 #[test]
@@ -74,9 +64,7 @@ fn survivors_no_longer_count_when_they_are_gone() {
     let id = home.start(&format!("{}\nexit 0", children::leave_setsid("kid")));
     home.ended(&id);
     home.slay(home.pid_in("kid"));
-    wait_until(SOON, "nobody survives", || {
-        (count(&home.status(&id)["survivors"]) == 0).then_some(())
-    });
+    wait_until(SOON, "nobody survives", || (count(&home.status(&id)["survivors"]) == 0).then_some(()));
     home.wait_until_empty(SOON);
 }
 
@@ -109,7 +97,5 @@ fn survivors_are_watched_for_until_the_last_is_gone() {
     let kid = home.pid_in("kid");
     assert!(!home.supervisors_of(&id).is_empty());
     home.slay(kid);
-    wait_until(SOON, "the supervisor has left", || {
-        home.supervisors_of(&id).is_empty().then_some(())
-    });
+    wait_until(SOON, "the supervisor has left", || home.supervisors_of(&id).is_empty().then_some(()));
 }

@@ -8,9 +8,7 @@ const CTRL_B: &str = "\u{2}";
 const CTRL_BRACKET: &str = "\u{1d}";
 
 fn until_shown(terminal: &Terminal, text: &str) {
-    wait_until(SOON, &format!("{text:?} is shown"), || {
-        terminal.shown().contains(text).then_some(())
-    });
+    wait_until(SOON, &format!("{text:?} is shown"), || terminal.shown().contains(text).then_some(()));
 }
 
 fn only_task(home: &Home) -> String {
@@ -74,10 +72,7 @@ fn ctrl_c_ends_a_run() {
 #[test]
 fn a_waiting_person_sees_the_last_line() {
     let home = home();
-    let id = home.start(&format!(
-        "echo compiling things; {}; exit 0",
-        children::gate("go")
-    ));
+    let id = home.start(&format!("echo compiling things; {}; exit 0", children::gate("go")));
     let terminal = home.command(["wait", &id]).on_terminal();
     until_shown(&terminal, "compiling things");
     home.open("go");

@@ -28,10 +28,7 @@ fn free_port() -> String {
 /// Returns a script that listens when a gate opens.
 fn listener(port: &str) -> String {
     let program = std::env::current_exe().unwrap();
-    let call = format!(
-        "'{}' --exact wait::listens_when_asked_to --nocapture",
-        program.display()
-    );
+    let call = format!("'{}' --exact wait::listens_when_asked_to --nocapture", program.display());
     format!("{}; exec env {PORT}={port} {call}", children::gate("go"))
 }
 
@@ -83,10 +80,7 @@ fn several_are_waited_for_until_the_last() {
 #[test]
 fn any_returns_with_the_first_to_end() {
     let home = home();
-    let (slow, quick) = (
-        home.start(children::SLEEPER),
-        home.start(&children::gated("go", 3)),
-    );
+    let (slow, quick) = (home.start(children::SLEEPER), home.start(&children::gated("go", 3)));
     let waiting = home.command(["wait", "--json", "--any", &slow, &quick]).spawn();
     home.open("go");
     let answer = waiting.wait().exits(3).json();
@@ -97,18 +91,12 @@ fn any_returns_with_the_first_to_end() {
 #[test]
 fn a_batch_can_be_waited_for() {
     let home = home();
-    let mut inside: Vec<_> = [0, 4]
-        .map(|code| home.start_with(&["--batch", "b1"], &format!("exit {code}")))
-        .into();
+    let mut inside: Vec<_> =
+        [0, 4].map(|code| home.start_with(&["--batch", "b1"], &format!("exit {code}"))).into();
     let _outside = home.start(children::SLEEPER);
     let outcome = home.mw(["wait", "--json", "--batch", "b1"]).exits(4);
     let answer = outcome.json();
-    let mut met: Vec<_> = answer["met"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|id| id.as_str().unwrap())
-        .collect();
+    let mut met: Vec<_> = answer["met"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     met.sort_unstable();
     inside.sort_unstable();
     assert_eq!(met, inside);
@@ -119,10 +107,7 @@ fn a_wait_that_takes_too_long_says_so_and_changes_nothing() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
-    let answer = home
-        .mw(["wait", "--json", &id, "--timeout", "200ms"])
-        .exits(124)
-        .json();
+    let answer = home.mw(["wait", "--json", &id, "--timeout", "200ms"]).exits(124).json();
     assert_eq!(answer["timed_out"], true, "{answer}");
     assert_eq!(answer["met"], serde_json::json!([]), "{answer}");
     assert_eq!(answer["tasks"][0]["status"], "running", "{answer}");
@@ -160,14 +145,8 @@ fn a_killed_task_is_no_success() {
 #[test]
 fn a_pattern_in_the_output_is_waited_for() {
     let home = home();
-    let id = home.start(&format!(
-        "{}; echo listening on 80; {}",
-        children::gate("go"),
-        children::SLEEPER
-    ));
-    let waiting = home
-        .command(["wait", "--json", &id, "--until", "match=listening on [0-9]+"])
-        .spawn();
+    let id = home.start(&format!("{}; echo listening on 80; {}", children::gate("go"), children::SLEEPER));
+    let waiting = home.command(["wait", "--json", &id, "--until", "match=listening on [0-9]+"]).spawn();
     home.open("go");
     let answer = waiting.wait().exits(0).json();
     assert_eq!(answer["met"], serde_json::json!([id]), "{answer}");
@@ -185,10 +164,7 @@ fn a_pattern_that_was_printed_before_counts() {
 #[test]
 fn a_pattern_is_found_across_two_writes() {
     let home = home();
-    let id = home.start(&format!(
-        "printf lis; {}; printf tening; exec sleep 600",
-        children::gate("go")
-    ));
+    let id = home.start(&format!("printf lis; {}; printf tening; exec sleep 600", children::gate("go")));
     home.until_logged(&id, "lis");
     let waiting = home.command(["wait", &id, "--until", "match=listening"]).spawn();
     home.open("go");
@@ -207,9 +183,7 @@ fn a_pattern_in_the_very_last_line_counts() {
 fn an_end_before_the_pattern_is_unmet() {
     let home = home();
     let id = home.start(&children::gated("go", 0));
-    let waiting = home
-        .command(["wait", "--json", &id, "--until", "match=never"])
-        .spawn();
+    let waiting = home.command(["wait", "--json", &id, "--until", "match=never"]).spawn();
     home.open("go");
     let outcome = waiting.wait().exits(8);
     assert_eq!(outcome.json()["met"], serde_json::json!([]), "{outcome}");
@@ -220,9 +194,7 @@ fn an_open_port_is_waited_for() {
     let home = home();
     let port = free_port();
     let id = home.start(&listener(&port));
-    let waiting = home
-        .command(["wait", &id, "--until", &format!("port={port}")])
-        .spawn();
+    let waiting = home.command(["wait", &id, "--until", &format!("port={port}")]).spawn();
     assert!(waiting.runs());
     home.open("go");
     let _ = waiting.wait().exits(0);
@@ -235,30 +207,21 @@ fn a_port_that_is_open_already_counts() {
     let port = free_port();
     home.open("go");
     let id = home.start(&listener(&port));
-    wait_until(SOON, "the port is open", || {
-        TcpStream::connect(format!("127.0.0.1:{port}")).ok()
-    });
-    let _ = home
-        .mw(["wait", &id, "--until", &format!("port={port}")])
-        .exits(0);
+    wait_until(SOON, "the port is open", || TcpStream::connect(format!("127.0.0.1:{port}")).ok());
+    let _ = home.mw(["wait", &id, "--until", &format!("port={port}")]).exits(0);
 }
 
 #[test]
 fn an_end_before_the_port_is_unmet() {
     let home = home();
     let id = home.start("exit 0");
-    let _ = home
-        .mw(["wait", &id, "--until", &format!("port={}", free_port())])
-        .exits(8);
+    let _ = home.mw(["wait", &id, "--until", &format!("port={}", free_port())]).exits(8);
 }
 
 #[test]
 fn silence_is_waited_for() {
     let home = home();
-    let script = format!(
-        "while [ ! -e quiet ]; do echo tick; sleep 0.05; done; {}",
-        children::SLEEPER
-    );
+    let script = format!("while [ ! -e quiet ]; do echo tick; sleep 0.05; done; {}", children::SLEEPER);
     let id = home.start(&script);
     let waiting = home.command(["wait", &id, "--until", "silence=400ms"]).spawn();
     home.until_logged(&id, "tick\ntick\ntick\n");

@@ -7,16 +7,12 @@ use serde_json::Value;
 use crate::home;
 
 fn events(home: &Home, options: &[&str]) -> Vec<Value> {
-    home.mw(["watch", "--no-follow"].iter().chain(options))
-        .exits(0)
-        .json_lines()
+    home.mw(["watch", "--no-follow"].iter().chain(options)).exits(0).json_lines()
 }
 
 fn words(events: &[Value], id: &str) -> Vec<String> {
     let of_task = events.iter().filter(|event| event["task"] == id);
-    of_task
-        .map(|event| event["event"].as_str().unwrap().to_owned())
-        .collect()
+    of_task.map(|event| event["event"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -31,15 +27,8 @@ fn events_tell_a_tasks_life_in_order() {
     }
     let words = words(&events, &id);
     let place = |word: &str| words.iter().position(|found| found == word);
-    assert!(
-        place("started").is_some() && place("started") < place("ended"),
-        "{words:?}"
-    );
-    assert_eq!(
-        words.iter().filter(|word| *word == "ended").count(),
-        1,
-        "{words:?}"
-    );
+    assert!(place("started").is_some() && place("started") < place("ended"), "{words:?}");
+    assert_eq!(words.iter().filter(|word| *word == "ended").count(), 1, "{words:?}");
 }
 
 #[test]
@@ -48,10 +37,7 @@ fn events_are_numbered_upwards() {
     for _ in 0..3 {
         home.ended(&home.start("true"));
     }
-    let seqs: Vec<_> = events(&home, &[])
-        .iter()
-        .map(|event| event["seq"].as_u64().unwrap())
-        .collect();
+    let seqs: Vec<_> = events(&home, &[]).iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "{seqs:?}");
 }
 
@@ -63,14 +49,8 @@ fn watching_can_begin_later() {
     let second = home.start("true");
     home.ended(&second);
     let later = events(&home, &["--from", &middle.to_string()]);
-    assert!(
-        later.iter().all(|event| event["seq"].as_u64().unwrap() >= middle),
-        "{later:?}"
-    );
-    assert!(
-        words(&later, &second).contains(&"started".to_owned()),
-        "{later:?}"
-    );
+    assert!(later.iter().all(|event| event["seq"].as_u64().unwrap() >= middle), "{later:?}");
+    assert!(words(&later, &second).contains(&"started".to_owned()), "{later:?}");
 }
 
 #[test]
@@ -81,10 +61,7 @@ fn watching_can_be_narrowed_to_a_task() {
     home.ended(&other);
     let found = events(&home, &["--task", &one]);
     assert!(!found.is_empty());
-    assert!(
-        found.iter().all(|event| event["task"] == one.as_str()),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|event| event["task"] == one.as_str()), "{found:?}");
 }
 
 #[test]
@@ -93,15 +70,11 @@ fn a_watcher_sees_what_happens_later() {
     let watching = home.command(["watch"]).spawn();
     let id = home.start(&children::gated("go", 0));
     wait_until(SOON, "the start is seen", || {
-        words(&watching.json_lines(), &id)
-            .contains(&"started".to_owned())
-            .then_some(())
+        words(&watching.json_lines(), &id).contains(&"started".to_owned()).then_some(())
     });
     home.open("go");
     wait_until(SOON, "the end is seen", || {
-        words(&watching.json_lines(), &id)
-            .contains(&"ended".to_owned())
-            .then_some(())
+        words(&watching.json_lines(), &id).contains(&"ended".to_owned()).then_some(())
     });
     assert!(watching.runs());
     let _ = watching.kill();
@@ -129,16 +102,9 @@ fn a_kill_is_an_event_that_says_who_asked() {
 fn settings_are_shown_with_their_source() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "3");
     let outcome = home.mw(["config"]).exits(0);
-    let line = outcome
-        .text()
-        .lines()
-        .find(|line| line.contains("max_running"))
-        .map(str::to_owned);
+    let line = outcome.text().lines().find(|line| line.contains("max_running")).map(str::to_owned);
     let line = line.unwrap_or_else(|| panic!("{outcome}"));
-    assert!(
-        line.contains('3') && line.contains("MEANWHILE_QUEUE_MAX_RUNNING"),
-        "{line}"
-    );
+    assert!(line.contains('3') && line.contains("MEANWHILE_QUEUE_MAX_RUNNING"), "{line}");
     let json = home.mw(["config", "--json"]).exits(0).json();
     assert!(json.to_string().contains("max_running"), "{json}");
 }
@@ -152,11 +118,7 @@ fn a_setting_that_makes_no_sense_is_refused() {
         ("MEANWHILE_STALL_MS", "soon"),
     ] {
         let home = home();
-        let error = home
-            .command(["start", "--json", "touch ran"])
-            .env(name, value)
-            .run()
-            .refusal(2);
+        let error = home.command(["start", "--json", "touch ran"]).env(name, value).run().refusal(2);
         assert!(error.to_string().contains(name), "{error}");
         assert!(!home.has_file("ran"));
     }
@@ -178,9 +140,7 @@ fn help_and_version_need_no_home() {
     let home = home();
     assert!(home.mw(["--version"]).ok().contains("mw"));
     assert!(home.mw(["--help"]).ok().contains("start"));
-    for command in [
-        "start", "run", "list", "status", "output", "wait", "kill", "input", "attach",
-    ] {
+    for command in ["start", "run", "list", "status", "output", "wait", "kill", "input", "attach"] {
         assert!(!home.mw([command, "--help"]).ok().is_empty());
     }
     assert!(!home.state().exists());

@@ -96,9 +96,7 @@ impl Runtime {
             }
             let mut at = part.logical.max(from);
             while at < part.logical + part.len {
-                let bytes = view
-                    .bytes(part, at, STEP)
-                    .map_err(Error::io("cannot read the log"))?;
+                let bytes = view.bytes(part, at, STEP).map_err(Error::io("cannot read the log"))?;
                 if bytes.is_empty() {
                     break;
                 }
@@ -110,11 +108,7 @@ impl Runtime {
                     at += piece.len() as u64;
                     if (line.ends_with(b"\n") || line.len() > LONGEST_LINE) && search.look(&line, line_start)
                     {
-                        return Ok(GrepReply {
-                            matches: search.lines,
-                            truncated: true,
-                            next_offset: at,
-                        });
+                        return Ok(GrepReply { matches: search.lines, truncated: true, next_offset: at });
                     }
                     if line.ends_with(b"\n") || line.len() > LONGEST_LINE {
                         line.clear();
@@ -126,11 +120,7 @@ impl Runtime {
         if !line.is_empty() {
             search.look(&line, line_start);
         }
-        Ok(GrepReply {
-            matches: search.lines,
-            truncated: false,
-            next_offset: next,
-        })
+        Ok(GrepReply { matches: search.lines, truncated: false, next_offset: next })
     }
 }
 
@@ -140,16 +130,8 @@ impl Search<'_> {
         self.number += 1;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let fits = self.pattern.is_match(body);
-        let text: String = clean_text(&String::from_utf8_lossy(body))
-            .chars()
-            .take(SHOWN)
-            .collect();
-        let entry = GrepMatch {
-            line: self.number,
-            offset,
-            text,
-            context: !fits,
-        };
+        let text: String = clean_text(&String::from_utf8_lossy(body)).chars().take(SHOWN).collect();
+        let entry = GrepMatch { line: self.number, offset, text, context: !fits };
         if fits {
             self.lines.extend(self.before.drain(..));
             self.lines.push(entry);

@@ -2,7 +2,6 @@
 
 mod clean;
 mod grep;
-mod lines;
 mod read;
 mod view;
 

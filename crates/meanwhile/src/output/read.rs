@@ -76,13 +76,7 @@ pub struct ReadRequest {
 
 impl Default for ReadRequest {
     fn default() -> Self {
-        Self {
-            stream: StreamChoice::Both,
-            from: From::Offset(0),
-            max_bytes: 8192,
-            max_lines: 0,
-            run: None,
-        }
+        Self { stream: StreamChoice::Both, from: From::Offset(0), max_bytes: 8192, max_lines: 0, run: None }
     }
 }
 
@@ -161,10 +155,7 @@ impl Runtime {
         }
         let never_ran = matches!(&task.state, TaskState::Ended { started_at: None, .. });
         if never_ran && run == task.state.run() {
-            return Ok(ReadReply {
-                eof: true,
-                ..nothing_yet()
-            });
+            return Ok(ReadReply { eof: true, ..nothing_yet() });
         }
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
@@ -174,16 +165,12 @@ impl Runtime {
                 .map_err(Error::io("cannot read the log"))?,
             From::TailBytes(bytes) => tail_start(&view, request.stream, u64::MAX, *bytes)
                 .map_err(Error::io("cannot read the log"))?,
-            From::Cursor(reader) => self
-                .store
-                .cursor(reader, &task.id, request.stream.word(), run)?
-                .min(end),
+            From::Cursor(reader) => self.store.cursor(reader, &task.id, request.stream.word(), run)?.min(end),
         };
         let (pieces, next_offset) =
             take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
         if let From::Cursor(reader) = &request.from {
-            self.store
-                .set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+            self.store.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
         }
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
         let from_tail = matches!(request.from, From::TailLines(_) | From::TailBytes(_));
@@ -215,9 +202,7 @@ impl Runtime {
     }
 
     pub(crate) fn output_size(&self, task: &Task) -> Option<(u64, u64)> {
-        self.view(task, task.state.run(), StreamChoice::Both)
-            .ok()
-            .map(|view| view.size())
+        self.view(task, task.state.run(), StreamChoice::Both).ok().map(|view| view.size())
     }
 }
 
@@ -241,16 +226,8 @@ fn take(
     end: u64,
     over: bool,
 ) -> std::io::Result<(Vec<Piece>, u64)> {
-    let mut bytes_left = if request.max_bytes == 0 {
-        u64::MAX
-    } else {
-        request.max_bytes
-    };
-    let mut lines_left = if request.max_lines == 0 {
-        u64::MAX
-    } else {
-        request.max_lines
-    };
+    let mut bytes_left = if request.max_bytes == 0 { u64::MAX } else { request.max_bytes };
+    let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
     let mut pieces = Vec::new();
     let mut next = start;
     for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
@@ -315,10 +292,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
         Err(error) if error.error_len().is_none() => error.valid_up_to(),
         Err(_) => {
             let last = bytes.len().saturating_sub(3);
-            let start = bytes[last..]
-                .iter()
-                .rposition(|byte| byte & 0xC0 == 0xC0)
-                .map(|at| last + at);
+            let start = bytes[last..].iter().rposition(|byte| byte & 0xC0 == 0xC0).map(|at| last + at);
             match start.map(|start| (start, std::str::from_utf8(&bytes[start..]))) {
                 Some((start, Err(error))) if error.error_len().is_none() && error.valid_up_to() == 0 => start,
                 _ => bytes.len(),
@@ -343,11 +317,7 @@ fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> s
         let mut until = part.len;
         while until > 0 && bytes_left > 0 {
             let len = (STEP as u64).min(until).min(bytes_left);
-            let window = Segment {
-                logical: part.logical,
-                len: until,
-                ..*part
-            };
+            let window = Segment { logical: part.logical, len: until, ..*part };
             let chunk = view.bytes(&window, part.logical + until - len, len as usize)?;
             for (at, byte) in chunk.iter().enumerate().rev() {
                 // The newline that ends the last line does not begin another.

@@ -28,10 +28,7 @@ impl LogView {
                 break;
             };
             let mut bytes = [0; HEADER_LEN as usize];
-            let header = index
-                .read_exact_at(&mut bytes, 0)
-                .ok()
-                .and_then(|()| IndexHeader::decode(&bytes));
+            let header = index.read_exact_at(&mut bytes, 0).ok().and_then(|()| IndexHeader::decode(&bytes));
             let Some(header) = header else {
                 let file = File::open(directory.join(LOG_FILE))?;
                 return Self::with(file, &index, IndexHeader::default(), choice);
@@ -47,20 +44,13 @@ impl LogView {
         // There is no index, or it describes another log: somebody replaced or removed one of the two.
         let file = File::open(directory.join(LOG_FILE))?;
         let size = file.metadata()?.len();
-        Ok(Self {
-            file,
-            parts: whole(0, size),
-        })
+        Ok(Self { file, parts: whole(0, size) })
     }
 
     fn with(file: File, index: &File, header: IndexHeader, choice: StreamChoice) -> io::Result<Self> {
         let size = file.metadata()?.len();
         let needed = header.has_drops || choice != StreamChoice::Both;
-        let parts = if needed {
-            read_parts(index, header, size)?
-        } else {
-            whole(header.prefix_len, size)
-        };
+        let parts = if needed { read_parts(index, header, size)? } else { whole(header.prefix_len, size) };
         Ok(Self { file, parts })
     }
 
@@ -87,9 +77,7 @@ impl LogView {
         let mut bytes = vec![0; len];
         let mut filled = 0;
         while filled < len {
-            let read = self
-                .file
-                .read_at(&mut bytes[filled..], part.physical + skip + filled as u64)?;
+            let read = self.file.read_at(&mut bytes[filled..], part.physical + skip + filled as u64)?;
             if read == 0 {
                 break;
             }

@@ -59,14 +59,13 @@ impl Store {
         }
     }
 
-    /// Copies the write-ahead log back into the database when it has grown, without making anybody wait.
+    /// Copies the write-ahead log back into the database when it has grown. The first to open a
+    /// database reads that log through, so it must stay short.
     pub(crate) fn tidy(&self, path: &Path) {
-        const WORTH_IT: u64 = 4 << 20;
+        const WORTH_IT: u64 = 256 << 10;
         let wal = path.with_extension("db-wal");
         if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
-            let _ = self
-                .connection
-                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
 }

@@ -19,13 +19,9 @@ impl Store {
             "SELECT run, position FROM cursors WHERE reader = ?1 AND task = ?2 AND stream = ?3",
         )?;
         let found: Option<(u32, i64)> = query
-            .query_row([reader, task.as_str(), stream], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
+            .query_row([reader, task.as_str(), stream], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        Ok(found
-            .filter(|(of, _)| *of == run)
-            .map_or(0, |(_, position)| position as u64))
+        Ok(found.filter(|(of, _)| *of == run).map_or(0, |(_, position)| position as u64))
     }
 
     /// Moves a reader.

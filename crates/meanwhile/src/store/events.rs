@@ -56,21 +56,13 @@ impl Store {
             let task = task.parse().map_err(|_| StoreError::Corrupt(task))?;
             let event =
                 serde_json::from_str(&event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            events.push(EventRow {
-                seq,
-                at: Timestamp::from_micros(at),
-                task,
-                run,
-                event,
-            });
+            events.push(EventRow { seq, at: Timestamp::from_micros(at), task, run, event });
         }
         Ok(events)
     }
 
     /// Returns the place of the newest event.
     pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
-        Ok(self
-            .connection
-            .query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
+        Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
     }
 }

@@ -10,7 +10,7 @@ use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
 const STEPS: [&str; 1] = [
-    // `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
+    // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
     CREATE TABLE tasks (
@@ -50,7 +50,7 @@ const STEPS: [&str; 1] = [
     CREATE INDEX tasks_by_name ON tasks (name, seq) WHERE name IS NOT NULL;
     CREATE INDEX tasks_by_batch ON tasks (batch, seq) WHERE batch IS NOT NULL;
     CREATE TABLE events (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        seq INTEGER PRIMARY KEY,
         task TEXT NOT NULL,
         run INTEGER NOT NULL,
         at INTEGER NOT NULL,
@@ -74,11 +74,7 @@ const STEPS: [&str; 1] = [
 /// Tells whether a database has taken every step; refuses one that has taken more.
 pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     let (found, known) = (version(connection)?, STEPS.len() as u32);
-    if found > known {
-        Err(StoreError::Newer { found, known })
-    } else {
-        Ok(found == known)
-    }
+    if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
 }
 
 impl Store {
@@ -90,10 +86,7 @@ impl Store {
         fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
     ) -> crate::Result<()> {
         // Set once, for good; somebody else may be doing the same.
-        while let Err(error) = self
-            .connection
-            .query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))
-        {
+        while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
             match error.sqlite_error_code() {
                 Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::yield_now(),
                 _ => return Err(StoreError::from(error).into()),

@@ -15,17 +15,14 @@ pub(crate) struct Waiting {
 impl Transaction<'_> {
     /// Counts the slots a session holds.
     pub(crate) fn slots_of(&self, session: &str) -> Result<u32, StoreError> {
-        let mut query = self
-            .inner
-            .prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1 AND session = ?1")?;
+        let mut query =
+            self.inner.prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1 AND session = ?1")?;
         Ok(query.query_row([session], |row| row.get(0))?)
     }
 
     /// Counts the slots held on this home.
     pub(crate) fn slots_in_all(&self) -> Result<u32, StoreError> {
-        let mut query = self
-            .inner
-            .prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1")?;
+        let mut query = self.inner.prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1")?;
         Ok(query.query_row([], |row| row.get(0))?)
     }
 
@@ -36,26 +33,20 @@ impl Transaction<'_> {
             rows::COLUMNS
         );
         let mut query = self.inner.prepare_cached(&sql)?;
-        let found = query.query_map(rusqlite::params![session, most, skip], |row| {
-            rows::task(row, &self.tasks_dir)
-        })?;
+        let found = query
+            .query_map(rusqlite::params![session, most, skip], |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
     /// Tells whether a session has any task waiting.
     pub(crate) fn any_waiting(&self, session: &str) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1)";
-        Ok(self
-            .inner
-            .prepare_cached(sql)?
-            .query_row([session], |row| row.get(0))?)
+        Ok(self.inner.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
     }
 
     /// Returns the sessions that have tasks waiting.
     pub(crate) fn sessions_waiting(&self) -> Result<Vec<Waiting>, StoreError> {
-        let mut query = self
-            .inner
-            .prepare_cached("SELECT DISTINCT session FROM tasks WHERE phase = 0")?;
+        let mut query = self.inner.prepare_cached("SELECT DISTINCT session FROM tasks WHERE phase = 0")?;
         let found = query.query_map([], |row| Ok(Waiting { session: row.get(0)? }))?;
         Ok(found.collect::<Result<_, _>>()?)
     }

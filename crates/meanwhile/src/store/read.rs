@@ -32,14 +32,7 @@ impl Filter {
     /// All tasks in scope, newest first.
     #[must_use]
     pub const fn new(scope: Scope) -> Self {
-        Self {
-            scope,
-            statuses: Vec::new(),
-            kind: None,
-            batch: None,
-            name: None,
-            limit: 50,
-        }
+        Self { scope, statuses: Vec::new(), kind: None, batch: None, name: None, limit: 50 }
     }
 }
 
@@ -69,11 +62,9 @@ impl Walk {
             Self::Waiting => ("INDEXED BY tasks_waiting", "phase = 0".to_owned(), "seq"),
             Self::Newest => ("NOT INDEXED", "phase = 2".to_owned(), "seq"),
             Self::NewestOfSession => ("INDEXED BY tasks_by_session", "phase = 2".to_owned(), "number"),
-            Self::InStatus(status) => (
-                "INDEXED BY tasks_by_status",
-                format!("status = '{}'", status.word()),
-                "seq",
-            ),
+            Self::InStatus(status) => {
+                ("INDEXED BY tasks_by_status", format!("status = '{}'", status.word()), "seq")
+            }
         }
     }
 }
@@ -83,9 +74,7 @@ impl Store {
     pub(crate) fn task(&self, id: &TaskId, tasks_dir: &Path) -> Result<Option<Task>, StoreError> {
         let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
         let mut query = self.connection.prepare_cached(&sql)?;
-        Ok(query
-            .query_row([id.as_str()], |row| rows::task(row, tasks_dir))
-            .optional()?)
+        Ok(query.query_row([id.as_str()], |row| rows::task(row, tasks_dir)).optional()?)
     }
 
     /// Returns every task that holds a slot, or whose children have outlived it.
@@ -103,9 +92,7 @@ impl Store {
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         Ok(self
             .connection
-            .query_row("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)", [], |row| {
-                row.get(0)
-            })?)
+            .query_row("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)", [], |row| row.get(0))?)
     }
 
     /// Returns how many of a session's waiting tasks come before this one, plus one.
@@ -113,20 +100,13 @@ impl Store {
         let sql = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
                    (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
         let mut query = self.connection.prepare_cached(sql)?;
-        Ok(query.query_row(
-            rusqlite::params![task.session, task.priority, task.id.as_str()],
-            |row| row.get(0),
-        )?)
+        Ok(query
+            .query_row(rusqlite::params![task.session, task.priority, task.id.as_str()], |row| row.get(0))?)
     }
 
     /// Lists live tasks first, then ended ones, newest first in each part.
     pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
-        let mut tasks = self.walk(
-            filter,
-            &[Walk::HoldingSlots, Walk::Waiting],
-            filter.limit,
-            tasks_dir,
-        )?;
+        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], filter.limit, tasks_dir)?;
         let left = filter.limit - tasks.len() as u32;
         if left > 0 {
             tasks.extend(self.ended_walk(filter, left, tasks_dir)?);
@@ -167,29 +147,21 @@ impl Store {
             );
             let mut query = self.connection.prepare_cached(&sql)?;
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let rows = query.query_map(&*values, |row| {
-                Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?))
-            })?;
+            let rows = query
+                .query_map(&*values, |row| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?)))?;
             for row in rows {
                 found.push(row?);
             }
         }
         found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        Ok(found
-            .into_iter()
-            .take(most as usize)
-            .map(|(_, task)| task)
-            .collect())
+        Ok(found.into_iter().take(most as usize).map(|(_, task)| task).collect())
     }
 
     fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
         let (clause, values) = conditions(filter);
         let sql = format!("SELECT count(*) FROM tasks WHERE 1{clause}");
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-        let count: i64 = self
-            .connection
-            .prepare_cached(&sql)?
-            .query_row(&*values, |row| row.get(0))?;
+        let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
         Ok(count as u64)
     }
 
@@ -200,10 +172,7 @@ impl Store {
         ended_before_us: Option<i64>,
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
-        let all = Filter {
-            limit: u32::MAX,
-            ..filter.clone()
-        };
+        let all = Filter { limit: u32::MAX, ..filter.clone() };
         let mut tasks = self.ended_walk(&all, u32::MAX, tasks_dir)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
@@ -233,11 +202,7 @@ fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         add("name", Box::new(name.clone()));
     }
     if !filter.statuses.is_empty() {
-        let words: Vec<_> = filter
-            .statuses
-            .iter()
-            .map(|status| format!("'{}'", status.word()))
-            .collect();
+        let words: Vec<_> = filter.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
         clause.push_str(&format!(" AND status IN ({})", words.join(",")));
     }
     (clause, values)

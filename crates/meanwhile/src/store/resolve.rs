@@ -25,19 +25,13 @@ impl Store {
             self.by_name(handle, scope)?,
             self.by_beginning(handle, scope)?,
         ];
-        Ok(ways
-            .into_iter()
-            .find(|found| !found.is_empty())
-            .unwrap_or_default())
+        Ok(ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
     }
 
     /// Returns the live task of a session that has this name.
     pub(crate) fn resolve_live_name(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
         let scope = Scope::Session(session.to_owned());
-        Ok(self
-            .ids("name = ?2 AND phase < 2", name, &scope)?
-            .into_iter()
-            .next())
+        Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
     }
 
     fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
@@ -61,19 +55,13 @@ impl Store {
     /// `bash_3`
     fn by_number(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         let number = TaskKind::ALL.iter().find_map(|kind| {
-            let number: u64 = handle
-                .strip_prefix(kind.prefix())?
-                .strip_prefix('_')?
-                .parse()
-                .ok()?;
+            let number: u64 = handle.strip_prefix(kind.prefix())?.strip_prefix('_')?.parse().ok()?;
             (short_handle(*kind, number) == handle).then_some((kind, number))
         });
         match number {
-            Some((kind, number)) => self.ids(
-                &format!("number = ?2 AND kind = '{}'", kind.word()),
-                &number.to_string(),
-                scope,
-            ),
+            Some((kind, number)) => {
+                self.ids(&format!("number = ?2 AND kind = '{}'", kind.word()), &number.to_string(), scope)
+            }
             None => Ok(Vec::new()),
         }
     }
@@ -83,11 +71,8 @@ impl Store {
         let Some((from, until)) = second_of(handle) else {
             return Ok(Vec::new());
         };
-        let condition = format!(
-            "created_at >= {} AND created_at < {} AND ?2 = ?2",
-            from.as_micros(),
-            until.as_micros()
-        );
+        let condition =
+            format!("created_at >= {} AND created_at < {} AND ?2 = ?2", from.as_micros(), until.as_micros());
         let mut found = self.ids(&condition, "", scope)?;
         let mut fitting = Vec::new();
         for id in found.drain(..) {
@@ -96,10 +81,7 @@ impl Store {
                 .connection
                 .prepare_cached(sql)?
                 .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            let spec = mw_model::CommandSpec::Shell {
-                program: "sh".into(),
-                script: command.into(),
-            };
+            let spec = mw_model::CommandSpec::Shell { program: "sh".into(), script: command.into() };
             let whole = long_handle(Timestamp::from_micros(created), &spec.program_word(), &id);
             if whole == handle || whole.rsplit_once('_').is_some_and(|(short, _)| short == handle) {
                 fitting.push(id);
@@ -113,18 +95,12 @@ impl Store {
         if !live.is_empty() {
             return Ok(live);
         }
-        Ok(self
-            .ids("name = ?2", handle, scope)?
-            .into_iter()
-            .take(1)
-            .collect())
+        Ok(self.ids("name = ?2", handle, scope)?.into_iter().take(1).collect())
     }
 
     fn by_beginning(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         let plain = !handle.is_empty()
-            && handle
-                .bytes()
-                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
+            && handle.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         if !plain {
             return Ok(Vec::new());
         }

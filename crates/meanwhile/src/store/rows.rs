@@ -21,11 +21,8 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         .get::<_, Option<String>>(11)?
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default();
-    let output_path = tasks_dir
-        .join(id.as_str())
-        .join(mw_model::wire::LOG_FILE)
-        .to_string_lossy()
-        .into_owned();
+    let output_path =
+        tasks_dir.join(id.as_str()).join(mw_model::wire::LOG_FILE).to_string_lossy().into_owned();
     let mut task = Task {
         kind: parsed(row, 1, |text: String| TaskKind::from_word(&text))?,
         session: row.get(2)?,

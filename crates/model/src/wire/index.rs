@@ -110,10 +110,7 @@ impl Entry {
             2 => EntryKind::Drop(value),
             _ => return None,
         };
-        Some(Self {
-            offset: first & (u64::MAX >> 2),
-            kind,
-        })
+        Some(Self { offset: first & (u64::MAX >> 2), kind })
     }
 }
 
@@ -141,24 +138,16 @@ pub fn segments(entries: &[Entry], prefix_len: u64, log_size: u64) -> Vec<Segmen
     for (position, entry) in entries.iter().enumerate() {
         let next = entries.get(position + 1).map(|next| next.offset);
         let (len, occupied) = match entry.kind {
-            EntryKind::Drop(count) => (
-                count,
-                (drop_marker(count).len() as u64).min(log_size.saturating_sub(physical)),
-            ),
+            EntryKind::Drop(count) => {
+                (count, (drop_marker(count).len() as u64).min(log_size.saturating_sub(physical)))
+            }
             EntryKind::Stdout(_) | EntryKind::Stderr(_) => {
                 let left = log_size.saturating_sub(physical);
-                let len = next
-                    .map_or(left, |next| next.saturating_sub(entry.offset))
-                    .min(left);
+                let len = next.map_or(left, |next| next.saturating_sub(entry.offset)).min(left);
                 (len, len)
             }
         };
-        result.push(Segment {
-            logical: entry.offset,
-            len,
-            physical,
-            kind: entry.kind,
-        });
+        result.push(Segment { logical: entry.offset, len, physical, kind: entry.kind });
         physical += occupied;
     }
     result
@@ -178,11 +167,7 @@ mod tests {
 
     #[test]
     fn headers_of_others_are_refused() {
-        let header = IndexHeader {
-            log_inode: 5,
-            prefix_len: 3,
-            has_drops: true,
-        };
+        let header = IndexHeader { log_inode: 5, prefix_len: 3, has_drops: true };
         assert_eq!(IndexHeader::decode(&header.encode()), Some(header));
         let mut newer = header.encode();
         newer[4] = 9;
@@ -194,52 +179,24 @@ mod tests {
     fn a_hole_shifts_what_is_behind_it() {
         let marker = drop_marker(8000).len() as u64;
         let entries = [
-            Entry {
-                offset: 0,
-                kind: EntryKind::Stdout(1),
-            },
-            Entry {
-                offset: 1000,
-                kind: EntryKind::Drop(8000),
-            },
-            Entry {
-                offset: 9000,
-                kind: EntryKind::Stderr(2),
-            },
+            Entry { offset: 0, kind: EntryKind::Stdout(1) },
+            Entry { offset: 1000, kind: EntryKind::Drop(8000) },
+            Entry { offset: 9000, kind: EntryKind::Stderr(2) },
         ];
         let found = segments(&entries, 10, 10 + 1000 + marker + 800);
-        assert_eq!(
-            found[0],
-            Segment {
-                logical: 0,
-                len: 1000,
-                physical: 10,
-                kind: EntryKind::Stdout(1)
-            }
-        );
+        assert_eq!(found[0], Segment { logical: 0, len: 1000, physical: 10, kind: EntryKind::Stdout(1) });
         assert_eq!(found[1].len, 8000);
         assert_eq!(
             found[2],
-            Segment {
-                logical: 9000,
-                len: 800,
-                physical: 1010 + marker,
-                kind: EntryKind::Stderr(2)
-            }
+            Segment { logical: 9000, len: 800, physical: 1010 + marker, kind: EntryKind::Stderr(2) }
         );
     }
 
     #[test]
     fn a_log_that_was_cut_gives_no_bytes_beyond_its_end() {
         let entries = [
-            Entry {
-                offset: 0,
-                kind: EntryKind::Stdout(1),
-            },
-            Entry {
-                offset: 500,
-                kind: EntryKind::Stderr(1),
-            },
+            Entry { offset: 0, kind: EntryKind::Stdout(1) },
+            Entry { offset: 500, kind: EntryKind::Stderr(1) },
         ];
         let found = segments(&entries, 0, 100);
         assert_eq!((found[0].len, found[1].len), (100, 0));

@@ -28,7 +28,16 @@ pub struct JournalLine {
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
     /// The command is about to be executed. Without a line that follows, nobody knows whether it was.
-    Spawning,
+    Spawning {
+        /// Inodes of the pipes that are its stdout and stderr, by which an adopter finds them again.
+        #[serde(default)]
+        pipes: [u64; 2],
+    },
+    /// It could not be executed.
+    NotExecuted {
+        /// What the system said.
+        message: String,
+    },
     /// The command was executed.
     Started {
         /// The first process.

@@ -18,7 +18,7 @@ pub use index::{Entry, EntryKind, HEADER_LEN, INDEX_VERSION, IndexHeader, Segmen
 pub use journal::{JOURNAL_VERSION, JournalEntry, JournalLine};
 pub use layout::{
     CONTROL_SOCKET, INDEX_FILE, JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE,
-    STDERR_FIFO, STDIN_FIFO, STDOUT_FIFO,
+    STDIN_FIFO,
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};

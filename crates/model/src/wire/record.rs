@@ -105,14 +105,8 @@ impl ExitRecord {
         }
         let exit = self.exit.clone();
         match (&self.asked, exit) {
-            (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled {
-                by: by.clone(),
-                exit: Some(exit),
-            },
-            (Some(EndRequest::Limit(limit)), exit) => Cause::TimedOut {
-                limit: *limit,
-                exit: Some(exit),
-            },
+            (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
+            (Some(EndRequest::Limit(limit)), exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
             (None, Exit::Code(code)) => Cause::Exited { code },
             (None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
             (None, Exit::Unknown(reason)) => Cause::Lost { reason },

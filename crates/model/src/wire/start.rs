@@ -11,19 +11,17 @@ use crate::time::Timestamp;
 /// The version of the start message.
 pub const START_VERSION: u32 = 1;
 
-/// What a supervisor is told, as one JSON line on its standard input.
+/// What a supervisor is told on its standard input, as JSON.
 ///
-/// End of input without a line means that the start was called off.
+/// It is started in the task's directory, and its command line names the run, so that it can get ready
+/// while this message is still being written. End of input without a message means that the start was
+/// called off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMessage {
     /// See [`START_VERSION`].
     pub version: u32,
-    /// The task's directory; absolute.
-    pub task_dir: RawText,
     /// The task's id, for messages.
     pub task: String,
-    /// Number of the run.
-    pub run: u32,
     /// How to get to the command.
     pub launch: Launch,
     /// How the command's streams are connected.

@@ -26,6 +26,7 @@ impl Log {
     /// A reader sees the old pair or the new one; `cat` always shows head, marker with the exact
     /// count, and everything since.
     pub(super) fn drop_middle(&mut self) -> io::Result<()> {
+        self.open_index()?;
         let entries = self.entries()?;
         let parts = segments(&entries, self.prefix, self.size);
         let held = self.cap.min(self.size);
@@ -46,11 +47,8 @@ impl Log {
         self.copy_range(&mut log, tail.physical, self.size)?;
 
         let mut index = fresh(&self.dir.join(NEW_INDEX))?;
-        let header = IndexHeader {
-            log_inode: log.metadata()?.ino(),
-            prefix_len: self.prefix,
-            has_drops: true,
-        };
+        let header =
+            IndexHeader { log_inode: log.metadata()?.ino(), prefix_len: self.prefix, has_drops: true };
         let mut bytes = header.encode().to_vec();
         for entry in kept_entries(&entries, &parts, head, tail, count) {
             bytes.extend(entry.encode());
@@ -64,14 +62,15 @@ impl Log {
         self.size = head.physical + marker.len() as u64 + (self.size - tail.physical);
         self.index_len = bytes.len() as u64;
         self.file = log;
-        self.index = index;
+        self.index = Some(index);
         self.announced = None;
         Ok(())
     }
 
-    fn entries(&mut self) -> io::Result<Vec<Entry>> {
+    pub(super) fn entries(&self) -> io::Result<Vec<Entry>> {
+        let Some(index) = &self.index else { return Ok(Vec::new()) };
         let mut bytes = vec![0; (self.index_len - HEADER_LEN) as usize];
-        self.index.read_exact_at(&mut bytes, HEADER_LEN)?;
+        index.read_exact_at(&mut bytes, HEADER_LEN)?;
         Ok(bytes.chunks(Entry::LEN).filter_map(Entry::decode).collect())
     }
 
@@ -79,27 +78,20 @@ impl Log {
     fn head_end(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let cut_before = parts.iter().find(|part| matches!(part.kind, EntryKind::Drop(_)));
         if let Some(cut) = cut_before.filter(|cut| cut.physical <= target) {
-            return Ok(Place {
-                physical: cut.physical,
-                logical: cut.logical,
-            });
+            return Ok(Place { physical: cut.physical, logical: cut.logical });
         }
         let from = target.saturating_sub(LINE_SLACK).max(self.prefix);
         let window = self.window(from, target)?;
-        let physical = window
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(target, |at| from + at as u64 + 1);
+        let physical =
+            window.iter().rposition(|byte| *byte == b'\n').map_or(target, |at| from + at as u64 + 1);
         Ok(place_at(parts, physical))
     }
 
     /// The tail begins behind a line near the target, never inside a marker.
     fn tail_start(&self, parts: &[Segment], target: u64) -> io::Result<Place> {
         let window = self.window(target, (target + LINE_SLACK).min(self.size))?;
-        let physical = window
-            .iter()
-            .position(|byte| *byte == b'\n')
-            .map_or(target, |at| target + at as u64 + 1);
+        let physical =
+            window.iter().position(|byte| *byte == b'\n').map_or(target, |at| target + at as u64 + 1);
         Ok(place_at(parts, physical.min(self.size)))
     }
 
@@ -114,11 +106,7 @@ impl Log {
         self.file.seek(SeekFrom::Start(from))?;
         let copied = io::copy(&mut (&self.file).take(until - from), to);
         self.file.seek(SeekFrom::Start(here))?;
-        if copied? == until - from {
-            Ok(())
-        } else {
-            Err(io::ErrorKind::UnexpectedEof.into())
-        }
+        if copied? == until - from { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }
 }
 
@@ -132,10 +120,9 @@ fn place_at(parts: &[Segment], physical: u64) -> Place {
             physical: (part.physical + drop_marker(count).len() as u64).max(physical),
             logical: part.logical + count,
         },
-        EntryKind::Stdout(_) | EntryKind::Stderr(_) => Place {
-            physical,
-            logical: part.logical + (physical - part.physical).min(part.len),
-        },
+        EntryKind::Stdout(_) | EntryKind::Stderr(_) => {
+            Place { physical, logical: part.logical + (physical - part.physical).min(part.len) }
+        }
     }
 }
 
@@ -151,31 +138,16 @@ fn drops_within(parts: &[Segment], from: u64, until: u64) -> u64 {
 
 fn kept_entries(entries: &[Entry], parts: &[Segment], head: Place, tail: Place, count: u64) -> Vec<Entry> {
     let is_stream = |entry: &&Entry| !matches!(entry.kind, EntryKind::Drop(_));
-    let mut kept: Vec<_> = entries
-        .iter()
-        .filter(|entry| entry.offset < head.logical)
-        .copied()
-        .collect();
-    kept.push(Entry {
-        offset: head.logical,
-        kind: EntryKind::Drop(count),
-    });
+    let mut kept: Vec<_> = entries.iter().filter(|entry| entry.offset < head.logical).copied().collect();
+    kept.push(Entry { offset: head.logical, kind: EntryKind::Drop(count) });
     let cut = parts
         .iter()
         .rev()
         .find(|part| part.logical <= tail.logical && !matches!(part.kind, EntryKind::Drop(_)));
     if let Some(cut) = cut {
-        kept.push(Entry {
-            offset: tail.logical,
-            kind: cut.kind,
-        });
+        kept.push(Entry { offset: tail.logical, kind: cut.kind });
     }
-    kept.extend(
-        entries
-            .iter()
-            .filter(|entry| entry.offset > tail.logical)
-            .copied(),
-    );
+    kept.extend(entries.iter().filter(|entry| entry.offset > tail.logical).copied());
     // Two entries at one offset: the later one speaks.
     kept.dedup_by(|later, earlier| {
         let same = later.offset == earlier.offset && is_stream(&&*later) && is_stream(&&*earlier);

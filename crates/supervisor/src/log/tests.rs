@@ -15,12 +15,13 @@ use super::*;
 /// Reads a pair of files the way a reader does.
 fn read_back(dir: &Path) -> (Vec<u8>, Vec<Segment>) {
     let log = fs::read(dir.join(LOG_FILE)).unwrap();
-    let index = fs::read(dir.join(INDEX_FILE)).unwrap();
+    let Ok(index) = fs::read(dir.join(INDEX_FILE)) else {
+        let all = [Entry { offset: 0, kind: EntryKind::Stdout(0) }];
+        let parts = segments(&all, 0, log.len() as u64);
+        return (log, parts);
+    };
     let header = IndexHeader::decode(&index).unwrap();
-    let entries: Vec<_> = index[HEADER_LEN as usize..]
-        .chunks(Entry::LEN)
-        .filter_map(Entry::decode)
-        .collect();
+    let entries: Vec<_> = index[HEADER_LEN as usize..].chunks(Entry::LEN).filter_map(Entry::decode).collect();
     let parts = segments(&entries, header.prefix_len, log.len() as u64);
     (log, parts)
 }
@@ -40,22 +41,13 @@ fn assert_faithful(dir: &Path, written: &[(Stream, u8)], dropped: u64) {
                 missing += count;
                 let marker = drop_marker(count);
                 let found = &log[part.physical as usize..][..marker.len()];
-                assert_eq!(
-                    found,
-                    marker.as_bytes(),
-                    "the marker stands where bytes are missing"
-                );
+                assert_eq!(found, marker.as_bytes(), "the marker stands where bytes are missing");
                 continue;
             }
         };
         let bytes = &log[part.physical as usize..][..part.len as usize];
         let wanted = &written[part.logical as usize..][..part.len as usize];
-        assert!(
-            bytes
-                .iter()
-                .zip(wanted)
-                .all(|(byte, (from, value))| byte == value && *from == stream)
-        );
+        assert!(bytes.iter().zip(wanted).all(|(byte, (from, value))| byte == value && *from == stream));
     }
     assert_eq!(position, written.len() as u64, "nothing is missing at the end");
     assert_eq!(missing, dropped, "what was dropped is counted exactly");
@@ -70,17 +62,16 @@ struct Writer {
 
 impl Writer {
     fn new(dir: &Path, cap: u64, header: Option<&str>) -> Self {
-        let log = Log::create(dir, cap, header, Board::new().unwrap()).unwrap();
+        let mut log = Log::create(dir, Board::new().unwrap()).unwrap();
+        log.set_cap(cap);
+        if let Some(header) = header {
+            log.write_header(header).unwrap();
+        }
         let pipe = || {
             let (read, write) = rustix::pipe::pipe().unwrap();
             (read, File::from(write))
         };
-        Self {
-            log,
-            pipes: [pipe(), pipe()],
-            written: Vec::new(),
-            time: 0,
-        }
+        Self { log, pipes: [pipe(), pipe()], written: Vec::new(), time: 0 }
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) {
@@ -138,7 +129,8 @@ proptest! {
             writer.write(*stream, bytes);
         }
         let dropped = writer.log.dropped();
-        writer.log = Log::recover(dir.path(), cap, writer.log.board).unwrap();
+        writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
+        writer.log.set_cap(cap);
         prop_assert_eq!((writer.log.end(), writer.log.dropped()), (writer.written.len() as u64, dropped));
         for (stream, bytes) in &after {
             writer.write(*stream, bytes);
@@ -172,7 +164,7 @@ fn a_replacement_cut_short_between_the_renames_is_finished() {
     fs::rename(dir.path().join(LOG_FILE), dir.path().join(NEW_LOG)).unwrap();
     fs::write(dir.path().join(LOG_FILE), "the log as it was before").unwrap();
     let dropped = writer.log.dropped();
-    writer.log = Log::recover(dir.path(), 2048, writer.log.board).unwrap();
+    writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
     assert_eq!(writer.log.dropped(), dropped);
     assert_faithful(dir.path(), &writer.written, dropped);
 }
@@ -196,4 +188,25 @@ fn a_log_that_somebody_removed_is_made_anew() {
     fs::remove_file(dir.path().join(LOG_FILE)).unwrap();
     writer.write(Stream::Stdout, b"after\n");
     assert_faithful(dir.path(), &writer.written, 7);
+}
+
+#[test]
+fn lines_are_counted_per_stream() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, Some("# head\n"));
+    writer.write(Stream::Stdout, b"a\nb\n");
+    writer.write(Stream::Stderr, b"c\n");
+    writer.write(Stream::Stdout, b"d");
+    assert_eq!(writer.log.count_lines(), Some((2, 1)));
+}
+
+#[test]
+fn a_log_of_one_stream_needs_no_index() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"only stdout\n");
+    assert!(!dir.path().join(INDEX_FILE).exists());
+    writer.write(Stream::Stderr, b"now both\n");
+    assert!(dir.path().join(INDEX_FILE).exists());
+    assert_faithful(dir.path(), &writer.written, 0);
 }

@@ -17,7 +17,9 @@ const END_OF_TRANSMISSION: u8 = 4;
 impl Supervisor {
     /// Takes new connections and answers what they ask.
     pub(super) fn serve(&mut self) {
-        self.connections.accept(&self.files.listener);
+        if let Some(listener) = &self.listener {
+            self.connections.accept(listener);
+        }
         for (slot, operation) in self.connections.requests() {
             self.answer(slot, operation);
         }
@@ -28,9 +30,9 @@ impl Supervisor {
         let reply = match operation {
             Operation::Status => Some(self.status()),
             Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
-            Operation::Watch { offset } => self
-                .grown_reply(offset)
-                .or_else(|| self.wait(slot, Interest::Output(offset))),
+            Operation::Watch { offset } => {
+                self.grown_reply(offset).or_else(|| self.wait(slot, Interest::Output(offset)))
+            }
             Operation::Kill { by, signal, grace_ms } => {
                 self.kill(by, signal, grace_ms);
                 self.wait(slot, Interest::TreeEnd)
@@ -52,23 +54,18 @@ impl Supervisor {
         ControlReply::Status {
             leader_alive: self.record.is_none(),
             tree: tree::named(&self.living()),
-            output_bytes: self.files.log.end(),
-            dropped_bytes: self.files.log.dropped(),
+            output_bytes: self.run.files.log.end(),
+            dropped_bytes: self.run.files.log.dropped(),
         }
     }
 
     fn ended_reply(&self) -> Option<ControlReply> {
-        self.record.as_ref().map(|record| ControlReply::Ended {
-            record: Box::new(record.clone()),
-        })
+        self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
     }
 
     fn grown_reply(&self, seen: u64) -> Option<ControlReply> {
-        let (end, ended) = (self.files.log.end(), self.record.is_some());
-        (end > seen || ended).then_some(ControlReply::Grown {
-            output_bytes: end,
-            ended,
-        })
+        let (end, ended) = (self.run.files.log.end(), self.record.is_some());
+        (end > seen || ended).then_some(ControlReply::Grown { output_bytes: end, ended })
     }
 
     fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
@@ -78,20 +75,15 @@ impl Supervisor {
         {
             self.leader_ended(exit);
         }
-        self.grace_ms = grace_ms.unwrap_or(self.message.limits.kill_grace_ms);
-        let entry = JournalEntry::KillRequested {
-            by: by.clone(),
-            signal,
-        };
-        record::journal(&mut self.files.journal, self.message.run, entry);
+        self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
+        let entry = JournalEntry::KillRequested { by: by.clone(), signal };
+        record::journal(&mut self.run.files.journal, self.run.number, entry);
         self.begin_ending(EndRequest::Kill { by }, signal);
     }
 
     fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {
-        let refused = |message: &str| ControlReply::Refused {
-            message: message.to_owned(),
-        };
-        let taken = match (&self.files.terminal, &self.files.stdin) {
+        let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
+        let taken = match (&self.run.files.terminal, &self.run.files.stdin) {
             (Some(terminal), _) => {
                 let mut typed = data.to_vec();
                 if eof {
@@ -100,7 +92,7 @@ impl Supervisor {
                 type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
             }
             (None, Some(stdin)) => type_into(stdin, data),
-            (None, None) if matches!(self.message.io, Io::Stdin) => {
+            (None, None) if matches!(self.run.message.io, Io::Stdin) => {
                 return refused("its standard input is closed");
             }
             (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
@@ -108,7 +100,7 @@ impl Supervisor {
         match taken {
             Ok(taken) if taken < data.len() => ControlReply::Done { bytes: taken as u64 },
             Ok(taken) => {
-                if eof && self.files.terminal.is_none() {
+                if eof && self.run.files.terminal.is_none() {
                     self.close_stdin();
                 }
                 ControlReply::Done { bytes: taken as u64 }
@@ -120,27 +112,20 @@ impl Supervisor {
 
     /// The guardian holds the same end and must let go of it too.
     fn close_stdin(&mut self) {
-        self.files.stdin = None;
-        self.board.close_stdin();
+        self.run.files.stdin = None;
+        self.run.board.close_stdin();
         if let Some(guardian) = rustix::process::getppid() {
             let _ = rustix::process::kill_process(guardian, rustix::process::Signal::USR1);
         }
     }
 
     fn resize(&self, rows: u16, cols: u16) -> ControlReply {
-        match self
-            .files
-            .terminal
-            .as_ref()
-            .map(|terminal| terminal.resize(rows, cols))
-        {
+        match self.run.files.terminal.as_ref().map(|terminal| terminal.resize(rows, cols)) {
             Some(Ok(())) => ControlReply::Done { bytes: 0 },
-            Some(Err(error)) => ControlReply::Refused {
-                message: format!("the terminal cannot be resized: {error}"),
-            },
-            None => ControlReply::Refused {
-                message: "it has no terminal: start it with --pty".to_owned(),
-            },
+            Some(Err(error)) => {
+                ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") }
+            }
+            None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
         }
     }
 }

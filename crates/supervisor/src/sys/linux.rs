@@ -8,6 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
 use mw_model::Exit;
+use rustix::fs::{Mode, OFlags};
 
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
 pub(crate) fn close_inherited() {
@@ -27,14 +28,9 @@ impl ChildEvents {
         unsafe {
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in [
-                libc::SIGCHLD,
-                libc::SIGUSR1,
-                libc::SIGHUP,
-                libc::SIGINT,
-                libc::SIGTERM,
-                libc::SIGQUIT,
-            ] {
+            for signal in
+                [libc::SIGCHLD, libc::SIGUSR1, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT]
+            {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
@@ -68,13 +64,7 @@ pub(super) fn default_all_signals() {
     for signal in 1..=LAST_SIGNAL {
         // SAFETY: an all-zero kernel sigaction means the default; KILL and STOP fail harmlessly.
         unsafe {
-            libc::syscall(
-                libc::SYS_rt_sigaction,
-                signal,
-                default_action.as_ptr(),
-                ptr::null::<u64>(),
-                8,
-            )
+            libc::syscall(libc::SYS_rt_sigaction, signal, default_action.as_ptr(), ptr::null::<u64>(), 8)
         };
     }
 }
@@ -98,11 +88,7 @@ fn stat(pid: u32) -> Option<Stat> {
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let start_ticks = fields.nth(17)?.parse().ok()?;
-    Some(Stat {
-        parent,
-        zombie: matches!(state, "Z" | "X"),
-        start_ticks,
-    })
+    Some(Stat { parent, zombie: matches!(state, "Z" | "X"), start_ticks })
 }
 
 /// Start time of a living process, which with its pid identifies it; nothing when it is dead.
@@ -135,10 +121,7 @@ fn children(pid: u32) -> Vec<u32> {
     let mut found = Vec::new();
     for thread in threads.flatten() {
         match fs::read_to_string(thread.path().join("children")) {
-            Ok(text) => found.extend(
-                text.split_ascii_whitespace()
-                    .filter_map(|pid| pid.parse::<u32>().ok()),
-            ),
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
             // A kernel without this file: look at every process's parent instead.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
                 return all_pids()
@@ -156,25 +139,39 @@ fn all_pids() -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// Living processes whose environment carries this entry, with their start times.
 pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
     let carries = |pid: &u32| {
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ
-            .split(|byte| *byte == 0)
-            .any(|found| found == entry.as_bytes())
+        environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
     };
-    all_pids()
-        .into_iter()
-        .filter(carries)
-        .filter_map(|pid| Some((pid, start_ticks(pid)?)))
-        .collect()
+    all_pids().into_iter().filter(carries).filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
+}
+
+/// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
+/// left, and never gets SIGPIPE.
+pub(crate) fn reopen_read_write(pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    Ok(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Finds a pipe among the descriptors of other processes; returns a reading and a writing end.
+pub(crate) fn find_pipe(inode: u64, holders: impl IntoIterator<Item = u32>) -> Option<(OwnedFd, OwnedFd)> {
+    let wanted = format!("pipe:[{inode}]");
+    holders.into_iter().find_map(|pid| {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+        descriptors.flatten().find_map(|entry| {
+            let path = entry.path();
+            if fs::read_link(&path).ok()?.as_os_str() != wanted.as_str() {
+                return None;
+            }
+            let open = |flags| rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()).ok();
+            Some((open(OFlags::RDONLY | OFlags::NONBLOCK)?, open(OFlags::WRONLY | OFlags::NONBLOCK)?))
+        })
+    })
 }
 
 /// A process's command line for people, shortened.
@@ -205,10 +202,7 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     // _IOWR(0xFF, 11, struct pidfd_info): direction 3, size in bits 16 to 29.
     const PIDFD_GET_INFO: u64 = (3 << 30) | ((size_of::<PidfdInfo>() as u64) << 16) | (0xFF << 8) | 11;
 
-    let mut info = PidfdInfo {
-        mask: PIDFD_INFO_EXIT,
-        ..PidfdInfo::default()
-    };
+    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
     // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
     let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
     if failed || info.mask & PIDFD_INFO_EXIT == 0 {
@@ -217,10 +211,7 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     Some(if libc::WIFEXITED(info.exit_code) {
         Exit::Code(libc::WEXITSTATUS(info.exit_code))
     } else {
-        Exit::Signal {
-            number: libc::WTERMSIG(info.exit_code),
-            core: libc::WCOREDUMP(info.exit_code),
-        }
+        Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
     })
 }
 
@@ -239,10 +230,8 @@ mod tests {
 
     #[test]
     fn descendants_are_found_through_a_session_of_their_own() {
-        let mut child = std::process::Command::new("setsid")
-            .args(["sh", "-c", "sleep 60; :"])
-            .spawn()
-            .unwrap();
+        let mut child =
+            std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
         let names = loop {
             let found = descendants(std::process::id());

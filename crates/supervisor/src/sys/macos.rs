@@ -24,13 +24,7 @@ static WRITE_END: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::n
 extern "C" fn on_signal(_: libc::c_int) {
     let byte = 0_u8;
     // SAFETY: write is async-signal-safe; the descriptor stays open for the life of the process.
-    unsafe {
-        libc::write(
-            WRITE_END.load(std::sync::atomic::Ordering::Relaxed),
-            (&raw const byte).cast(),
-            1,
-        )
-    };
+    unsafe { libc::write(WRITE_END.load(std::sync::atomic::Ordering::Relaxed), (&raw const byte).cast(), 1) };
 }
 
 impl ChildEvents {
@@ -40,10 +34,7 @@ impl ChildEvents {
             rustix::io::ioctl_fionbio(end, true)?;
             rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
         }
-        WRITE_END.store(
-            std::os::fd::IntoRawFd::into_raw_fd(write),
-            std::sync::atomic::Ordering::Relaxed,
-        );
+        WRITE_END.store(std::os::fd::IntoRawFd::into_raw_fd(write), std::sync::atomic::Ordering::Relaxed);
         // SAFETY: the handler only writes one byte to a pipe.
         unsafe {
             libc::signal(libc::SIGCHLD, on_signal as libc::sighandler_t);
@@ -81,10 +72,7 @@ fn ps(pid: Option<u32>, format: &str) -> String {
         Some(pid) => command.args(["-o", format, "-p", &pid.to_string()]),
         None => command.args(["-A", "-o", format]),
     };
-    command
-        .output()
-        .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-        .unwrap_or_default()
+    command.output().map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 
 /// Identity of this boot.
@@ -96,11 +84,8 @@ pub(crate) fn boot_id() -> String {
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let text = ps(Some(pid), "lstart=");
     let text = text.trim();
-    (!text.is_empty()).then(|| {
-        text.bytes().fold(17, |hash: u64, byte| {
-            hash.wrapping_mul(31).wrapping_add(byte.into())
-        })
-    })
+    (!text.is_empty())
+        .then(|| text.bytes().fold(17, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(byte.into())))
 }
 
 /// Living descendants of a process.
@@ -128,6 +113,17 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
 /// The environment of others cannot be read here.
 pub(crate) fn tagged_processes(_entry: &str) -> BTreeMap<u32, u64> {
     BTreeMap::new()
+}
+
+/// Pipes cannot be opened once more here, so the command gets a plain writing end; when both of its
+/// watchers are killed, its next write fails.
+pub(crate) fn reopen_read_write(_pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Descriptors of others cannot be opened here.
+pub(crate) fn find_pipe(_inode: u64, _holders: impl IntoIterator<Item = u32>) -> Option<(OwnedFd, OwnedFd)> {
+    None
 }
 
 /// A process's command line for people, shortened.

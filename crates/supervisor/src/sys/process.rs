@@ -80,11 +80,7 @@ pub(crate) struct Child<'fd> {
 pub(crate) fn spawn(plan: &ExecPlan, streams: &Child<'_>, board: Board) -> Result<u32, (SpawnStep, i32)> {
     let argv = pointers(&plan.argv);
     let env = pointers(&plan.env);
-    let fds = [
-        streams.stdin.as_raw_fd(),
-        streams.stdout.as_raw_fd(),
-        streams.stderr.as_raw_fd(),
-    ];
+    let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
     match fork_until_exec() {
         -1 => Err((SpawnStep::Execute, last_errno())),
         0 => {
@@ -163,11 +159,7 @@ fn restore_signals() {
 }
 
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {
-    texts
-        .iter()
-        .map(|text| text.as_ptr())
-        .chain([ptr::null()])
-        .collect()
+    texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect()
 }
 
 fn last_errno() -> i32 {
@@ -238,10 +230,7 @@ pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
         }
         let exit = match code {
             libc::CLD_EXITED => Exit::Code(status),
-            code => Exit::Signal {
-                number: status,
-                core: code == libc::CLD_DUMPED,
-            },
+            code => Exit::Signal { number: status, core: code == libc::CLD_DUMPED },
         };
         return WaitResult::Ended(pid as u32, exit);
     }

@@ -1,0 +1,135 @@
+//! P2: executes the command, answers the starter, and supervises.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use mw_model::wire::{Answer, JournalEntry, Launch};
+use mw_model::{Process, Timestamp};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+
+use crate::bootstrap::{Refusal, Run, answer, opening_entry};
+use crate::clock;
+use crate::fail_point::fail_point;
+use crate::files;
+use crate::record;
+use crate::supervise::{Leader, Supervisor};
+use crate::sys::{self, Board, Child, ExecPlan, Phase, SpawnStep};
+
+/// The task's first process, just begun or just found.
+pub(crate) struct Begun {
+    pub(crate) leader: Leader,
+    pub(crate) process: Process,
+    pub(crate) started_at: Timestamp,
+}
+
+/// Starts (or adopts) the command and looks after it to its end.
+pub(crate) fn supervise(mut run: Run) {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    let entry = opening_entry(&run);
+    record::journal(&mut run.files.journal, run.number, entry);
+    let begun = match begin(&run) {
+        Ok(begun) => begun,
+        Err(refusal) => {
+            let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
+            record::journal(&mut run.files.journal, run.number, entry);
+            refusal.answer();
+            return run.board.set_phase(Phase::Settling);
+        }
+    };
+    fail_point("supervisor-spawned");
+    if matches!(run.message.launch, Launch::Spawn { .. }) {
+        let entry = JournalEntry::Started { process: begun.process.clone(), started_at: begun.started_at };
+        record::journal(&mut run.files.journal, run.number, entry);
+    }
+    fail_point("supervisor-journalled");
+    answer(&Answer::Started { process: begun.process.clone(), started_at: begun.started_at });
+    run.board.set_phase(Phase::Running);
+    fail_point("supervisor-answered");
+    detach_streams();
+    conclude(&Supervisor::new(run, begun).run());
+}
+
+fn begin(run: &Run) -> Result<Begun, Refusal> {
+    match &run.message.launch {
+        Launch::Spawn { program, argv, env, cwd, umask } => {
+            let plan = ExecPlan::new(program, argv, env, cwd, *umask)
+                .map_err(|error| Refusal::system("command", &error))?;
+            let process = execute(&plan, run)?;
+            Ok(Begun { leader: Leader::Child(process.pid), process, started_at: clock::wall() })
+        }
+        Launch::Adopt { process, started_at } => {
+            Ok(Begun { leader: adopt(process), process: process.clone(), started_at: *started_at })
+        }
+    }
+}
+
+fn execute(plan: &ExecPlan, run: &Run) -> Result<Process, Refusal> {
+    let pipe_failed = |error: io::Error| Refusal::system("output pipe", &error);
+    let (stdin, stdout, stderr);
+    let streams = if let Some(terminal) = &run.files.terminal {
+        let end = terminal.task.as_fd();
+        Child { stdin: end, stdout: end, stderr: end, terminal: true }
+    } else {
+        stdin = open_stdin(run).map_err(|error| Refusal::system("standard input", &error))?;
+        stdout = run.files.stdout.for_command().map_err(pipe_failed)?;
+        stderr = run.files.stderr.for_command().map_err(pipe_failed)?;
+        Child { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd(), terminal: false }
+    };
+    run.board.set_started_ms(clock::monotonic_ms());
+    let pid = sys::spawn(plan, &streams, run.board).map_err(|(step, errno)| spawn_refusal(step, errno))?;
+    Ok(identify(pid))
+}
+
+fn open_stdin(run: &Run) -> io::Result<OwnedFd> {
+    match run.files.stdin {
+        Some(_) => files::open_stdin_for_command(),
+        None => OpenOptions::new().read(true).open("/dev/null").map(OwnedFd::from),
+    }
+}
+
+/// Notes what a process can be recognised by.
+pub(crate) fn identify(pid: u32) -> Process {
+    Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: sys::boot_id() }
+}
+
+fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
+    let error = io::Error::from_raw_os_error(errno);
+    let (code, what) = match (step, error.kind()) {
+        (SpawnStep::Directory, _) => ("cwd", "working directory"),
+        (SpawnStep::Streams, _) => ("system", "standard streams"),
+        (SpawnStep::Execute, io::ErrorKind::NotFound) => ("not_found", "program"),
+        (SpawnStep::Execute, _) => ("not_executable", "program"),
+    };
+    Refusal { code, message: format!("{what}: {error}") }
+}
+
+/// Takes hold of a process that is somebody else's child.
+pub(crate) fn adopt(process: &Process) -> Leader {
+    let same = process.boot_id == sys::boot_id();
+    let handle = Pid::from_raw(process.pid as i32).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    // The pidfd first, the identity behind it: what it holds now can no longer be exchanged.
+    let alive = sys::start_ticks(process.pid) == Some(process.start_ticks);
+    Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None }
+}
+
+/// Lets go of the starter's streams, which it may be waiting on.
+pub(crate) fn detach_streams() {
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// The last act: lets the stand-in go and becomes `mw settle`.
+pub(crate) fn conclude(run: &Run) {
+    let board: Board = run.board;
+    board.set_phase(Phase::Settling);
+    fail_point("supervisor-settling");
+    files::remove_endpoints();
+    if let Some(guardian) = rustix::process::getppid() {
+        let _ = rustix::process::kill_process(guardian, Signal::USR1);
+    }
+    let _ = sys::execute_last(&run.message.settle);
+}
