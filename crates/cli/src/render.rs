@@ -6,6 +6,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
 use meanwhile::{Page, Started, Task, clean_text};
+use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::terminal;
@@ -14,6 +15,15 @@ use crate::terminal;
 pub(crate) fn out(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+/// Writes a value as one line of JSON.
+pub(crate) fn json(value: &impl Serialize) -> std::io::Result<()> {
+    let mut text = serde_json::to_vec(value)?;
+    text.push(b'\n');
+    let mut out = std::io::stdout().lock();
+    out.write_all(&text)?;
     out.flush()
 }
 

@@ -1,7 +1,7 @@
 //! Hands a task to a supervisor and takes its answer.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,14 @@ impl Supervisor {
     /// be needed: it gets ready on another core while the task is written down.
     pub(crate) fn summon(settings: &Settings, purpose: Purpose, directory: &Path, run: u32) -> Result<Self> {
         let path = &settings.programs.supervisor;
+        let directory = File::open(directory).map_err(Error::io("cannot open the task directory"))?;
+        // The directory itself is handed over, in place of standard error: its name may change at any
+        // moment, and setting a working directory would cost the fast way of starting a process.
         let process = Command::new(path)
             .args([purpose.word(), &run.to_string()])
-            .current_dir(directory)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::from(directory))
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
         Ok(Self { process })

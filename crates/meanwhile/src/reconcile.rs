@@ -273,11 +273,10 @@ impl Runtime {
             }
             // Two reconcilers at once: the other's adopter has it.
             Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
-            Err(error) => self.record_loss(
-                &task.id,
-                run,
-                &format!("its supervisors were killed and it cannot be adopted: {error}"),
-            ),
+            Err(error) => {
+                let reason = format!("its supervisors were killed and it cannot be adopted: {error}");
+                self.record_unsupervised(&task.id, run, Cause::Lost { reason })
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! From a command line and one message on stdin to a supervised command: who forks whom.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
@@ -37,8 +38,7 @@ impl Refusal {
     }
 }
 
-/// What the command line says: which run of the task in the current directory to look after, before it
-/// is known what to do with it.
+/// What the command line says: which run to look after, before it is known what to do with it.
 struct Address {
     run: u32,
     purpose: Purpose,
@@ -121,6 +121,7 @@ fn guard(address: &Address) {
 
 /// Makes ready what does not depend on the message, while that is still being written.
 fn prepare(address: &Address) -> Result<(Board, Prepared), Refusal> {
+    enter_directory().map_err(|error| Refusal::system("task directory", &error))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let journal = take_lock()?;
@@ -134,6 +135,13 @@ fn prepare(address: &Address) -> Result<(Board, Prepared), Refusal> {
         Purpose::Adopt => Prepared::for_adoption(journal, board),
     };
     Ok((board, prepared.map_err(|error| Refusal::system("task files", &error))?))
+}
+
+/// The starter hands over the task's directory in place of standard error.
+fn enter_directory() -> io::Result<()> {
+    rustix::process::fchdir(rustix::stdio::stderr())?;
+    let null = OpenOptions::new().write(true).open("/dev/null")?;
+    Ok(rustix::stdio::dup2_stderr(&null)?)
 }
 
 /// A command is executed once per run, even if two starters mean it.

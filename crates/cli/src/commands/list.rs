@@ -2,8 +2,8 @@
 
 use clap::Args;
 use meanwhile::model::Status;
-use meanwhile::{Filter, Scope};
-use serde_json::json;
+use meanwhile::{Filter, Scope, Task};
+use serde::Serialize;
 
 use super::start::KindChoice;
 use crate::context::Context;
@@ -35,6 +35,12 @@ pub(crate) struct Arguments {
     limit: u32,
 }
 
+#[derive(Serialize)]
+struct ListReply<'a> {
+    tasks: &'a [Task],
+    total: u64,
+}
+
 pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
     let known = || Status::ALL.map(Status::word).join(", ");
     Status::from_word(word).ok_or_else(|| format!("{word:?} is none of {}", known()))
@@ -57,7 +63,7 @@ impl Arguments {
         };
         let page = runtime.list(&filter)?;
         if context.json {
-            render::out(&format!("{}\n", json!({"tasks": page.tasks, "total": page.total})))?;
+            render::json(&ListReply { tasks: &page.tasks, total: page.total })?;
         } else {
             render::out(&render::list(&page, context.colour()))?;
         }

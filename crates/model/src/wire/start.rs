@@ -13,7 +13,7 @@ pub const START_VERSION: u32 = 1;
 
 /// What a supervisor is told on its standard input, as JSON.
 ///
-/// It is started in the task's directory, and its command line names the run, so that it can get ready
+/// Standard error is the task's directory, and the command line names the run, so that it can get ready
 /// while this message is still being written. End of input without a message means that the start was
 /// called off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
