@@ -114,6 +114,7 @@ fn state(task: &Task) -> String {
             let percent = task.progress.as_ref().and_then(|progress| progress.percent);
             percent.map_or_else(|| "running".to_owned(), |percent| format!("running {percent:.0}%"))
         }
+        (status, Some(cause)) if cause.starts_with(status.word()) => cause.clone(),
         (status, Some(cause)) if status != Status::Completed => format!("{} ({cause})", status.word()),
         (status, _) => status.word().to_owned(),
     }

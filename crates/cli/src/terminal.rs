@@ -94,6 +94,13 @@ impl ProgressLine {
         Ok(reply?)
     }
 
+    /// Says how things stand, where anybody can see it.
+    pub(crate) fn show(&mut self, runtime: &Runtime, tasks: &[Task], begun: Instant) {
+        if self.shown {
+            self.draw(&describe(runtime, tasks, begun));
+        }
+    }
+
     fn draw(&mut self, text: &str) {
         let text = render::shortened(text, width().saturating_sub(1));
         let mut err = std::io::stderr().lock();

@@ -72,13 +72,13 @@ impl Runtime {
         self.reconcile()?;
         let before = older_than_ms
             .map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
-        Ok(self.store.ended(filter, before, &self.home.tasks())?)
+        Ok(self.store()?.ended(filter, before, &self.home.tasks())?)
     }
 
     /// Only what lies under the task root is ever removed: the path is built from a checked id.
     fn remove(&self, id: &TaskId) -> Result<()> {
         self.await_unsupervised(id)?;
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         transaction.delete(id)?;
         // The files first: a row without files can be cleared again, files without a row would come
         // back at the next rebuild.

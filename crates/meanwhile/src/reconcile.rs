@@ -64,10 +64,10 @@ impl Runtime {
     /// When the database fails. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
         self.sweep_abandoned_starts()?;
-        for task in self.store.unsettled(&self.home.tasks())? {
+        for task in self.store()?.unsettled(&self.home.tasks())? {
             self.reconcile_known(&task)?;
         }
-        if self.store.any_waiting()? {
+        if self.store()?.any_waiting()? {
             self.pump_queue();
         }
         Ok(())
@@ -75,7 +75,7 @@ impl Runtime {
 
     /// Does the same for one task; returns whether anything changed.
     pub(crate) fn reconcile_task(&self, id: &TaskId) -> Result<bool> {
-        match self.store.task(id, &self.home.tasks())? {
+        match self.store()?.task(id, &self.home.tasks())? {
             Some(task) => self.reconcile_known(&task),
             None => Ok(false),
         }
@@ -83,7 +83,7 @@ impl Runtime {
 
     /// Does the same for a task whose start this process has given up.
     pub(crate) fn reconcile_started(&self, id: &TaskId) -> Result<bool> {
-        let Some(task) = self.store.task(id, &self.home.tasks())? else {
+        let Some(task) = self.store()?.task(id, &self.home.tasks())? else {
             return Ok(false);
         };
         let findings = Findings { being_started: false, ..self.look_at(&task) };
@@ -93,13 +93,13 @@ impl Runtime {
     /// Finishes or undoes what a killed starter left in the staging area.
     fn sweep_abandoned_starts(&self) -> Result<()> {
         for (id, hold) in self.home.abandoned_starts() {
-            if self.store.task(&id, &self.home.tasks())?.is_none() {
+            if self.store()?.task(&id, &self.home.tasks())?.is_none() {
                 self.home.remove_task(&id);
             } else if self.home.is_staged_whole(&id) {
                 let _ = self.home.unstage_task(&id);
             } else {
                 // Nobody was told of it, and it cannot be run.
-                let transaction = self.store.begin(&self.home.tasks())?;
+                let transaction = self.store()?.begin(&self.home.tasks())?;
                 transaction.delete(&id)?;
                 self.home.remove_task(&id);
                 transaction.commit()?;
@@ -135,6 +135,15 @@ impl Runtime {
     }
 
     fn act_on(&self, task: &Task, findings: &Findings) -> Result<bool> {
+        if let TaskState::Starting { run, since, .. } = &task.state
+            && *since < self.boot_time()
+            && findings.journal.iter().all(|line| line.run != *run)
+            && findings.record.is_none()
+        {
+            // A journal may not have reached the disk: whether the command ran is not known.
+            let reason = "the machine was restarted while it was being started".to_owned();
+            return self.record_unsupervised(&task.id, *run, Cause::Lost { reason });
+        }
         let unsupervised = !findings.supervised && findings.record.is_none() && !findings.being_started;
         if unsupervised && let Some(message) = findings.not_executed(task.state.run()) {
             let cause = Cause::SpawnFailed { message: message.to_owned() };
@@ -155,10 +164,15 @@ impl Runtime {
         Findings { seen: journal.len() as u64, journal, record, supervised, being_started }
     }
 
+    fn boot_time(&self) -> Timestamp {
+        let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Timestamp::from_micros(self.clock.now().as_micros() - up.tv_sec * 1_000_000 - up.tv_nsec / 1000)
+    }
+
     /// Turns what was found into events.
     fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
         let now = self.clock.now();
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
@@ -170,7 +184,7 @@ impl Runtime {
                     transaction.apply(
                         &mut task,
                         &Event::Started { process, started_at },
-                        now,
+                        started_at,
                         Change::default(),
                     )?;
                     changed = true;
@@ -282,7 +296,7 @@ impl Runtime {
 
     fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
         let now = self.clock.now();
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
@@ -315,7 +329,7 @@ impl Runtime {
     /// Starts whatever may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
-            let transaction = self.store.begin(&self.home.tasks())?;
+            let transaction = self.store()?.begin(&self.home.tasks())?;
             let picked =
                 queue::pick_everywhere(&self.home, &transaction, self.settings.queue, self.clock.now())?;
             if !picked.to_launch.is_empty() || picked.any_ended {
@@ -350,15 +364,15 @@ impl Runtime {
     pub fn settle(&self, id: &TaskId) -> Result<()> {
         fail_point("settle-begun");
         self.reconcile_task(id)?;
-        if self.store.any_waiting()? {
+        if self.store()?.any_waiting()? {
             self.pump_queue();
         }
-        if let Some(task) = self.store.task(id, &self.home.tasks())?
+        if let Some(task) = self.store()?.task(id, &self.home.tasks())?
             && task.status.is_terminal()
         {
             self.write_views(&task);
         }
-        self.store.tidy(&self.home.database());
+        self.store()?.tidy(&self.home.database());
         Ok(())
     }
 
@@ -402,7 +416,12 @@ fn rebuild_task(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> 
     transaction.insert(&task)?;
     let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
     if begun {
-        transaction.apply(&mut task, &Event::Reserved, spec.created_at, Change::default())?;
+        transaction.apply(
+            &mut task,
+            &Event::Reserved { at: spec.created_at },
+            spec.created_at,
+            Change::default(),
+        )?;
     }
     Ok(())
 }

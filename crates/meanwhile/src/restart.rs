@@ -35,7 +35,7 @@ impl Runtime {
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(&id)? else {
             return Err(Error::NotFound(handle.to_owned()));
         };
@@ -51,7 +51,7 @@ impl Runtime {
         self.pump_queue();
         let mut task = self.current(&id)?;
         if matches!(task.state, TaskState::Pending { .. }) {
-            task.queue_position = Some(self.store.queue_position(&task)?);
+            task.queue_position = Some(self.store()?.queue_position(&task)?);
         }
         Ok(task)
     }

@@ -1,5 +1,6 @@
 //! The facade: one home, opened. What front ends call.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use mw_model::wire::{ControlReply, Operation};
@@ -20,15 +21,17 @@ use crate::task::{Scope, Task};
 pub struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
-    pub(crate) store: Store,
+    /// Opened when it is first needed: a start summons its supervisor before that.
+    store: OnceCell<Store>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl Runtime {
-    /// Opens a home, making it when it is absent; a database that was removed is rebuilt.
+    /// Opens a home, making it when it is absent. Its database is opened when it is first needed; one
+    /// that was removed is rebuilt then.
     ///
     /// # Errors
-    /// When the home cannot be used, or a newer build has changed its database.
+    /// When the home cannot be used.
     pub fn open(settings: Settings) -> Result<Self> {
         Self::open_with_clock(settings, Arc::new(SystemClock))
     }
@@ -39,15 +42,24 @@ impl Runtime {
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
         let home = Home::open(&settings.home)?;
-        let store = match Store::open(&home.database())? {
+        Ok(Self { settings, home, store: OnceCell::new(), clock })
+    }
+
+    /// Returns the database, opening it at the first call.
+    pub(crate) fn store(&self) -> Result<&Store> {
+        if let Some(store) = self.store.get() {
+            return Ok(store);
+        }
+        let store = match Store::open(&self.home.database())? {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
-                store
-                    .bring_up_to_date(&home.tasks(), |transaction| reconcile::rebuild(&home, transaction))?;
+                store.bring_up_to_date(&self.home.tasks(), |transaction| {
+                    reconcile::rebuild(&self.home, transaction)
+                })?;
                 store
             }
         };
-        Ok(Self { settings, home, store, clock })
+        Ok(self.store.get_or_init(|| store))
     }
 
     /// Returns the home.
@@ -67,7 +79,7 @@ impl Runtime {
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
-        let mut found = self.store.resolve(handle, scope)?;
+        let mut found = self.store()?.resolve(handle, scope)?;
         match found.len() {
             0 => Err(Error::NotFound(handle.to_owned())),
             1 => Ok(found.swap_remove(0)),
@@ -80,7 +92,7 @@ impl Runtime {
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        self.store.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
+        self.store()?.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
     }
 
     /// Returns a task as it is.
@@ -89,7 +101,7 @@ impl Runtime {
     /// When it is unknown.
     pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = self.resolve(handle, scope)?;
-        if self.store.any_waiting()? {
+        if self.store()?.any_waiting()? {
             self.pump_queue();
         }
         let mut task = self.current(&id)?;
@@ -103,7 +115,7 @@ impl Runtime {
     /// When the database fails.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
         self.reconcile()?;
-        let mut page = self.store.list(filter, &self.home.tasks())?;
+        let mut page = self.store()?.list(filter, &self.home.tasks())?;
         for task in &mut page.tasks {
             self.overlay(task);
             self.complete(task)?;
@@ -112,9 +124,9 @@ impl Runtime {
     }
 
     /// Adds what is not stored because it changes while nobody writes.
-    fn complete(&self, task: &mut Task) -> Result<()> {
+    pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
         match &task.state {
-            TaskState::Pending { .. } => task.queue_position = Some(self.store.queue_position(task)?),
+            TaskState::Pending { .. } => task.queue_position = Some(self.store()?.queue_position(task)?),
             TaskState::Starting { .. } => {}
             TaskState::Running { started_at, .. } | TaskState::Cancelling { started_at, .. } => {
                 task.duration_ms = Some(self.clock.now().ms_since(*started_at));
@@ -218,9 +230,10 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: std::time::Duration) -> Result<()> {
+        let after_end = self.stored(id)?.status.is_terminal();
         if let Ok(mut line) = Line::connect(&self.home, id) {
             let _ = line.set_patience(Some(longest));
-            if line.send(Operation::Watch { offset: seen }).is_ok() {
+            if line.send(Operation::Watch { offset: seen, after_end }).is_ok() {
                 let _ = line.reply();
             }
         } else {
@@ -241,7 +254,7 @@ impl Runtime {
         most: u32,
     ) -> Result<Vec<EventRow>> {
         self.reconcile()?;
-        Ok(self.store.events_after(seq, scope, task, most)?)
+        Ok(self.store()?.events_after(seq, scope, task, most)?)
     }
 
     /// Returns the place of the newest event.
@@ -249,7 +262,7 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn last_event(&self) -> Result<i64> {
-        Ok(self.store.last_event()?)
+        Ok(self.store()?.last_event()?)
     }
 
     /// Sleeps until some writer rings, or for a while.

@@ -179,7 +179,6 @@ impl Runtime {
         fail_point("start-spec-written");
         self.home.unstage_task(id).map_err(Error::io("cannot put the task directory in its place"))?;
         fail_point("start-unstaged");
-        bell::ring(&self.home);
         let mut supervisor = Some(supervisor);
         let mut own = None;
         for task in picked.to_launch {
@@ -192,11 +191,12 @@ impl Runtime {
                 drop(hold);
             }
         }
+        bell::ring(&self.home);
         let task = match own {
             Some(task) => task,
             None => {
                 let mut task = self.stored(id)?;
-                task.queue_position = Some(self.store.queue_position(&task)?);
+                task.queue_position = Some(self.store()?.queue_position(&task)?);
                 task
             }
         };
@@ -204,12 +204,12 @@ impl Runtime {
     }
 
     fn live_named(&self, session: &str, name: &str) -> Result<Option<Task>> {
-        let found = self.store.resolve_live_name(session, name)?;
+        let found = self.store()?.resolve_live_name(session, name)?;
         match found {
             // Before a name is called live, its bearer's state is made true.
             Some(id) => {
                 self.reconcile_task(&id)?;
-                Ok(self.store.task(&id, &self.home.tasks())?.filter(|task| !task.status.is_terminal()))
+                Ok(self.store()?.task(&id, &self.home.tasks())?.filter(|task| !task.status.is_terminal()))
             }
             None => Ok(None),
         }
@@ -247,7 +247,7 @@ impl Runtime {
     /// Writes the row and reserves a slot if there is one. Durable when it returns.
     fn write_row(&self, request: &TaskRequest, id: &TaskId) -> Result<(TaskSpec, Picked)> {
         let now = self.clock.now();
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
         {
@@ -354,7 +354,7 @@ impl Runtime {
     }
 
     fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {
-        let transaction = self.store.begin(&self.home.tasks())?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut stored) = transaction.task(&task.id)? else { return Ok(()) };
         if matches!(stored.state, TaskState::Starting { .. }) && stored.state.run() == task.state.run() {
             let message = match error {
@@ -400,9 +400,13 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
-        if let Ok(transaction) = self.store.begin(&self.home.tasks()) {
-            let _ = transaction.delete(id).and_then(|()| transaction.commit());
-        }
+        let removed = self.store().and_then(|store| {
+            let transaction = store.begin(&self.home.tasks())?;
+            transaction.delete(id)?;
+            Ok(transaction.commit()?)
+        });
+        // What could not be removed now is swept by the next command.
+        let _ = removed;
         self.home.remove_task(id);
         self.pump_queue();
     }

@@ -74,6 +74,13 @@ pub struct WaitReply {
     pub timed_out: bool,
 }
 
+/// Why a sleep ended.
+#[derive(PartialEq, Eq)]
+enum Woken {
+    BySomebody,
+    ByTime,
+}
+
 struct Watched {
     task: Task,
     line: Option<Line>,
@@ -125,6 +132,9 @@ impl Runtime {
                 partial: Vec::new(),
             });
         }
+        if watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. })) {
+            self.reconcile()?;
+        }
         let mut met = Vec::new();
         loop {
             for one in watched.iter_mut().filter(|one| !one.is_decided()) {
@@ -139,13 +149,23 @@ impl Runtime {
                 watched.iter().all(Watched::is_decided)
             };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let tasks = || watched.iter().map(|one| one.task.clone()).collect::<Vec<_>>();
-            if done || out_of_time || !on_look(&tasks()) {
-                return Ok(WaitReply { tasks: tasks(), met, timed_out: !done });
+            let tasks: Vec<_> = watched.iter().map(|one| one.task.clone()).collect();
+            if done || out_of_time || !on_look(&tasks) {
+                return self.wait_reply(tasks, met, !done);
             }
-            self.sleep(&watched, &bell, request, deadline);
+            if self.sleep(&watched, &bell, request, deadline) == Woken::ByTime {
+                // Nobody rang: perhaps because whoever should have was killed.
+                self.reconcile()?;
+            }
             bell.clear();
         }
+    }
+
+    fn wait_reply(&self, mut tasks: Vec<Task>, met: Vec<TaskId>, timed_out: bool) -> Result<WaitReply> {
+        for task in tasks.iter_mut().filter(|task| !task.status.is_terminal()) {
+            self.complete(task)?;
+        }
+        Ok(WaitReply { tasks, met, timed_out })
     }
 
     /// Looks at one task, asking its supervisor to call when there is something new.
@@ -201,8 +221,8 @@ impl Runtime {
     fn call(&self, one: &mut Watched, condition: &Condition) {
         let operation = match condition {
             Condition::Exit | Condition::Port(_) => Operation::Wait,
-            Condition::Match(_) => Operation::Watch { offset: one.seen },
-            Condition::Silence(_) => Operation::Watch { offset: u64::MAX },
+            Condition::Match(_) => Operation::Watch { offset: one.seen, after_end: false },
+            Condition::Silence(_) => Operation::Watch { offset: u64::MAX, after_end: false },
         };
         if let Ok(mut line) = Line::connect(&self.home, &one.task.id)
             && line.send(operation).is_ok()
@@ -237,7 +257,13 @@ impl Runtime {
         now.ms_since(mw_model::Timestamp::from_micros(last))
     }
 
-    fn sleep(&self, watched: &[Watched], bell: &Bell, request: &WaitRequest, deadline: Option<Instant>) {
+    fn sleep(
+        &self,
+        watched: &[Watched],
+        bell: &Bell,
+        request: &WaitRequest,
+        deadline: Option<Instant>,
+    ) -> Woken {
         let fallback = Duration::from_millis(self.settings.fallback_ms);
         let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
@@ -263,7 +289,10 @@ impl Runtime {
         let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
         let mut fds: Vec<_> =
             lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        let _ = poll(&mut fds, Some(&timeout));
+        match poll(&mut fds, Some(&timeout)) {
+            Ok(0) if longest >= fallback => Woken::ByTime,
+            _ => Woken::BySomebody,
+        }
     }
 
     /// Waits for a run's exit record for a moment; returns whether it is there.

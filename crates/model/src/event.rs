@@ -11,7 +11,10 @@ use crate::time::Timestamp;
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// It got a slot.
-    Reserved,
+    Reserved {
+        /// When.
+        at: Timestamp,
+    },
     /// Its starter died before a supervisor took over; it waits again.
     Released,
     /// Its first process was executed.
@@ -54,7 +57,7 @@ impl Event {
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
-            Self::Reserved => "reserved",
+            Self::Reserved { .. } => "reserved",
             Self::Released => "released",
             Self::Started { .. } => "started",
             Self::KillRequested { .. } => "kill_requested",

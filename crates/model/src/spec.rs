@@ -129,7 +129,7 @@ pub struct TaskSpec {
     pub kind: TaskKind,
     /// The owner.
     pub session: String,
-    /// Its number among the session's tasks of its kind, from 1.
+    /// Its number among the session's tasks, from 1.
     pub number: u64,
     /// A name unique among the session's live tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]

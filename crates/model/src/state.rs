@@ -45,6 +45,8 @@ pub enum TaskState {
         run: u32,
         /// What made the run.
         origin: RunOrigin,
+        /// When it got the slot.
+        since: Timestamp,
     },
     /// Its first process lives.
     Running {

@@ -25,13 +25,17 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
 
     let refused = || Err(Refusal { status: state.status().word(), event: event.word() });
     match (event, state) {
-        (Event::Reserved, Pending { run, origin }) => Ok(Starting { run: *run, origin: *origin }),
-        (Event::Reserved, Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
+        (Event::Reserved { at }, Pending { run, origin }) => {
+            Ok(Starting { run: *run, origin: *origin, since: *at })
+        }
+        (Event::Reserved { .. }, Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
+            refused()
+        }
 
-        (Event::Released, Starting { run, origin }) => Ok(Pending { run: *run, origin: *origin }),
+        (Event::Released, Starting { run, origin, .. }) => Ok(Pending { run: *run, origin: *origin }),
         (Event::Released, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
 
-        (Event::Started { process, started_at }, Starting { run, origin }) => {
+        (Event::Started { process, started_at }, Starting { run, origin, .. }) => {
             Ok(Running { run: *run, origin: *origin, process: process.clone(), started_at: *started_at })
         }
         (Event::Started { .. }, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
@@ -93,7 +97,7 @@ mod tests {
     fn all_events() -> Vec<Event> {
         let at = Timestamp::from_micros(5);
         vec![
-            Event::Reserved,
+            Event::Reserved { at: Timestamp::default() },
             Event::Released,
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
@@ -113,11 +117,11 @@ mod tests {
     fn an_ordinary_life() {
         let at = Timestamp::from_micros(5);
         let state = replay(&[
-            Event::Reserved,
+            Event::Reserved { at: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
             Event::Requeued { origin: RunOrigin::Resume },
-            Event::Reserved,
+            Event::Reserved { at: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
         ]);
         let state = state.unwrap();
@@ -129,7 +133,7 @@ mod tests {
         let at = Timestamp::from_micros(5);
         let cause = Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Code(0)) };
         let state = replay(&[
-            Event::Reserved,
+            Event::Reserved { at: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
             Event::Ended { cause, ended_at: at },

@@ -11,6 +11,7 @@ use crate::render;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The tasks
+    #[arg(conflicts_with_all = ["finished", "older_than", "batch"])]
     ids: Vec<String>,
     /// All finished ones
     #[arg(long)]

@@ -17,6 +17,8 @@ pub(crate) enum Sink {
     Clean,
     /// Bytes as they are, each stream on its own.
     Apart,
+    /// Not at all.
+    Nowhere,
 }
 
 /// Longest silence between two looks; the supervisor wakes us before.
@@ -53,8 +55,24 @@ pub(crate) fn step(
     request: &ReadRequest,
     sink: Sink,
 ) -> Result<ReadReply, CommandError> {
+    step_with(runtime, id, scope, request, sink, || ())
+}
+
+/// The same, doing something before anything is written.
+pub(crate) fn step_with(
+    runtime: &Runtime,
+    id: &TaskId,
+    scope: &Scope,
+    request: &ReadRequest,
+    sink: Sink,
+    before: impl FnOnce(),
+) -> Result<ReadReply, CommandError> {
     let reply = runtime.read(id.as_str(), scope, request)?;
+    if !reply.pieces.is_empty() {
+        before();
+    }
     match sink {
+        Sink::Nowhere => {}
         Sink::Raw => write(&mut std::io::stdout().lock(), &reply.bytes())?,
         Sink::Clean => write(&mut std::io::stdout().lock(), clean_text(&reply.text()).as_bytes())?,
         Sink::Apart => {

@@ -144,7 +144,7 @@ impl Arguments {
             out.write_all(clean_text(&reply.text()).as_bytes())?;
         }
         out.flush()?;
-        if reply.offset > 0 && !self.new && self.offset.is_none() && self.tail.is_none() {
+        if reply.has_earlier && !self.new && self.offset.is_none() && self.tail.is_none() {
             let id = &self.id;
             eprintln!(
                 "mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",

@@ -3,7 +3,7 @@
 use clap::Args;
 use meanwhile::Started;
 
-use super::start::start_json;
+use super::start::StartReply;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -19,7 +19,7 @@ impl Arguments {
         let runtime = context.runtime()?;
         let task = runtime.restart(&self.id, &context.scope())?;
         if context.json {
-            render::out(&format!("{}\n", start_json(&task)))?;
+            render::json(&StartReply::of(&task))?;
         } else {
             render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
         }

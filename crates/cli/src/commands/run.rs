@@ -11,11 +11,14 @@ use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 
 use super::follow::{self, Sink};
 use super::start::TaskArguments;
+use super::status;
 use super::wait::task_code;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::terminal::{Keys, RawMode};
+use crate::terminal::{Keys, ProgressLine, RawMode};
 
+/// Silence after which a line says what is going on.
+const SILENCE: Duration = Duration::from_secs(1);
 /// How soon a key or Ctrl-C is noticed while the task is silent.
 const NOTICE: Duration = Duration::from_millis(100);
 const CTRL_B: u8 = 2;
@@ -49,11 +52,11 @@ impl Arguments {
             return Ok(0);
         }
         let task = runtime.task(id.as_str(), &context.scope())?;
-        if task.exit_code.is_none() || task.status != meanwhile::model::Status::Completed {
-            let cause = task.cause.clone().unwrap_or_default();
-            if task.exit_code.is_none() {
-                eprintln!("mw: {id} {}: {cause}", task.status.word());
-            }
+        if context.json {
+            return status::show(context, &runtime, &task, status::LINES).map(|_| task_code(&task));
+        }
+        if task.exit_code.is_none() {
+            eprintln!("mw: {id} {}: {}", task.status.word(), task.cause.clone().unwrap_or_default());
         }
         Ok(task_code(&task))
     }
@@ -111,14 +114,27 @@ fn stream(
         max_bytes: 1 << 20,
         ..ReadRequest::default()
     };
+    let sink = if context.json { Sink::Nowhere } else { Sink::Apart };
+    let mut progress = ProgressLine::new(context.json);
+    let begun = Instant::now();
+    let mut last_output = begun;
     let mut handled = 0;
     std::thread::scope(|scope| {
         loop {
             // Asked before the read: what is read afterwards is all there is.
-            let ended = runtime.task(id.as_str(), &context.scope())?.status.is_terminal();
-            let reply = follow::step(runtime, id, &context.scope(), &request, Sink::Apart)?;
+            let task = runtime.task(id.as_str(), &context.scope())?;
+            let ended = task.status.is_terminal();
+            if last_output.elapsed() >= SILENCE && !ended {
+                progress.show(runtime, &[task], begun);
+            }
+            let reply =
+                follow::step_with(runtime, id, &context.scope(), &request, sink, || progress.clear())?;
+            if !reply.pieces.is_empty() {
+                last_output = Instant::now();
+            }
             request.from = From::Offset(reply.next_offset);
             if reply.eof || (ended && reply.next_offset >= reply.end) {
+                progress.clear();
                 return Ok(false);
             }
             if keyboard.detach.load(Ordering::Relaxed) || detach_at.is_some_and(|at| Instant::now() >= at) {

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{
-    CommandSpec, EnvVar, Io, Lifetime, RawText, TaskKind, Timestamp, parse_duration_ms, parse_size,
+    CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, Timestamp, parse_duration_ms,
+    parse_size,
 };
-use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, TaskRequest};
-use serde_json::json;
+use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
+use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -127,23 +128,36 @@ impl Arguments {
         let runtime = context.runtime()?;
         let started = self.task.start(context, &runtime)?;
         if context.json {
-            println!("{}", start_json(&started.task));
+            render::json(&StartReply::of(&started.task))?;
         } else {
-            print!("{}", render::started(&started, context.colour()));
+            render::out(&render::started(&started, context.colour()))?;
         }
+        // The end of the process closes the database faster than we could.
+        std::mem::forget(runtime);
         Ok(0)
     }
 }
 
 /// The reply of every command that starts something.
-pub(crate) fn start_json(task: &meanwhile::Task) -> serde_json::Value {
-    json!({
-        "id": task.id,
-        "status": task.status,
-        "pid": task.pid,
-        "output_path": task.output_path,
-        "queue_position": task.queue_position,
-    })
+#[derive(Serialize)]
+pub(crate) struct StartReply<'a> {
+    id: &'a TaskId,
+    status: Status,
+    pid: Option<u32>,
+    output_path: &'a str,
+    queue_position: Option<u32>,
+}
+
+impl<'a> StartReply<'a> {
+    pub(crate) fn of(task: &'a Task) -> Self {
+        Self {
+            id: &task.id,
+            status: task.status,
+            pid: task.pid,
+            output_path: &task.output_path,
+            queue_position: task.queue_position,
+        }
+    }
 }
 
 impl TaskArguments {

@@ -1,12 +1,14 @@
 //! `mw status`: one task and its last lines.
 
 use clap::Args;
-use meanwhile::{From, ReadRequest, clean_text};
+use meanwhile::{From, ReadRequest, Runtime, Task, clean_text};
 
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
 
+/// How many lines are shown unless asked otherwise.
+pub(crate) const LINES: u64 = 20;
 /// Most bytes of output a status shows.
 const MOST_BYTES: u64 = 8192;
 
@@ -15,7 +17,7 @@ pub(crate) struct Arguments {
     /// The task
     id: String,
     /// How many of its last lines to show
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    #[arg(long, value_name = "N", default_value_t = LINES)]
     lines: u64,
 }
 
@@ -23,26 +25,28 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         let task = runtime.task(&self.id, &context.scope())?;
-        let output = if self.lines == 0 {
-            String::new()
-        } else {
-            let request =
-                ReadRequest { from: From::TailLines(self.lines), max_bytes: 0, ..ReadRequest::default() };
-            // A log that is gone is no reason to hide the rest.
-            let text = runtime
-                .read(task.id.as_str(), &context.scope(), &request)
-                .map(|reply| clean_text(&reply.text()));
-            last_bytes(&text.unwrap_or_default())
-        };
-        if context.json {
-            let mut value = serde_json::to_value(&task).map_err(std::io::Error::from)?;
-            value["output"] = output.into();
-            render::out(&format!("{value}\n"))?;
-        } else {
-            render::out(&render::status(&task, &output, context.colour()))?;
-        }
-        Ok(0)
+        show(context, &runtime, &task, self.lines)
     }
+}
+
+/// Prints a task and its last lines.
+pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64) -> CommandResult {
+    let output = if lines == 0 {
+        String::new()
+    } else {
+        let request = ReadRequest { from: From::TailLines(lines), max_bytes: 0, ..ReadRequest::default() };
+        // A log that is gone is no reason to hide the rest.
+        let text = runtime.read(task.id.as_str(), &context.scope(), &request);
+        last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
+    };
+    if context.json {
+        let mut value = serde_json::to_value(task).map_err(std::io::Error::from)?;
+        value["output"] = output.into();
+        render::out(&format!("{value}\n"))?;
+    } else {
+        render::out(&render::status(task, &output, context.colour()))?;
+    }
+    Ok(0)
 }
 
 fn last_bytes(text: &str) -> String {

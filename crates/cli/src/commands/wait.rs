@@ -62,7 +62,11 @@ impl Arguments {
         if let Some(batch) = &self.batch {
             let filter =
                 Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
-            tasks.extend(runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
+            let members = runtime.list(&filter)?.tasks;
+            if members.is_empty() {
+                return Err(meanwhile::Error::NotFound(format!("batch {batch}")).into());
+            }
+            tasks.extend(members.into_iter().map(|task| task.id));
         }
         let request = WaitRequest {
             tasks,

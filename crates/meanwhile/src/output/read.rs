@@ -108,6 +108,8 @@ pub struct ReadReply {
     pub dropped_bytes: u64,
     /// Logical end of the output.
     pub end: u64,
+    /// Whether the streams asked for have bytes before the first one shown.
+    pub has_earlier: bool,
 }
 
 impl ReadReply {
@@ -165,13 +167,16 @@ impl Runtime {
                 .map_err(Error::io("cannot read the log"))?,
             From::TailBytes(bytes) => tail_start(&view, request.stream, u64::MAX, *bytes)
                 .map_err(Error::io("cannot read the log"))?,
-            From::Cursor(reader) => self.store.cursor(reader, &task.id, request.stream.word(), run)?.min(end),
+            From::Cursor(reader) => {
+                self.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
+            }
         };
         let (pieces, next_offset) =
             take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
         if let From::Cursor(reader) = &request.from {
-            self.store.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+            self.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
         }
+        let has_earlier = misses_before(&view, request.stream, start);
         let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
         let from_tail = matches!(request.from, From::TailLines(_) | From::TailBytes(_));
         Ok(ReadReply {
@@ -182,10 +187,11 @@ impl Runtime {
             // A log that ends before the recorded end was cut by somebody.
             truncated: next_offset < end
                 || has_gap
-                || (from_tail && start > 0)
+                || (from_tail && has_earlier)
                 || (over && end < task.output_bytes),
             dropped_bytes,
             end,
+            has_earlier,
         })
     }
 
@@ -206,6 +212,11 @@ impl Runtime {
     }
 }
 
+/// Tells whether the streams asked for have bytes before an offset.
+fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
+    view.parts().iter().any(|part| part.logical < start && part.len > 0 && stream.takes(part.kind))
+}
+
 const fn nothing_yet() -> ReadReply {
     ReadReply {
         pieces: Vec::new(),
@@ -215,6 +226,7 @@ const fn nothing_yet() -> ReadReply {
         truncated: false,
         dropped_bytes: 0,
         end: 0,
+        has_earlier: false,
     }
 }
 

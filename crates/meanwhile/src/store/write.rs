@@ -96,10 +96,11 @@ impl Transaction<'_> {
 
     /// Adds a task that gets its slot at once: one write instead of two.
     pub(crate) fn insert_reserved(&self, task: &mut Task, at: Timestamp) -> Result<(), StoreError> {
-        let state = next_state(&task.state, &Event::Reserved)?;
+        let event = Event::Reserved { at };
+        let state = next_state(&task.state, &event)?;
         task.set_state(state);
         self.insert(task)?;
-        self.append_event(&task.id, task.state.run(), at, &Event::Reserved)
+        self.append_event(&task.id, task.state.run(), at, &event)
     }
 
     /// Reads a task inside the transaction.

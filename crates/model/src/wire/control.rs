@@ -32,6 +32,9 @@ pub enum Operation {
     Watch {
         /// What the asker has seen.
         offset: u64,
+        /// Whether the asker knows of the end and waits for what survivors print.
+        #[serde(default)]
+        after_end: bool,
     },
     /// End the whole tree and answer when it is gone.
     Kill {

@@ -30,8 +30,8 @@ impl Supervisor {
         let reply = match operation {
             Operation::Status => Some(self.status()),
             Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
-            Operation::Watch { offset } => {
-                self.grown_reply(offset).or_else(|| self.wait(slot, Interest::Output(offset)))
+            Operation::Watch { offset, after_end } => {
+                self.grown_reply(offset, after_end).or_else(|| self.wait(slot, Interest::Output(offset)))
             }
             Operation::Kill { by, signal, grace_ms } => {
                 self.kill(by, signal, grace_ms);
@@ -63,9 +63,9 @@ impl Supervisor {
         self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
     }
 
-    fn grown_reply(&self, seen: u64) -> Option<ControlReply> {
+    fn grown_reply(&self, seen: u64, after_end: bool) -> Option<ControlReply> {
         let (end, ended) = (self.run.files.log.end(), self.record.is_some());
-        (end > seen || ended).then_some(ControlReply::Grown { output_bytes: end, ended })
+        (end > seen || (ended && !after_end)).then_some(ControlReply::Grown { output_bytes: end, ended })
     }
 
     fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::ptr;
 
 use mw_model::Exit;
@@ -97,13 +98,17 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 }
 
 /// Living descendants of a process, with their start times.
+///
+/// Another supervisor and all below it are left out: a task that was started from inside a task is a
+/// task of its own, although its watchers become our children when their starter has ended.
 pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
+    let own = executable("self");
     let mut found = BTreeMap::new();
     let mut seen = BTreeSet::from([root]);
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
         for child in children(pid) {
-            if seen.insert(child) {
+            if seen.insert(child) && (own.is_none() || executable(&child.to_string()) != own) {
                 open.push(child);
                 if let Some(ticks) = start_ticks(child) {
                     found.insert(child, ticks);
@@ -112,6 +117,12 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
         }
     }
     found
+}
+
+/// Device and inode of the file a process executes.
+fn executable(pid: &str) -> Option<(u64, u64)> {
+    let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 fn children(pid: u32) -> Vec<u32> {
@@ -144,7 +155,11 @@ fn all_pids() -> Vec<u32> {
 
 /// Living processes whose environment carries this entry, with their start times.
 pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
+    let own = executable("self");
     let carries = |pid: &u32| {
+        if own.is_some() && executable(&pid.to_string()) == own {
+            return false;
+        }
         let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
     };
