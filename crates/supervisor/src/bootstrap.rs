@@ -1,12 +1,16 @@
 //! From a command line and one message on stdin to a supervised command: who forks whom.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::process::ExitCode;
 
+use mw_model::RawText;
 use mw_model::wire::{Answer, JournalEntry, Launch, START_VERSION, StartMessage};
 
+use crate::cgroup::Cgroup;
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
@@ -70,6 +74,16 @@ pub(crate) struct Run {
     pub(crate) board: Board,
     pub(crate) files: Files,
     pub(crate) events: ChildEvents,
+    pub(crate) cgroup: Option<Cgroup>,
+}
+
+impl Run {
+    /// Removes the task's control group, which is empty now.
+    pub(crate) fn remove_cgroup(&self) {
+        if let Some(cgroup) = &self.cgroup {
+            cgroup.remove();
+        }
+    }
 }
 
 /// The supervisor's `main`. Returns in the first of its processes only.
@@ -105,7 +119,11 @@ fn guard(address: &Address) {
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
         let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
-        Ok(Run { number: address.run, message, board, files, events })
+        let cgroup = match address.purpose {
+            Purpose::Spawn => Cgroup::make(&message.task),
+            Purpose::Adopt => find_cgroup(address.run),
+        };
+        Ok(Run { number: address.run, message, board, files, events, cgroup })
     });
     let run = match run {
         Ok(run) => run,
@@ -179,6 +197,16 @@ fn read_message() -> Option<Result<StartMessage, Refusal>> {
     }))
 }
 
+/// The group that an earlier supervisor made for this run.
+fn find_cgroup(run: u32) -> Option<Cgroup> {
+    record::read_journal(run).into_iter().find_map(|line| match line.entry {
+        JournalEntry::Spawning { cgroup: Some(path), .. } => {
+            Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())))
+        }
+        _ => None,
+    })
+}
+
 /// Writes the one answer line. A starter that is gone does not matter.
 pub(crate) fn answer(answer: &Answer) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
@@ -192,7 +220,8 @@ pub(crate) fn answer(answer: &Answer) {
 pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
     match run.message.launch {
         Launch::Spawn { .. } => {
-            JournalEntry::Spawning { pipes: [run.files.stdout.inode(), run.files.stderr.inode()] }
+            let cgroup = run.cgroup.as_ref().map(|group| RawText::from(group.path().as_os_str().as_bytes()));
+            JournalEntry::Spawning { pipes: [run.files.stdout.inode(), run.files.stderr.inode()], cgroup }
         }
         Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
     }

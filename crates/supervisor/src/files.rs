@@ -82,7 +82,7 @@ impl Prepared {
 
 fn find_pipes(task: &str, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
     let pipes = record::read_journal(run).into_iter().find_map(|line| match line.entry {
-        JournalEntry::Spawning { pipes } => Some(pipes),
+        JournalEntry::Spawning { pipes, .. } => Some(pipes),
         _ => None,
     });
     let [stdout, stderr] = pipes.unwrap_or_default();

@@ -33,6 +33,7 @@ pub(crate) fn supervise(mut run: Run) {
         Err(refusal) => {
             let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
             record::journal(&mut run.files.journal, run.number, entry);
+            run.remove_cgroup();
             refusal.answer();
             return run.board.set_phase(Phase::Settling);
         }
@@ -77,7 +78,8 @@ fn execute(plan: &ExecPlan, run: &Run) -> Result<Process, Refusal> {
         Child { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd(), terminal: false }
     };
     run.board.set_started_ms(clock::monotonic_ms());
-    let pid = sys::spawn(plan, &streams, run.board).map_err(|(step, errno)| spawn_refusal(step, errno))?;
+    let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
+        .map_err(|(step, errno)| spawn_refusal(step, errno))?;
     Ok(identify(pid))
 }
 
@@ -127,6 +129,7 @@ pub(crate) fn conclude(run: &Run) {
     let board: Board = run.board;
     board.set_phase(Phase::Settling);
     fail_point("supervisor-settling");
+    run.remove_cgroup();
     files::remove_endpoints();
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);

@@ -19,6 +19,7 @@
 #![deny(unsafe_code)]
 
 mod bootstrap;
+mod cgroup;
 mod clock;
 mod control;
 mod ending;

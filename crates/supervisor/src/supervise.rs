@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::bootstrap::Run;
 use crate::clock;
 use crate::control::{Connections, Interest};
-use crate::ending::{Ending, Step};
+use crate::ending::{Ending, SIGKILL, Step};
 use crate::fail_point::fail_point;
 use crate::files;
 use crate::launch::Begun;
@@ -246,6 +246,11 @@ impl Supervisor {
         };
         let living = self.living();
         let reached = Tree::signal(&living, signal);
+        if signal == SIGKILL
+            && let Some(cgroup) = &self.run.cgroup
+        {
+            cgroup.kill();
+        }
         let grace_ms = self.grace_ms;
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);
@@ -253,7 +258,12 @@ impl Supervisor {
     }
 
     fn living(&self) -> BTreeMap<u32, u64> {
-        self.tree.living(self.settle)
+        let mut living = self.tree.living(self.settle);
+        if let Some(cgroup) = &self.run.cgroup {
+            // What left the family is still in the group.
+            living.extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
+        }
+        living
     }
 
     /// Looks whether the first process has ended.

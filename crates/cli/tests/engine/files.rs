@@ -140,7 +140,7 @@ fn the_log_path_names_a_file_that_tail_can_follow() {
     let home = home();
     let answer = home.mw(["start", "--json", &children::gated("go", 0)]).exits(0).json();
     let path = answer["output_path"].as_str().unwrap();
-    mw_testkit::wait_until(mw_testkit::SOON, "the log has the line", || {
+    wait_until(mw_testkit::SOON, "the log has the line", || {
         (fs::read_to_string(path).ok()? == "waiting\n").then_some(())
     });
 }

@@ -9,6 +9,7 @@ mod bad_ids;
 mod bad_input;
 mod bad_places;
 mod cap;
+mod cgroup;
 mod files;
 mod follow;
 mod handles;

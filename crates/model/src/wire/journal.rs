@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::TimeLimit;
+use crate::raw_text::RawText;
 use crate::state::Process;
 use crate::time::Timestamp;
 
@@ -32,6 +33,9 @@ pub enum JournalEntry {
         /// Inodes of the pipes that are its stdout and stderr, by which an adopter finds them again.
         #[serde(default)]
         pipes: [u64; 2],
+        /// Directory of its control group, where it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cgroup: Option<RawText>,
     },
     /// It could not be executed.
     NotExecuted {

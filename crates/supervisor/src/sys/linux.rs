@@ -58,6 +58,30 @@ impl AsFd for ChildEvents {
     }
 }
 
+/// Forks with the parent held until the child has executed something or is gone.
+///
+/// Memory is not shared (no `CLONE_VM`), so the child is an ordinary fork; holding the parent only
+/// makes the outcome of the exec known without a pipe. With a control group, the child begins its life
+/// in it.
+pub(super) fn fork_until_exec(cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
+    const CLONE_INTO_CGROUP: u64 = 1 << 33;
+    if let Some(cgroup) = cgroup {
+        let mut arguments = [0_u64; 11];
+        arguments[0] = libc::CLONE_VFORK as u64 | CLONE_INTO_CGROUP;
+        arguments[4] = libc::SIGCHLD as u64;
+        arguments[10] = cgroup.as_raw_fd() as u64;
+        // SAFETY: eleven words as in the kernel's clone_args: flags first, the exit signal at 4, the
+        // group's descriptor at 10; without CLONE_VM and without a stack this is a fork.
+        let pid = unsafe { libc::syscall(libc::SYS_clone3, arguments.as_ptr(), size_of_val(&arguments)) };
+        if pid >= 0 {
+            return pid as libc::pid_t;
+        }
+    }
+    let flags = libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: without CLONE_VM this is a fork; a null stack means the same stack, copied on write.
+    unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+}
+
 /// Gives every signal its default action, also the two that the C library keeps to itself.
 pub(super) fn default_all_signals() {
     const LAST_SIGNAL: i32 = 64;

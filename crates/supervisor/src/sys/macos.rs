@@ -58,6 +58,12 @@ impl AsFd for ChildEvents {
     }
 }
 
+/// Forks; there is nothing to hold the parent with, and there are no control groups.
+pub(super) fn fork_until_exec(_cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
+    // SAFETY: single-threaded; the child only calls async-signal-safe functions before exec.
+    unsafe { libc::fork() }
+}
+
 /// Gives every signal its default action.
 pub(super) fn default_all_signals() {
     for signal in 1..32 {

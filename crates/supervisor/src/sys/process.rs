@@ -77,11 +77,16 @@ pub(crate) struct Child<'fd> {
 ///
 /// The child writes its pid to the board first, so that the guardian can find it even if this
 /// process dies before the call returns.
-pub(crate) fn spawn(plan: &ExecPlan, streams: &Child<'_>, board: Board) -> Result<u32, (SpawnStep, i32)> {
+pub(crate) fn spawn(
+    plan: &ExecPlan,
+    streams: &Child<'_>,
+    board: Board,
+    cgroup: Option<BorrowedFd<'_>>,
+) -> Result<u32, (SpawnStep, i32)> {
     let argv = pointers(&plan.argv);
     let env = pointers(&plan.env);
     let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
-    match fork_until_exec() {
+    match super::platform::fork_until_exec(cgroup) {
         -1 => Err((SpawnStep::Execute, last_errno())),
         0 => {
             // SAFETY: getpid has no preconditions.
@@ -97,24 +102,6 @@ pub(crate) fn spawn(plan: &ExecPlan, streams: &Child<'_>, board: Board) -> Resul
                 Err(failure)
             }
         },
-    }
-}
-
-/// Forks with the parent held until the child has executed something or is gone.
-///
-/// Memory is not shared (no `CLONE_VM`), so the child is an ordinary fork; holding the parent only
-/// makes the outcome of the exec known without a pipe.
-fn fork_until_exec() -> libc::pid_t {
-    #[cfg(target_os = "linux")]
-    {
-        let flags = libc::CLONE_VFORK | libc::SIGCHLD;
-        // SAFETY: without CLONE_VM this is a fork; a null stack means the same stack, copied on write.
-        unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        // SAFETY: single-threaded; the child only calls async-signal-safe functions before exec.
-        unsafe { libc::fork() }
     }
 }
 

@@ -1,0 +1,73 @@
+//! Control groups, where one is delegated to the starter.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mw_testkit::{alive, children, wait_until};
+
+use crate::home;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// A group made for one test below the unified hierarchy.
+struct Delegated(PathBuf);
+
+impl Delegated {
+    /// Makes a group, or says why there can be none.
+    fn make(name: &str) -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let line = mounts.lines().find(|line| line.contains(" - cgroup2 "));
+        let Some(mount) = line.and_then(|line| line.split(' ').nth(4)) else {
+            println!("skipped: no unified cgroup hierarchy is mounted here");
+            return None;
+        };
+        let path = Path::new(mount).join(format!("mw-test-{name}-{}", std::process::id()));
+        match fs::create_dir(&path) {
+            Ok(()) => Some(Self(path)),
+            Err(error) => {
+                println!("skipped: {} cannot be made: {error}", path.display());
+                None
+            }
+        }
+    }
+
+    /// A shell line that moves the shell into the group and then runs `mw`.
+    fn enter(&self, mw: &str) -> String {
+        format!("echo $$ > {}/cgroup.procs && exec {mw}", self.0.display())
+    }
+
+    fn task_groups(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.0).unwrap().flatten().map(|entry| entry.path());
+        entries.filter(|path| path.is_dir()).collect()
+    }
+}
+
+impl Drop for Delegated {
+    fn drop(&mut self) {
+        for group in self.task_groups() {
+            let _ = fs::remove_dir(group);
+        }
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
+    let Some(group) = Delegated::make("own") else { return };
+    let home = home();
+    let script = format!("{}\n{}\nexec sleep 600", children::leave_setsid("one"), children::leave_double_fork("two"));
+    fs::write(home.work().join("script"), script).unwrap();
+    let line = group.enter("\"$MW\" start --json \"$(cat script)\"");
+    let reply = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).arg("-c").arg(&line).run();
+    let id = reply.json()["id"].as_str().unwrap().to_owned();
+    let escaped: Vec<u32> = ["one", "two"].iter().map(|name| home.pid_in(name)).collect();
+    assert_eq!(group.task_groups().len(), 1);
+    let members = fs::read_to_string(group.task_groups()[0].join("cgroup.procs")).unwrap();
+    for pid in &escaped {
+        assert!(members.lines().any(|line| line == pid.to_string()), "{pid} is not among {members}");
+    }
+    let _ = home.mw(["kill", &id]).ok();
+    assert!(escaped.iter().all(|pid| !alive(*pid)));
+    wait_until(DEADLINE, "the group is gone", || group.task_groups().is_empty().then_some(()));
+}

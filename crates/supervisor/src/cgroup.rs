@@ -1,0 +1,110 @@
+//! A control group per task, where a group of our own is delegated to us.
+//!
+//! The subreaper finds whatever a task forks; a group also finds it when all supervisors of the task
+//! were killed, and ends it in one stroke. Without a delegated group everything works the same, found
+//! by descent and by the mark in the environment.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+
+const PREFIX: &str = "meanwhile-";
+
+/// The group of one task.
+pub(crate) struct Cgroup {
+    path: PathBuf,
+    directory: File,
+}
+
+impl Cgroup {
+    /// Makes a group for a task below our own. Nothing where that is not ours to divide.
+    pub(crate) fn make(task: &str) -> Option<Self> {
+        let path = base_group()?.join(format!("{PREFIX}{task}"));
+        fs::create_dir(&path).ok()?;
+        match File::open(&path) {
+            Ok(directory) => Some(Self { path, directory }),
+            Err(_) => {
+                let _ = fs::remove_dir(&path);
+                None
+            }
+        }
+    }
+
+    /// Opens the group that a predecessor made.
+    pub(crate) fn find(path: &Path) -> Option<Self> {
+        Some(Self { path: path.to_owned(), directory: File::open(path).ok()? })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        let text = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
+        text.lines().filter_map(|line| line.parse().ok()).collect()
+    }
+
+    /// Ends every process of the group, however fast they fork.
+    pub(crate) fn kill(&self) {
+        let _ = fs::write(self.path.join("cgroup.kill"), "1");
+    }
+
+    /// Removes the group; it must be empty.
+    pub(crate) fn remove(&self) {
+        let _ = fs::remove_dir(&self.path);
+    }
+}
+
+impl AsFd for Cgroup {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+}
+
+/// The group below which a task's group is made.
+///
+/// A supervisor that was started from inside a task is in that task's group; it leaves it, so that the
+/// end of the one is not the end of the other.
+fn base_group() -> Option<PathBuf> {
+    let own = own_group()?;
+    let is_a_tasks = own.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    if !is_a_tasks {
+        return Some(own);
+    }
+    let parent = own.parent()?;
+    fs::write(parent.join("cgroup.procs"), std::process::id().to_string()).ok()?;
+    Some(parent.to_owned())
+}
+
+/// The directory of the group we are in, if it is another than the root and ours to write.
+fn own_group() -> Option<PathBuf> {
+    let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let group =
+        membership.lines().find_map(|line| line.strip_prefix("0::/")).filter(|group| !group.is_empty())?;
+    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+    let path = Path::new(mount_point(&mounts)?).join(group);
+    let writable = rustix::fs::access(path.join("cgroup.procs"), rustix::fs::Access::WRITE_OK).is_ok();
+    writable.then_some(path)
+}
+
+/// Where the unified hierarchy is mounted.
+fn mount_point(mounts: &str) -> Option<&str> {
+    mounts.lines().find_map(|line| {
+        let (before, after) = line.split_once(" - ")?;
+        after.starts_with("cgroup2 ").then(|| before.split(' ').nth(4)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unified_hierarchy_is_found_among_mounts() {
+        let mounts = "25 1 0:22 / /proc rw - proc proc rw\n\
+                      31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                      30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+        assert_eq!(mount_point(mounts), Some("/sys/fs/cgroup"));
+        assert_eq!(mount_point("25 1 0:22 / /proc rw - proc proc rw\n"), None);
+    }
+}
