@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::home::Home;
+use crate::platform;
 
 static COUNT: AtomicU32 = AtomicU32::new(0);
 
@@ -71,7 +72,6 @@ pub(crate) fn ring(home: &Home) {
 
 /// Socket addresses hold 108 bytes; a long path is reached through a descriptor of its directory.
 pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
-    use std::os::fd::AsRawFd;
     const LONGEST: usize = 100;
     if path.as_os_str().len() <= LONGEST {
         return act(path);
@@ -80,5 +80,8 @@ pub(crate) fn short<T>(path: &Path, act: impl FnOnce(&Path) -> io::Result<T>) ->
         return act(path);
     };
     let directory = fs::File::open(parent)?;
-    act(&PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name))
+    match platform::short_path(&directory) {
+        Some(short) => act(&short.join(name)),
+        None => act(path),
+    }
 }

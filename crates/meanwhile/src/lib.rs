@@ -28,6 +28,7 @@ mod home;
 mod kill;
 mod launch;
 mod output;
+mod platform;
 mod queue;
 mod reconcile;
 mod restart;

@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
 use crate::launch::{self, Purpose, Supervisor};
+use crate::platform;
 use crate::queue;
 use crate::runtime::Runtime;
 use crate::store::{Change, Transaction, new_task};
@@ -165,8 +166,7 @@ impl Runtime {
     }
 
     fn boot_time(&self) -> Timestamp {
-        let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
-        Timestamp::from_micros(self.clock.now().as_micros() - up.tv_sec * 1_000_000 - up.tv_nsec / 1000)
+        Timestamp::from_micros(self.clock.now().as_micros() - platform::uptime_us())
     }
 
     /// Turns what was found into events.

@@ -141,7 +141,7 @@ fn guard(address: &Address) {
 fn prepare(address: &Address) -> Result<(Board, Prepared), Refusal> {
     enter_directory().map_err(|error| Refusal::system("task directory", &error))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    sys::become_subreaper();
     let journal = take_lock()?;
     if address.purpose == Purpose::Spawn && already_ran(address.run) {
         return Err(Refusal::busy("this run was started already"));

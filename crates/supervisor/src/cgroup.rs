@@ -67,7 +67,8 @@ impl AsFd for Cgroup {
 /// end of the one is not the end of the other.
 fn base_group() -> Option<PathBuf> {
     let own = own_group()?;
-    let is_a_tasks = own.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
+    let is_a_tasks =
+        own.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));
     if !is_a_tasks {
         return Some(own);
     }

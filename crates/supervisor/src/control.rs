@@ -6,6 +6,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use mw_model::wire::{CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
+use crate::sys;
+
 /// Longest request line; a paste of a megabyte comes in parts.
 const LONGEST_LINE: usize = 256 << 10;
 /// Most connections at a time; a further one is closed at once and its asker falls back to looking.
@@ -138,9 +140,5 @@ impl Connection {
 }
 
 fn same_user(stream: &UnixStream) -> bool {
-    peer_uid(stream).is_some_and(|uid| uid == rustix::process::getuid().as_raw() || uid == 0)
-}
-
-fn peer_uid(stream: &UnixStream) -> Option<u32> {
-    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+    sys::peer_uid(stream).is_some_and(|uid| uid == rustix::process::getuid().as_raw() || uid == 0)
 }

@@ -8,12 +8,12 @@ use std::path::Path;
 
 use mw_model::Io;
 use mw_model::wire::{CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, STDIN_FIFO, StartMessage};
-use rustix::fs::{CWD, FlockOperation, Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::log::Log;
 use crate::pipe::OutputPipe;
 use crate::record;
-use crate::sys::Board;
+use crate::sys::{self, Board};
 use crate::terminal::Terminal;
 use crate::tree::Tree;
 
@@ -120,7 +120,7 @@ pub(crate) fn open_stdin_for_command() -> io::Result<OwnedFd> {
 fn open_stdin(launch: &Launch) -> io::Result<OwnedFd> {
     if matches!(launch, Launch::Spawn { .. }) {
         let _ = fs::remove_file(STDIN_FIFO);
-        rustix::fs::mkfifoat(CWD, STDIN_FIFO, Mode::RUSR | Mode::WUSR)?;
+        sys::make_fifo(STDIN_FIFO)?;
     }
     // A writing end cannot be opened while nobody reads, so somebody does for a moment.
     let _reader =

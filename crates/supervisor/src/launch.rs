@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use mw_model::wire::{Answer, JournalEntry, Launch};
 use mw_model::{Process, Timestamp};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
@@ -14,7 +14,7 @@ use crate::fail_point::fail_point;
 use crate::files;
 use crate::record;
 use crate::supervise::{Leader, Supervisor};
-use crate::sys::{self, Board, Child, ExecPlan, Phase, SpawnStep};
+use crate::sys::{self, Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
 
 /// The task's first process, just begun or just found.
 pub(crate) struct Begun {
@@ -25,7 +25,7 @@ pub(crate) struct Begun {
 
 /// Starts (or adopts) the command and looks after it to its end.
 pub(crate) fn supervise(mut run: Run) {
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    sys::become_subreaper();
     let entry = opening_entry(&run);
     record::journal(&mut run.files.journal, run.number, entry);
     let begun = match begin(&run) {
@@ -109,8 +109,8 @@ fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
 /// Takes hold of a process that is somebody else's child.
 pub(crate) fn adopt(process: &Process) -> Leader {
     let same = process.boot_id == sys::boot_id();
-    let handle = Pid::from_raw(process.pid as i32).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    // The pidfd first, the identity behind it: what it holds now can no longer be exchanged.
+    let handle = ProcessHandle::open(process.pid);
+    // The hold first, the identity behind it: what it holds now can no longer be exchanged.
     let alive = sys::start_ticks(process.pid) == Some(process.start_ticks);
     Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None }
 }

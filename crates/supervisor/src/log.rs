@@ -15,9 +15,8 @@ use mw_model::wire::{
     Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, drop_marker, segments,
 };
 use rustix::io::Errno;
-use rustix::pipe::{SpliceFlags, splice};
 
-use crate::sys::Board;
+use crate::sys::{self, Board};
 
 mod compact;
 
@@ -230,8 +229,7 @@ impl Log {
         }
         self.announce(stream, now_us)?;
         let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
-        let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
-        match splice(source, None, &self.file, None, room, flags) {
+        match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;
                 self.end += moved as u64;
@@ -319,7 +317,7 @@ impl Log {
     }
 
     fn discard(&mut self, source: &impl AsFd) -> Moved {
-        match splice(source, None, &self.null, None, CHUNK, SpliceFlags::NONBLOCK) {
+        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_away(source)) {
             Ok(gone) => {
                 self.end += gone as u64;
                 self.count_drop(gone as u64);
@@ -393,6 +391,11 @@ impl Log {
         self.board.set_pending_drop(self.end);
         Ok(())
     }
+}
+
+/// For systems that cannot splice.
+fn read_away(source: &impl AsFd) -> Result<usize, Errno> {
+    rustix::io::read(source, &mut [0; 4096])
 }
 
 fn fresh(path: &Path) -> io::Result<File> {

@@ -4,7 +4,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::fstat;
-use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 
 use crate::log::CHUNK;
 use crate::sys;
@@ -17,10 +16,8 @@ pub(crate) struct OutputPipe {
 
 impl OutputPipe {
     pub(crate) fn new() -> io::Result<Self> {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        let (read, write) = sys::new_pipe(CHUNK)?;
         rustix::io::ioctl_fionbio(&read, true)?;
-        // Best effort: the kernel limits how much pipe memory one user may ask for.
-        let _ = fcntl_setpipe_size(&read, CHUNK);
         Ok(Self { read, write })
     }
 

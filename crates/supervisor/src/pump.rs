@@ -3,11 +3,11 @@
 use std::os::fd::AsFd;
 
 use rustix::io::Errno;
-use rustix::pipe::{SpliceFlags, splice};
 
 use crate::clock;
 use crate::files::Files;
 use crate::log::{CHUNK, Log, Moved, Stream};
+use crate::sys;
 
 /// Most bytes taken per stream before other work gets its turn.
 const TURN_BYTES: u64 = 8 << 20;
@@ -38,7 +38,7 @@ fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
 /// A terminal cannot be spliced into a file, so its output goes through the stdout pipe.
 fn drain_terminal(terminal: &impl AsFd, pipe: &impl AsFd) {
     loop {
-        match splice(terminal, None, pipe, None, CHUNK, SpliceFlags::NONBLOCK) {
+        match sys::move_bytes(terminal, pipe, CHUNK) {
             Ok(0) | Err(Errno::AGAIN | Errno::IO) => return,
             Ok(_) => {}
             Err(_) => return copy_terminal(terminal, pipe),

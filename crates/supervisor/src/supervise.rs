@@ -1,7 +1,7 @@
 //! The loop: output, control, children, timers, until the tree is empty.
 
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
 use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION};
@@ -17,7 +17,7 @@ use crate::files;
 use crate::launch::Begun;
 use crate::pump::pump;
 use crate::record;
-use crate::sys::{self, Phase, WaitResult};
+use crate::sys::{self, Phase, ProcessHandle, WaitResult};
 use crate::tree::{self, Tree};
 use crate::watchdog::Watchdog;
 
@@ -35,8 +35,8 @@ const RECHECK_MS: u64 = 200;
 pub(crate) enum Leader {
     /// Our child: the kernel tells us.
     Child(u32),
-    /// Somebody else's child, held by a pidfd; the moment its end was seen, if it was.
-    Foreign { handle: Option<OwnedFd>, ended_ms: Option<u64> },
+    /// Somebody else's child, held by a handle; the moment its end was seen, if it was.
+    Foreign { handle: Option<ProcessHandle>, ended_ms: Option<u64> },
     /// Over and recorded.
     Ended,
 }

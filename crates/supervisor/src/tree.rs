@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use mw_model::wire::Survivor;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::sys;
+use crate::sys::{self, ProcessHandle};
 
 /// Where to look for a task's processes.
 pub(crate) struct Tree {
@@ -51,27 +50,15 @@ impl Tree {
 
     /// Sends a signal to each process that still is the one it was; returns those that got it.
     pub(crate) fn signal(processes: &BTreeMap<u32, u64>, number: i32) -> Vec<u32> {
-        processes
-            .iter()
-            .filter(|(pid, ticks)| send(**pid, **ticks, number).is_some())
-            .map(|(pid, _)| *pid)
-            .collect()
+        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, number)).map(|(pid, _)| *pid).collect()
     }
 }
 
-/// A pid may be reused between looking and signalling, so a pidfd is taken and the start time checked
+/// A pid may be reused between looking and signalling, so a hold is taken and the start time checked
 /// again behind it.
-fn send(pid: u32, start_ticks: u64, number: i32) -> Option<()> {
-    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    let signal = Signal::from_named_raw(number)?;
-    match pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(handle) => {
-            let same = sys::start_ticks(pid.as_raw_nonzero().get() as u32) == Some(start_ticks);
-            same.then(|| pidfd_send_signal(handle, signal).ok()).flatten()
-        }
-        Err(rustix::io::Errno::NOSYS) => rustix::process::kill_process(pid, signal).ok(),
-        Err(_) => None,
-    }
+fn send(pid: u32, start_ticks: u64, number: i32) -> bool {
+    let handle = ProcessHandle::open(pid);
+    handle.is_some_and(|handle| sys::start_ticks(pid) == Some(start_ticks) && handle.signal(number))
 }
 
 /// Names processes for a receipt or a record.

@@ -138,6 +138,7 @@ fn stream(
                 return Ok(false);
             }
             if keyboard.detach.load(Ordering::Relaxed) || detach_at.is_some_and(|at| Instant::now() >= at) {
+                progress.clear();
                 return Ok(true);
             }
             let asked = interrupts.load(Ordering::Relaxed);

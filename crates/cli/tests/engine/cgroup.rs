@@ -56,7 +56,8 @@ impl Drop for Delegated {
 fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
     let Some(group) = Delegated::make("own") else { return };
     let home = home();
-    let script = format!("{}\n{}\nexec sleep 600", children::leave_setsid("one"), children::leave_double_fork("two"));
+    let script =
+        format!("{}\n{}\nexec sleep 600", children::leave_setsid("one"), children::leave_double_fork("two"));
     fs::write(home.work().join("script"), script).unwrap();
     let line = group.enter("\"$MW\" start --json \"$(cat script)\"");
     let reply = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).arg("-c").arg(&line).run();

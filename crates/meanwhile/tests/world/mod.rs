@@ -7,9 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use meanwhile::model::{
-    CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, TaskState,
-};
+use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, TaskState};
 use meanwhile::{
     AtCapacity, Filter, IfRunning, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest,
 };
@@ -194,20 +192,46 @@ impl World {
 
     /// Checks that everything ended as it had to.
     pub fn check_endings(&self) {
-        let tasks: Vec<_> =
-            self.known.iter().map(|known| self.runtime.task(known.id.as_str(), &Scope::All).unwrap()).collect();
+        let tasks: Vec<_> = self
+            .known
+            .iter()
+            .map(|known| self.runtime.task(known.id.as_str(), &Scope::All).unwrap())
+            .collect();
         for (known, task) in self.known.iter().zip(&tasks) {
             let free = known.asked.after.iter().all(|at| tasks[*at].status == Status::Completed);
             let own = if known.asked.code == 0 { Status::Completed } else { Status::Failed };
             let fits = match (free, task.status) {
                 (true, status) if status == own => task.exit_code == Some(known.asked.code),
-                (false, Status::Cancelled) => known.killed || task.cause.as_ref().unwrap().contains("skipped"),
+                (false, Status::Cancelled) => {
+                    known.killed || task.cause.as_ref().unwrap().contains("skipped")
+                }
                 (true, Status::Cancelled) => known.killed,
                 _ => false,
             };
             assert!(fits, "{:?} ended as {:?} ({:?})", known.asked, task.status, task.cause);
         }
     }
+}
+
+impl Drop for World {
+    /// Lets everything end that a failed case left running; nothing may write here once the directory is gone.
+    fn drop(&mut self) {
+        let _ = fs::remove_file(self.dir.path().join(ALIVE));
+        let begun = Instant::now();
+        while anybody_in(self.dir.path()) && begun.elapsed() < SOON {
+            // Tasks that still wait get their turn, see that they are not wanted, and end.
+            let _ = self.runtime.reconcile();
+            let _ = self.runtime.wait_for_ring(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Tells whether some process stands in a directory, as tasks, supervisors and settlers do.
+fn anybody_in(directory: &Path) -> bool {
+    let stands_here = |process: fs::DirEntry| {
+        fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(directory))
+    };
+    fs::read_dir("/proc").unwrap().flatten().any(stands_here)
 }
 
 fn session_name(session: usize) -> String {

@@ -6,10 +6,14 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
 use std::ptr;
 
 use mw_model::Exit;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
 pub(crate) fn close_inherited() {
@@ -91,6 +95,55 @@ pub(super) fn default_all_signals() {
         unsafe {
             libc::syscall(libc::SYS_rt_sigaction, signal, default_action.as_ptr(), ptr::null::<u64>(), 8)
         };
+    }
+}
+
+/// Makes this process the parent of every descendant that loses its own.
+pub(crate) fn become_subreaper() {
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+}
+
+/// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
+pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
+    splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
+}
+
+/// Makes a pipe that holds `size` bytes, if the kernel grants that much.
+pub(crate) fn new_pipe(size: usize) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+    // Best effort: there is a limit to how much pipe memory one user may ask for.
+    let _ = fcntl_setpipe_size(&read, size);
+    Ok((read, write))
+}
+
+/// Makes a named pipe for its owner only.
+pub(crate) fn make_fifo(name: &str) -> io::Result<()> {
+    Ok(rustix::fs::mkfifoat(rustix::fs::CWD, name, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// The user at the other end of a socket.
+pub(crate) fn peer_uid(stream: &UnixStream) -> Option<u32> {
+    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+}
+
+/// A hold on one process: whatever its pid means later, this means the same.
+pub(crate) struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    pub(crate) fn open(pid: u32) -> Option<Self> {
+        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+        pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
+    }
+
+    /// Sends a signal; tells whether the process was there to get it.
+    pub(crate) fn signal(&self, number: i32) -> bool {
+        Signal::from_named_raw(number).is_some_and(|signal| pidfd_send_signal(&self.0, signal).is_ok())
+    }
+}
+
+impl AsFd for ProcessHandle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

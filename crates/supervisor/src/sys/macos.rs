@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::process::Command;
 
 use mw_model::Exit;
+use rustix::io::Errno;
 
 /// Closes every descriptor above stderr.
 pub(crate) fn close_inherited() {
@@ -69,6 +71,66 @@ pub(super) fn default_all_signals() {
     for signal in 1..32 {
         // SAFETY: SIG_DFL is valid for all; KILL and STOP fail harmlessly.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+}
+
+/// There are no subreapers here: what loses its parent is found by its group only.
+pub(crate) fn become_subreaper() {}
+
+/// Bytes cannot be moved past our memory here; callers copy instead.
+pub(crate) fn move_bytes(_from: impl AsFd, _to: impl AsFd, _most: usize) -> Result<usize, Errno> {
+    Err(Errno::INVAL)
+}
+
+/// Makes a pipe.
+pub(crate) fn new_pipe(_size: usize) -> io::Result<(OwnedFd, OwnedFd)> {
+    let ends = rustix::pipe::pipe()?;
+    for end in [&ends.0, &ends.1] {
+        rustix::io::fcntl_setfd(end, rustix::io::FdFlags::CLOEXEC)?;
+    }
+    Ok(ends)
+}
+
+/// Makes a named pipe for its owner only.
+pub(crate) fn make_fifo(name: &str) -> io::Result<()> {
+    let name = std::ffi::CString::new(name).map_err(io::Error::other)?;
+    // SAFETY: a valid, terminated string.
+    match unsafe { libc::mkfifo(name.as_ptr(), 0o600) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// The user at the other end of a socket.
+pub(crate) fn peer_uid(stream: &UnixStream) -> Option<u32> {
+    let (mut uid, mut gid) = (0, 0);
+    // SAFETY: both pointers are valid for the call.
+    let known = unsafe { libc::getpeereid(stream.as_raw_fd(), &raw mut uid, &raw mut gid) } == 0;
+    known.then_some(uid)
+}
+
+/// A process by its pid; there is nothing better here.
+pub(crate) struct ProcessHandle {
+    pid: libc::pid_t,
+    /// Never readable: the end of the process is found by looking.
+    silent: (OwnedFd, OwnedFd),
+}
+
+impl ProcessHandle {
+    pub(crate) fn open(pid: u32) -> Option<Self> {
+        Some(Self { pid: libc::pid_t::try_from(pid).ok()?, silent: new_pipe(0).ok()? })
+    }
+
+    /// Sends a signal; tells whether the process was there to get it.
+    pub(crate) fn signal(&self, number: i32) -> bool {
+        // SAFETY: kill has no memory preconditions.
+        unsafe { libc::kill(self.pid, number) == 0 }
+    }
+}
+
+impl AsFd for ProcessHandle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.silent.0.as_fd()
     }
 }
 

@@ -11,8 +11,9 @@ mod process;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
-    ChildEvents, boot_id, close_inherited, descendants, exit_of_foreign, find_pipe, process_command,
-    reopen_read_write, start_ticks, tagged_processes,
+    ChildEvents, ProcessHandle, become_subreaper, boot_id, close_inherited, descendants, exit_of_foreign,
+    find_pipe, make_fifo, move_bytes, new_pipe, peer_uid, process_command, reopen_read_write, start_ticks,
+    tagged_processes,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, look_at_exit, reap, spawn,

@@ -1,0 +1,16 @@
+//! Linux.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+/// Returns how long the machine has been up, in microseconds, sleep included.
+pub(crate) fn uptime_us() -> i64 {
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    up.tv_sec * 1_000_000 + up.tv_nsec / 1000
+}
+
+/// Returns a short path to an open directory.
+pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
+    Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
+}

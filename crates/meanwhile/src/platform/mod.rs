@@ -1,0 +1,11 @@
+//! What differs between systems. One file each, the same functions in both.
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(not(target_os = "linux"))]
+mod macos;
+
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{short_path, uptime_us};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use macos::{short_path, uptime_us};

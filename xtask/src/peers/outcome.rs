@@ -1,0 +1,37 @@
+//! How a step of a measurement can end.
+
+use std::fmt;
+use std::io;
+
+/// The result of a step.
+pub(super) type Outcome<T> = Result<T, Trouble>;
+
+/// Why a step gave no figure.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// The peer has no such verb; its cell stays empty.
+    Unsupported,
+    /// Something went wrong; the report says what.
+    Failed(String),
+}
+
+impl Trouble {
+    pub(super) fn because(what: impl Into<String>) -> Self {
+        Self::Failed(what.into())
+    }
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unsupported => f.write_str("not supported"),
+            Self::Failed(what) => f.write_str(what),
+        }
+    }
+}

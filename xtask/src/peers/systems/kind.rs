@@ -1,0 +1,76 @@
+//! Which systems there are, and which of them are installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{bare, mw, nq, pueue, tsp};
+use crate::peers::outcome::Outcome;
+use crate::peers::peer::Peer;
+use crate::peers::tools::Tools;
+
+/// A system, together with where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::peers) enum Kind {
+    Bare,
+    Mw,
+    Tsp(PathBuf),
+    Nq(PathBuf),
+    Pueue(PathBuf),
+}
+
+impl Kind {
+    /// Returns what is there, of the names given.
+    pub(in crate::peers) fn installed(wanted: Option<&[String]>) -> Vec<Self> {
+        let found = [
+            Some(Self::Bare),
+            Some(Self::Mw),
+            on_path(&["tsp", "task-spooler"]).map(Self::Tsp),
+            on_path(&["nq"]).map(Self::Nq),
+            on_path(&["pueue"]).map(Self::Pueue),
+        ];
+        let is_wanted = |kind: &Self| wanted.is_none_or(|names| names.iter().any(|name| name == kind.name()));
+        found.into_iter().flatten().filter(is_wanted).collect()
+    }
+
+    /// Returns the name in the report.
+    pub(in crate::peers) fn name(&self) -> &'static str {
+        match self {
+            Self::Bare => bare::NAME,
+            Self::Mw => "mw",
+            Self::Tsp(_) => "tsp",
+            Self::Nq(_) => "nq",
+            Self::Pueue(_) => "pueue",
+        }
+    }
+
+    /// Sets it up in a new directory under `root`.
+    pub(in crate::peers) fn open(&self, root: &Path, tools: &Tools) -> Outcome<Box<dyn Peer>> {
+        Ok(match self {
+            Self::Bare => Box::new(bare::Bare::open(root, tools)?),
+            Self::Mw => Box::new(mw::Mw::open(root, tools)?),
+            Self::Tsp(program) => Box::new(tsp::Tsp::open(program, root, tools)?),
+            Self::Nq(program) => Box::new(nq::Nq::open(program, root, tools)?),
+            Self::Pueue(program) => Box::new(pueue::Pueue::open(program, root, tools)?),
+        })
+    }
+
+    /// Returns what it says its version is; nq and the bare limit say nothing.
+    pub(in crate::peers) fn version(&self, tools: &Tools) -> Option<String> {
+        let (program, flag) = match self {
+            Self::Bare | Self::Nq(_) => return None,
+            Self::Mw => (tools.mw.join("mw"), "--version"),
+            Self::Tsp(program) => (program.clone(), "-V"),
+            Self::Pueue(program) => (program.clone(), "--version"),
+        };
+        let output = Command::new(program).arg(flag).output().ok()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let line = text.lines().next()?;
+        Some(line.split(" - ").next().unwrap_or(line).trim().to_owned())
+    }
+}
+
+fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file()))
+}

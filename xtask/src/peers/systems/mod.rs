@@ -1,0 +1,11 @@
+//! The systems that are measured, a file each.
+
+mod bare;
+mod kind;
+mod mw;
+mod mw_seed;
+mod nq;
+mod pueue;
+mod tsp;
+
+pub(super) use kind::Kind;
