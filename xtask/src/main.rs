@@ -11,6 +11,7 @@ mod command;
 mod error;
 mod generate;
 mod mask;
+mod peers;
 mod size;
 mod source;
 mod tidy;
@@ -24,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   check      everything CI checks, in CI's order; stops at the first failure
   tidy       the rules that no lint can express
-  generate   rewrite docs/reference.md from `mw reference`";
+  generate   rewrite docs/reference.md from `mw reference`
+  peers      measure mw beside the bare limit and installed peers; no part of check";
 
 fn main() -> ExitCode {
     match run() {
@@ -43,6 +45,7 @@ fn run() -> Result<(), Failure> {
         ["check"] => check::run(&workspace::root()?),
         ["tidy"] => tidy::run(&workspace::root()?),
         ["generate"] => generate::write(&workspace::root()?),
+        ["peers", options @ ..] => peers::run(&workspace::root()?, options),
         [] | ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

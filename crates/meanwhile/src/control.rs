@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mw_model::TaskId;
 use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlRequest, Operation};
@@ -21,6 +21,19 @@ impl Line {
     pub(crate) fn connect(home: &Home, id: &TaskId) -> io::Result<Self> {
         let stream = short(&home.task(id).join(CONTROL_SOCKET), |path| UnixStream::connect(path))?;
         Ok(Self { reader: BufReader::new(stream) })
+    }
+
+    /// Connects to a supervisor that may have been started only just now.
+    pub(crate) fn connect_patiently(home: &Home, id: &TaskId) -> io::Result<Self> {
+        let patience = Instant::now() + Duration::from_secs(2);
+        loop {
+            match Self::connect(home, id) {
+                Err(_) if home.is_supervised(id) && Instant::now() < patience => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                connected => return connected,
+            }
+        }
     }
 
     pub(crate) fn send(&mut self, operation: Operation) -> io::Result<()> {

@@ -10,6 +10,8 @@ use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
 
 use crate::error::{Error, Result};
 
+const CROWDED: &str = "crowded";
+
 /// A checked home directory.
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -70,6 +72,21 @@ impl Home {
         &self.root
     }
 
+    /// Tells whether tasks were waiting for slots when somebody last looked. A hint, nothing more.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.root.join(CROWDED).exists()
+    }
+
+    /// Sets that hint.
+    pub(crate) fn set_crowded(&self, crowded: bool) {
+        if crowded == self.is_crowded() {
+            return;
+        }
+        let path = self.root.join(CROWDED);
+        // Best effort: a wrong hint costs a moment.
+        let _ = if crowded { private_file(&path).map(drop) } else { fs::remove_file(&path) };
+    }
+
     /// Returns the database.
     #[must_use]
     pub fn database(&self) -> PathBuf {
@@ -121,9 +138,13 @@ impl Home {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             Err(error) => return Err(error),
         }
-        let directory = File::open(&path)?;
+        // A sweeper may take it for abandoned until it is locked.
+        let directory = match File::open(&path) {
+            Ok(directory) => directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
         directory.lock()?;
-        // A sweeper may have removed it between the two calls.
         let same = fs::metadata(&path)
             .is_ok_and(|found| directory.metadata().is_ok_and(|own| own.ino() == found.ino()));
         Ok(same.then_some(StartHold { _directory: directory, path }))
@@ -244,6 +265,10 @@ pub(crate) struct StartHold {
     _directory: File,
     /// Where the directory was when it was taken.
     pub(crate) path: PathBuf,
+}
+
+fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 fn is_locked(file: &File) -> bool {

@@ -52,7 +52,9 @@ impl Runtime {
         for (id, asked) in asked {
             receipts.push(self.receipt(id, asked?, request)?);
         }
-        self.pump_queue();
+        if self.store()?.any_waiting()? {
+            self.pump_queue();
+        }
         Ok(receipts)
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn pick(
                     picked.any_ended = true;
                 }
                 Verdict::Run if has_room(transaction, session, limits)? => {
-                    transaction.apply(&mut task, &Event::Reserved { at: now }, now, Change::default())?;
+                    transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
                     picked.to_launch.push(task);
                 }
                 Verdict::Run => return Ok(picked),

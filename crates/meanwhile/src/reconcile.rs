@@ -52,6 +52,9 @@ impl Findings {
             JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
             _ => None,
         });
+        if self.supervised {
+            return known;
+        }
         // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
         let nobody = || Process { pid: 0, start_ticks: 0, boot_id: String::new() };
         known.or_else(|| of_run().next().map(|line| (nobody(), line.at)))
@@ -364,9 +367,11 @@ impl Runtime {
     pub fn settle(&self, id: &TaskId) -> Result<()> {
         fail_point("settle-begun");
         self.reconcile_task(id)?;
-        if self.store()?.any_waiting()? {
+        let waiting = self.store()?.any_waiting()?;
+        if waiting {
             self.pump_queue();
         }
+        self.home.set_crowded(waiting);
         if let Some(task) = self.store()?.task(id, &self.home.tasks())?
             && task.status.is_terminal()
         {
@@ -418,7 +423,7 @@ fn rebuild_task(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> 
     if begun {
         transaction.apply(
             &mut task,
-            &Event::Reserved { at: spec.created_at },
+            &Event::Reserved { since: spec.created_at },
             spec.created_at,
             Change::default(),
         )?;

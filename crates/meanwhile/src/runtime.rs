@@ -158,7 +158,7 @@ impl Runtime {
             id: id.to_string(),
             message: format!("its supervisor cannot be reached: {error}"),
         };
-        let mut line = Line::connect(&self.home, id).map_err(failed)?;
+        let mut line = Line::connect_patiently(&self.home, id).map_err(failed)?;
         let _ = line.set_patience(Some(std::time::Duration::from_secs(5)));
         line.ask(operation).map_err(failed)
     }
@@ -230,14 +230,22 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: std::time::Duration) -> Result<()> {
-        let after_end = self.stored(id)?.status.is_terminal();
+        let task = self.stored(id)?;
+        let after_end = task.status.is_terminal();
         if let Ok(mut line) = Line::connect(&self.home, id) {
             let _ = line.set_patience(Some(longest));
             if line.send(Operation::Watch { offset: seen, after_end }).is_ok() {
                 let _ = line.reply();
             }
         } else {
-            self.wait_for_ring(longest.min(std::time::Duration::from_millis(50)))?;
+            // A task that was just started opens its socket in a moment; one in the queue rings.
+            let waits = matches!(task.state, TaskState::Pending { .. });
+            let moment = std::time::Duration::from_millis(5);
+            self.wait_for_ring(if waits { longest } else { longest.min(moment) })?;
+            if waits {
+                // Whoever should have started it may have been killed.
+                self.reconcile()?;
+            }
         }
         Ok(())
     }

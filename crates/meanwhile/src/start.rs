@@ -173,13 +173,16 @@ impl Runtime {
 
     fn start_in(&self, request: &TaskRequest, id: &TaskId, staged: &Path) -> Result<Started> {
         // Gets ready while the task is written down; goes away by itself when it is not needed.
-        let supervisor = Supervisor::summon(&self.settings, Purpose::Spawn, staged, 1)?;
+        let mut supervisor = if self.home.is_crowded() {
+            None
+        } else {
+            Some(Supervisor::summon(&self.settings, Purpose::Spawn, staged, 1)?)
+        };
         let (spec, picked) = self.write_row(request, id)?;
         self.home.write_spec(&spec, staged)?;
         fail_point("start-spec-written");
         self.home.unstage_task(id).map_err(Error::io("cannot put the task directory in its place"))?;
         fail_point("start-unstaged");
-        let mut supervisor = Some(supervisor);
         let mut own = None;
         for task in picked.to_launch {
             if task.id == *id {
@@ -195,6 +198,7 @@ impl Runtime {
         let task = match own {
             Some(task) => task,
             None => {
+                self.home.set_crowded(true);
                 let mut task = self.stored(id)?;
                 task.queue_position = Some(self.store()?.queue_position(&task)?);
                 task

@@ -74,13 +74,6 @@ pub struct WaitReply {
     pub timed_out: bool,
 }
 
-/// Why a sleep ended.
-#[derive(PartialEq, Eq)]
-enum Woken {
-    BySomebody,
-    ByTime,
-}
-
 struct Watched {
     task: Task,
     line: Option<Line>,
@@ -136,6 +129,7 @@ impl Runtime {
             self.reconcile()?;
         }
         let mut met = Vec::new();
+        let mut looked = Instant::now();
         loop {
             for one in watched.iter_mut().filter(|one| !one.is_decided()) {
                 self.look(one, &request.condition)?;
@@ -153,11 +147,13 @@ impl Runtime {
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }
-            if self.sleep(&watched, &bell, request, deadline) == Woken::ByTime {
-                // Nobody rang: perhaps because whoever should have was killed.
-                self.reconcile()?;
-            }
+            self.sleep(&watched, &bell, request, deadline);
             bell.clear();
+            if looked.elapsed() >= Duration::from_millis(self.settings.fallback_ms) {
+                // Whoever should have rung may have been killed.
+                self.reconcile()?;
+                looked = Instant::now();
+            }
         }
     }
 
@@ -257,13 +253,7 @@ impl Runtime {
         now.ms_since(mw_model::Timestamp::from_micros(last))
     }
 
-    fn sleep(
-        &self,
-        watched: &[Watched],
-        bell: &Bell,
-        request: &WaitRequest,
-        deadline: Option<Instant>,
-    ) -> Woken {
+    fn sleep(&self, watched: &[Watched], bell: &Bell, request: &WaitRequest, deadline: Option<Instant>) {
         let fallback = Duration::from_millis(self.settings.fallback_ms);
         let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
@@ -289,10 +279,7 @@ impl Runtime {
         let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
         let mut fds: Vec<_> =
             lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        match poll(&mut fds, Some(&timeout)) {
-            Ok(0) if longest >= fallback => Woken::ByTime,
-            _ => Woken::BySomebody,
-        }
+        let _ = poll(&mut fds, Some(&timeout));
     }
 
     /// Waits for a run's exit record for a moment; returns whether it is there.

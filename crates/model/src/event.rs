@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 pub enum Event {
     /// It got a slot.
     Reserved {
-        /// When.
-        at: Timestamp,
+        /// Since when.
+        since: Timestamp,
     },
     /// Its starter died before a supervisor took over; it waits again.
     Released,

@@ -25,8 +25,8 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
 
     let refused = || Err(Refusal { status: state.status().word(), event: event.word() });
     match (event, state) {
-        (Event::Reserved { at }, Pending { run, origin }) => {
-            Ok(Starting { run: *run, origin: *origin, since: *at })
+        (Event::Reserved { since }, Pending { run, origin }) => {
+            Ok(Starting { run: *run, origin: *origin, since: *since })
         }
         (Event::Reserved { .. }, Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
             refused()
@@ -97,7 +97,7 @@ mod tests {
     fn all_events() -> Vec<Event> {
         let at = Timestamp::from_micros(5);
         vec![
-            Event::Reserved { at: Timestamp::default() },
+            Event::Reserved { since: Timestamp::default() },
             Event::Released,
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
@@ -117,11 +117,11 @@ mod tests {
     fn an_ordinary_life() {
         let at = Timestamp::from_micros(5);
         let state = replay(&[
-            Event::Reserved { at: Timestamp::default() },
+            Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
             Event::Requeued { origin: RunOrigin::Resume },
-            Event::Reserved { at: Timestamp::default() },
+            Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
         ]);
         let state = state.unwrap();
@@ -133,7 +133,7 @@ mod tests {
         let at = Timestamp::from_micros(5);
         let cause = Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Code(0)) };
         let state = replay(&[
-            Event::Reserved { at: Timestamp::default() },
+            Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
             Event::Ended { cause, ended_at: at },

@@ -72,11 +72,16 @@ pub(crate) struct Log {
 impl Log {
     /// Makes an empty log without a cap.
     pub(crate) fn create(dir: &Path, board: Board) -> io::Result<Self> {
-        // What lies here is from a start that was killed before it executed anything.
-        for leftover in [LOG_FILE, INDEX_FILE] {
-            let _ = fs::remove_file(dir.join(leftover));
-        }
-        let file = fresh(&dir.join(LOG_FILE))?;
+        // What lies here is from a start that was called off or killed before it executed anything.
+        let _ = fs::remove_file(dir.join(INDEX_FILE));
+        let mut options = OpenOptions::new();
+        let file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(dir.join(LOG_FILE))?;
         Self::with(dir, file, None, board)
     }
 

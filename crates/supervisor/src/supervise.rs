@@ -26,6 +26,10 @@ mod requests;
 const SIGTERM: i32 = 15;
 /// How long output that is still coming may delay the record after the first process has ended.
 const DRAIN_MS: u64 = 250;
+/// How long a task must live before it is settled in.
+const SETTLE_IN_MS: u64 = 5;
+/// How long the rest of a killed tree may take to die before it is called a survivor.
+const DYING_MS: u64 = 20;
 /// How long the true exit of a process that is not our child may take to show.
 const FOREIGN_EXIT_MS: u64 = 5000;
 /// How often a tree that is not below us is looked at, and a failed record retried.
@@ -54,6 +58,8 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
+    /// When to do what only a task that lives for a while needs.
+    pub(crate) settled_in_ms: Option<u64>,
     /// `mw settle` running beside us while survivors live.
     pub(crate) settle: Option<u32>,
     /// An exit whose record could not be written yet.
@@ -87,6 +93,7 @@ impl Supervisor {
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
             listener: None,
             connections: Connections::default(),
+            settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
             unrecorded: None,
             limit_struck: false,
@@ -98,16 +105,6 @@ impl Supervisor {
 
     /// Runs until the tree is empty and everything is recorded.
     pub(crate) fn run(mut self) -> Run {
-        self.watch_leader();
-        // A task that is over already needs none of this.
-        if !self.is_over() {
-            self.listener = files::listen().ok();
-        }
-        if self.record.is_none() {
-            record::reserve_result();
-            self.write_metadata();
-        }
-        self.tree_changed = true;
         // Every look comes before a sleep: a stand-in may find everything over.
         loop {
             self.watch_leader();
@@ -165,7 +162,8 @@ impl Supervisor {
             || (self.record.is_some() && self.tree.is_foreign());
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
-        [ending, recheck, silence, self.limit_due().map(|(_, due)| due)].into_iter().flatten().min()
+        let limit = self.limit_due().map(|(_, due)| due);
+        [ending, recheck, silence, limit, self.settled_in_ms].into_iter().flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -214,10 +212,24 @@ impl Supervisor {
             record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Stalled { prompt });
             self.settle_beside();
         }
+        if self.settled_in_ms.is_some_and(|due| now >= due) {
+            self.settle_in();
+        }
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
         self.drive_ending();
+    }
+
+    /// Opens the control socket, sets room for the record aside and writes the view. Files are dear on
+    /// some systems, and a task of a few milliseconds needs none of these.
+    fn settle_in(&mut self) {
+        self.settled_in_ms = None;
+        self.listener = files::listen().ok();
+        if self.record.is_none() {
+            record::reserve_result();
+            self.write_metadata();
+        }
     }
 
     fn write_metadata(&self) {
@@ -305,7 +317,7 @@ impl Supervisor {
         let deadline = clock::monotonic_ms() + DRAIN_MS;
         while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
         fail_point("supervisor-exit-seen");
-        let living = self.living_beside_leader();
+        let living = self.left_behind();
         let record = self.exit_record(exit.clone(), &living);
         if record::write_result(&record).is_err() {
             self.unrecorded = Some(exit);
@@ -326,10 +338,20 @@ impl Supervisor {
         }
     }
 
-    fn living_beside_leader(&self) -> BTreeMap<u32, u64> {
-        let mut living = self.living();
-        living.remove(&self.process.pid);
-        living
+    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
+    /// what is about to is no survivor.
+    fn left_behind(&self) -> BTreeMap<u32, u64> {
+        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
+        let deadline = clock::monotonic_ms() + patience;
+        loop {
+            let mut living = self.living();
+            living.remove(&self.process.pid);
+            if living.is_empty() || clock::monotonic_ms() >= deadline {
+                return living;
+            }
+            let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
+            let _ = poll(&mut [], Some(&pause));
+        }
     }
 
     fn tell_end(&mut self, record: &ExitRecord) {

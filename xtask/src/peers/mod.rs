@@ -18,6 +18,7 @@ mod metric;
 mod options;
 mod outcome;
 mod peer;
+mod probe;
 mod process;
 mod quiet;
 mod report;

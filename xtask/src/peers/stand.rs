@@ -28,7 +28,10 @@ pub(super) struct Call {
     pub(super) text: String,
 }
 
-/// Where a peer lives while it is measured. Dropping it kills every process of the peer and removes its files.
+/// Where a peer lives while it is measured. Dropping it kills every process of the peer.
+///
+/// Its files stay until the end of the run: some file systems are slow to make files after many were deleted, and the
+/// next peer would pay for it (see [`super::probe`]).
 pub(super) struct Stand {
     /// The peer's directory.
     pub(super) dir: PathBuf,
@@ -52,7 +55,8 @@ impl Stand {
         let mut environment: Vec<(String, String)> =
             fixed.map(|(name, value)| (name.to_owned(), value.clone())).to_vec();
         environment.extend((0..FILLERS).map(|n| (format!("FILLER_{n:02}"), "0123456789".repeat(5))));
-        environment.extend([("LANG", "C.UTF-8"), ("TERM", "dumb")].map(|(a, b)| (a.to_owned(), b.to_owned())));
+        environment
+            .extend([("LANG", "C.UTF-8"), ("TERM", "dumb")].map(|(a, b)| (a.to_owned(), b.to_owned())));
         environment.push(tag.clone());
         let tag = format!("{}={}", tag.0, tag.1);
         Ok(Self { replies: dir.join("reply"), dir, environment, tag, watchdog: watchdog.clone() })
@@ -116,7 +120,6 @@ impl Drop for Stand {
             process::kill(&left);
             thread::sleep(Duration::from_millis(10));
         }
-        let _ = fs::remove_dir_all(&self.dir);
     }
 }
 

@@ -69,6 +69,8 @@ impl Arguments {
                 render::out(&render::receipt(receipt))?;
             }
         }
+        // The end of the process closes the database faster than we could.
+        std::mem::forget(runtime);
         Ok(if stuck { exit_code::FAILURE } else { 0 })
     }
 }

@@ -47,6 +47,10 @@ impl Arguments {
         let keyboard = watch_keyboard();
         let detached = stream(context, &runtime, &id, detach_at, &keyboard, &interrupts)?;
         drop(keyboard);
+        if detached && context.json {
+            let task = runtime.task(id.as_str(), &context.scope())?;
+            return status::show(context, &runtime, &task, status::LINES);
+        }
         if detached {
             eprintln!("mw: {id} goes on in the background; mw status {id} shows it");
             return Ok(0);

@@ -93,6 +93,8 @@ impl Arguments {
                 render::out(&format!("{}\n", render::line(task, context.colour())))?;
             }
         }
+        // The end of the process closes the database faster than we could.
+        std::mem::forget(runtime);
         Ok(self.code(&reply, &request.condition))
     }
 

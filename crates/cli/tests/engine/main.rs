@@ -5,31 +5,43 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
+mod answers;
 mod bad_ids;
 mod bad_input;
 mod bad_places;
 mod cap;
 mod cgroup;
+mod cursors;
+mod environment;
 mod files;
 mod follow;
+mod follow_survivor;
 mod handles;
 mod input_pty;
 mod kill;
+mod knobs;
+mod knobs_refused;
 mod limits;
 mod list_status;
+mod log_header;
 mod names;
+mod nested;
 mod output;
 mod queue;
 mod queue_after;
+mod queue_total;
 mod restart_clear;
 mod run;
+mod run_queue;
 mod sessions;
 mod spawn;
 mod start;
 mod survivors;
 mod terminal;
 mod wait;
+mod wait_pending;
 mod watch_config;
+mod watch_start;
 
 use mw_testkit::Home;
 

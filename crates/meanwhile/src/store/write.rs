@@ -96,7 +96,7 @@ impl Transaction<'_> {
 
     /// Adds a task that gets its slot at once: one write instead of two.
     pub(crate) fn insert_reserved(&self, task: &mut Task, at: Timestamp) -> Result<(), StoreError> {
-        let event = Event::Reserved { at };
+        let event = Event::Reserved { since: at };
         let state = next_state(&task.state, &event)?;
         task.set_state(state);
         self.insert(task)?;

@@ -49,7 +49,8 @@ impl Peer for Nq {
 
     fn wait(&mut self, id: &str) -> Outcome<Duration> {
         let file = Path::new(id);
-        let (Some(lane), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str())) else {
+        let (Some(lane), Some(name)) = (file.parent(), file.file_name().and_then(|name| name.to_str()))
+        else {
             return Err(Trouble::because("no task"));
         };
         self.enter(lane);
@@ -82,7 +83,10 @@ impl Peer for Nq {
         let lane = self.stand.dir.join("lane0");
         for number in 1..count {
             // Time in hexadecimal and a pid; earlier than any real one.
-            fs::write(lane.join(format!(",{:x}.{}", 0x0100_0000_0000_u64 + u64::from(number), number + 1)), &text)?;
+            fs::write(
+                lane.join(format!(",{:x}.{}", 0x0100_0000_0000_u64 + u64::from(number), number + 1)),
+                &text,
+            )?;
         }
         Ok(())
     }

@@ -66,7 +66,8 @@ impl Peer for Pueue {
     }
 
     fn start(&mut self, script: &str) -> Outcome<Started> {
-        let call = self.stand.call(&self.program, &["-c", &self.config, "add", "--print-task-id", "--", script])?;
+        let call =
+            self.stand.call(&self.program, &["-c", &self.config, "add", "--print-task-id", "--", script])?;
         Ok(Started::new(call.text.trim(), &call))
     }
 

@@ -1,0 +1,71 @@
+//! Death of a watcher in the midst of heavy output, again and again.
+
+use std::collections::hash_map::RandomState;
+use std::fs;
+use std::hash::{BuildHasher, Hasher};
+
+use mw_model::wire::LOG_FILE;
+use mw_testkit::{Home, SOON, children, wait_until};
+
+use crate::home;
+
+const TIMES: u64 = 10;
+const LAST: u64 = 400_000;
+
+/// Returns a number that nobody knows beforehand.
+fn chance() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+fn log_size(home: &Home, id: &str) -> u64 {
+    fs::metadata(home.task_dir(id).join(LOG_FILE)).map_or(0, |file| file.len())
+}
+
+#[test]
+fn ten_times_a_watcher_dies_and_no_byte_is_missing() {
+    let home = home();
+    let full = children::numbered(1, LAST);
+    let mut hits = 0;
+    for time in 0..TIMES {
+        let (code, draw) = (time + 3, chance());
+        let id = home.start_with(&["--cap", "0"], &format!("{}; exit {code}", children::numbers(LAST)));
+        // Somewhere in the first half: what is left then takes a while to print.
+        let enough = draw % (full.len() as u64 / 2);
+        wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
+        let victim = if draw & (1 << 40) == 0 { "supervisor" } else { "guardian" };
+        // It may have ended by now on a fast machine; then there is nobody left to kill.
+        if let Some(pair) = home.find_pair(&id) {
+            let pid = if victim == "supervisor" { pair.supervisor } else { pair.guardian };
+            hits += u32::from(home.try_slay(pid));
+        }
+        let task = home.ended(&id);
+        let context = format!("round {time}, the {victim} died behind {enough} bytes");
+        assert_eq!(task["exit_code"], code, "{context}: {task}");
+        assert_eq!(task["output_bytes"], full.len(), "{context}: {task}");
+        assert_eq!(task["dropped_bytes"], 0, "{context}: {task}");
+        let log = home.log(&id);
+        let same = log.iter().zip(&full).take_while(|(found, wanted)| found == wanted).count();
+        assert!(log == full, "{context}: {} bytes, the same up to {same}", log.len());
+    }
+    assert!(hits > 0, "nobody was killed in time");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn both_streams_are_whole_when_a_watcher_dies() {
+    let home = home();
+    for time in 0..4 {
+        let id = home.start_with(&["--cap", "0"], "(seq 1 200000 >&2) & seq 200001 400000; wait; exit 5");
+        wait_until(SOON, "much is printed", || (log_size(&home, &id) >= 200_000).then_some(()));
+        if let Some(pair) = home.find_pair(&id) {
+            home.try_slay(if time % 2 == 0 { pair.supervisor } else { pair.guardian });
+        }
+        assert_eq!(home.ended(&id)["exit_code"], 5);
+        for (stream, first) in [("stderr", 1), ("stdout", 200_001)] {
+            let args = ["output", &id, "--raw", "--offset", "0", "--max-bytes", "0", "--stream", stream];
+            let outcome = home.mw(args).exits(0);
+            let full = children::numbered(first, first + 199_999);
+            assert!(outcome.stdout == full, "{stream}: {} of {} bytes", outcome.stdout.len(), full.len());
+        }
+    }
+}

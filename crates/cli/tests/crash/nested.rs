@@ -1,0 +1,103 @@
+//! Death of watchers where a task was started inside a task: neither takes the other with it.
+
+use mw_testkit::contract::{count, pids};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+
+use crate::home;
+
+/// Starts a task that starts another; both live on. Returns the outer and the inner one.
+fn outer_and_inner(home: &Home) -> (String, String) {
+    let start = format!("\"$MW\" start --name inner '{}' >/dev/null", children::SLEEPER);
+    let outer = home.start(&format!("{start}; exec sleep 600"));
+    let inner = wait_until(SOON, "the inner runs", || {
+        let tasks = home.list();
+        let found = tasks.iter().find(|task| task["name"] == "inner" && task["status"] == "running")?;
+        Some(found["id"].as_str().unwrap().to_owned())
+    });
+    (outer, inner)
+}
+
+fn nesting() -> Home {
+    home().with_env("MW", env!("CARGO_BIN_EXE_mw"))
+}
+
+#[track_caller]
+fn assert_supervised(home: &Home, id: &str, pid: u32) {
+    assert!(alive(pid), "the process of {id} is dead");
+    assert_eq!(home.status(id)["status"], "running");
+    let _ = home.pair(id);
+}
+
+/// Kills the inner one and checks that all of it is told and dead.
+#[track_caller]
+fn assert_killable(home: &Home, id: &str, pid: u32) {
+    let receipt = home.mw(["kill", "--json", id]).exits(0).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    assert_eq!(pids(&receipt["killed"]), [u64::from(pid)], "{receipt}");
+    assert!(!alive(pid));
+}
+
+#[test]
+fn an_outer_whose_supervisor_died_is_killed_without_the_inner() {
+    for guardian in [false, true] {
+        let home = nesting();
+        let (outer, inner) = outer_and_inner(&home);
+        let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+        let pair = home.pair(&outer);
+        home.slay(if guardian { pair.guardian } else { pair.supervisor });
+        assert_supervised(&home, &inner, inner_pid);
+        let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+        assert!(!alive(outer_pid), "{receipt}");
+        assert!(!pids(&receipt["killed"]).contains(&u64::from(inner_pid)), "{receipt}");
+        assert_supervised(&home, &inner, inner_pid);
+        assert_killable(&home, &inner, inner_pid);
+        home.wait_until_empty(SOON);
+    }
+}
+
+#[test]
+fn an_outer_without_watchers_is_killed_without_the_inner() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+    home.slay_watchers(&outer);
+    assert_supervised(&home, &inner, inner_pid);
+    let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+    assert!(!alive(outer_pid), "{receipt}");
+    assert_supervised(&home, &inner, inner_pid);
+    assert_killable(&home, &inner, inner_pid);
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn an_adopted_outer_does_not_count_the_inner_as_a_survivor() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+    home.slay_watchers(&outer);
+    let _ = home.mw(["list", "--json"]).ok();
+    home.slay(outer_pid);
+    let task = home.ended(&outer);
+    assert_eq!(count(&task["survivors"]), 0, "{task}");
+    wait_until(SOON, "the adopter has left", || home.supervisors_of(&outer).is_empty().then_some(()));
+    assert_supervised(&home, &inner, inner_pid);
+}
+
+#[test]
+fn an_inner_whose_supervisor_died_stays_a_task_of_its_own() {
+    for guardian in [false, true] {
+        let home = nesting();
+        let (outer, inner) = outer_and_inner(&home);
+        let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+        let pair = home.pair(&inner);
+        home.slay(if guardian { pair.guardian } else { pair.supervisor });
+        assert!(alive(outer_pid), "the outer died with a watcher of the inner (guardian: {guardian})");
+        assert!(alive(inner_pid), "the inner died with a watcher (guardian: {guardian})");
+        let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+        assert!(!alive(outer_pid), "{receipt}");
+        assert!(alive(inner_pid), "{receipt}");
+        assert_eq!(home.status(&inner)["status"], "running");
+        assert_killable(&home, &inner, inner_pid);
+        home.wait_until_empty(SOON);
+    }
+}

@@ -1,0 +1,159 @@
+//! The machine went down: what ran is lost, and whoever has its number now is a stranger.
+
+use std::fs;
+
+use mw_testkit::contract::pids;
+use mw_testkit::{Home, alive, children};
+
+use crate::home;
+
+/// The file with what happened to a task.
+const JOURNAL: &str = "journal.jsonl";
+
+/// Another boot of this machine.
+const EARLIER_BOOT: &str = "01234567-89ab-cdef-0123-456789abcdef";
+
+/// Makes a task's journal that of an earlier boot.
+fn move_to_earlier_boot(home: &Home, id: &str) {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let file = home.task_dir(id).join(JOURNAL);
+    let text = fs::read_to_string(&file).unwrap();
+    assert!(text.contains(boot.trim()), "the boot is not in the journal: {text}");
+    // Written in place: the file itself is what supervisors lock.
+    fs::write(&file, text.replace(boot.trim(), EARLIER_BOOT)).unwrap();
+}
+
+/// A script that turns into a process without the task's mark, which notes every signal it gets.
+///
+/// It has the pid, and even the start time, of the task's first process, as a stranger may after a reboot.
+fn stranger() -> &'static str {
+    "echo 'for s in TERM INT HUP QUIT USR1; do trap \"echo $s >> hit\" $s; done; : > ready
+        while :; do sleep 0.05; done' > stranger.sh
+     exec env -i MW_TEST_TAG=\"$MW_TEST_TAG\" PATH=\"$PATH\" sh stranger.sh"
+}
+
+/// Starts a task and lets the machine go down under it. Returns its id and the number of its process.
+fn rebooted(home: &Home, script: &str, ready: &str) -> (String, u32) {
+    let id = home.start(script);
+    home.file(ready);
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    move_to_earlier_boot(home, &id);
+    (id, pid)
+}
+
+#[test]
+fn what_ran_is_lost_and_never_a_success() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "lost", "{task}");
+    assert!(task["exit_code"].is_null() && task["signal"].is_null(), "{task}");
+    assert!(task["ended_at"].is_string(), "{task}");
+    let _ = home.mw(["wait", &id]).exits(125);
+    assert!(alive(pid), "a stranger was killed");
+    assert!(!home.has_file("hit"), "a stranger was signalled");
+}
+
+#[test]
+fn what_ran_is_lost_also_when_the_number_is_free() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    home.slay(pid);
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "lost", "{task}");
+    assert!(task["exit_code"].is_null(), "{task}");
+}
+
+#[test]
+fn its_slot_is_free() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(stranger());
+    home.file("ready");
+    let second = home.start("touch second; exit 4");
+    assert_eq!(home.status(&second)["status"], "pending");
+    let pid = home.pid(&first);
+    home.slay_watchers(&first);
+    move_to_earlier_boot(&home, &first);
+    let _ = home.mw(["list", "--json"]).ok();
+    home.file("second");
+    assert_eq!(home.ended(&second)["exit_code"], 4);
+    assert_eq!(home.status(&first)["status"], "lost");
+    assert!(alive(pid));
+}
+
+#[test]
+fn killing_what_was_lost_does_not_touch_the_stranger() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    assert_eq!(home.ended(&id)["status"], "lost");
+    for _ in 0..2 {
+        let receipt = home.mw(["kill", "--json", &id, "--grace", "200ms"]).exits(0).json();
+        assert_eq!(receipt["status"], "lost", "{receipt}");
+        assert!(!pids(&receipt["killed"]).contains(&u64::from(pid)), "{receipt}");
+        assert!(alive(pid), "{receipt}");
+        assert!(!home.has_file("hit"), "a stranger was signalled: {receipt}");
+    }
+}
+
+#[test]
+fn a_kill_that_is_the_first_command_does_not_touch_the_stranger() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "200ms"]).exits(0).json();
+    assert!(!pids(&receipt["killed"]).contains(&u64::from(pid)), "{receipt}");
+    assert!(alive(pid), "{receipt}");
+    assert!(!home.has_file("hit"), "a stranger was signalled: {receipt}");
+    let task = home.status(&id);
+    assert!(task["status"] == "lost" || task["status"] == "cancelled", "{task}");
+    assert!(task["exit_code"].is_null(), "{task}");
+}
+
+#[test]
+fn killing_all_and_clearing_all_do_not_touch_the_stranger() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    let _ = home.mw(["kill", "--all", "--grace", "200ms"]).ok();
+    let _ = home.mw(["clear", &id, "--kill"]).ok();
+    assert_eq!(home.list().len(), 0);
+    assert!(alive(pid));
+    assert!(!home.has_file("hit"), "a stranger was signalled");
+}
+
+#[test]
+fn a_restart_runs_it_again_beside_the_stranger() {
+    let home = home();
+    let script = format!("if [ -e ready ]; then echo again; exit 5; fi\n{}", stranger());
+    let (id, pid) = rebooted(&home, &script, "ready");
+    assert_eq!(home.ended(&id)["status"], "lost");
+    let _ = home.mw(["restart", &id]).ok();
+    let task = home.ended(&id);
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &5.into()), "{task}");
+    assert_eq!(home.log(&id), b"again\n");
+    assert!(alive(pid));
+    assert!(!home.has_file("hit"), "a stranger was signalled");
+}
+
+#[test]
+fn what_was_printed_before_is_kept() {
+    let home = home();
+    let (id, _) = rebooted(&home, &format!("seq 1 1000; {}", stranger()), "ready");
+    assert_eq!(home.ended(&id)["status"], "lost");
+    assert!(home.log(&id) == children::numbered(1, 1000), "the log differs");
+}
+
+#[test]
+fn a_database_that_is_gone_as_well_changes_nothing() {
+    let home = home();
+    let (id, pid) = rebooted(&home, stranger(), "ready");
+    for entry in fs::read_dir(home.state()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name.to_string_lossy().contains(".db")) {
+            fs::remove_file(path).unwrap();
+        }
+    }
+    assert_eq!(home.ended(&id)["status"], "lost");
+    let _ = home.mw(["kill", &id, "--grace", "200ms"]).ok();
+    assert!(alive(pid));
+    assert!(!home.has_file("hit"), "a stranger was signalled");
+}

@@ -1,0 +1,124 @@
+//! Following a task that is over while something it left behind still holds its output.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
+
+use crate::home;
+
+/// The kernel counts processor time in hundredths of a second.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Returns the processor time a process has used.
+fn cpu(pid: u32) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<_> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks: u32 = fields[11].parse::<u32>().unwrap() + fields[12].parse::<u32>().unwrap();
+    ticks * TICK
+}
+
+/// Waits until the follower has shown this.
+fn until_shown(following: &Running, text: &str) {
+    wait_until(SOON, &format!("{text:?} is shown"), || (following.printed() == text).then_some(()));
+}
+
+/// Starts a task that prints a line and ends, leaving a silent child that holds its output.
+fn with_silent_survivor(home: &Home) -> (String, u32) {
+    let id = home.start(&format!("echo early; {}\nexit 0", children::leave_holder("kid")));
+    home.ended(&id);
+    (id, home.pid_in("kid"))
+}
+
+#[test]
+fn a_follower_of_a_silent_survivor_sleeps() {
+    let home = home();
+    let (id, kid) = with_silent_survivor(&home);
+    let following = home.command(["output", &id, "--follow"]).spawn();
+    until_shown(&following, "early\n");
+    let watched: Vec<_> = home.supervisors_of(&id).into_iter().chain([following.pid()]).collect();
+    let before: Vec<_> = watched.iter().map(|pid| cpu(*pid)).collect();
+    // Processor time means something over a stretch of time only.
+    let begun = Instant::now();
+    wait_until(SOON, "a second has passed", || (begun.elapsed() > Duration::from_secs(1)).then_some(()));
+    for (pid, before) in watched.iter().zip(before) {
+        let used = cpu(*pid) - before;
+        assert!(used < Duration::from_millis(100), "process {pid} used {used:?} in a second");
+    }
+    assert!(following.runs(), "it left while a child still held the output");
+    home.slay(kid);
+    assert_eq!(following.wait().ok(), "early\n");
+}
+
+#[test]
+fn a_follower_ends_when_the_last_survivor_dies() {
+    let home = home();
+    let leave = [children::leave_holder("a"), children::leave_holder("b")];
+    let id = home.start(&format!("{}\nexit 3", leave.join("\n")));
+    home.ended(&id);
+    let (first, last) = (home.pid_in("a"), home.pid_in("b"));
+    let following = home.command(["output", &id, "--follow"]).spawn();
+    home.slay(first);
+    assert!(alive(last));
+    assert!(following.runs());
+    home.slay(last);
+    assert_eq!(following.wait().ok(), "");
+}
+
+#[test]
+fn a_follower_shows_what_a_survivor_prints() {
+    let home = home();
+    let later = format!(
+        "{}; echo one; {}; echo two >&2; {}",
+        children::gate("1"),
+        children::gate("2"),
+        children::gate("3")
+    );
+    let id = home.start(&format!("({later}) & echo early; exit 0"));
+    home.ended(&id);
+    let following = home.command(["output", &id, "--follow"]).spawn();
+    until_shown(&following, "early\n");
+    home.open("1");
+    until_shown(&following, "early\none\n");
+    home.open("2");
+    until_shown(&following, "early\none\ntwo\n");
+    assert!(following.runs());
+    home.open("3");
+    assert_eq!(following.wait().ok(), "early\none\ntwo\n");
+}
+
+#[test]
+fn a_follower_from_before_the_end_stays_for_the_survivor() {
+    let home = home();
+    let later = format!("{}; echo late", children::gate("late"));
+    let id = home.start(&format!("({later}) & echo early; {}; echo end; exit 4", children::gate("end")));
+    let following = home.command(["output", &id, "--follow"]).spawn();
+    until_shown(&following, "early\n");
+    home.open("end");
+    assert_eq!(home.ended(&id)["exit_code"], 4);
+    until_shown(&following, "early\nend\n");
+    assert!(following.runs());
+    home.open("late");
+    assert_eq!(following.wait().ok(), "early\nend\nlate\n");
+}
+
+#[test]
+fn a_follower_of_one_stream_is_not_woken_in_vain_by_the_other() {
+    let home = home();
+    let later = format!("{}; echo out; {}; echo err >&2", children::gate("1"), children::gate("2"));
+    let id = home.start(&format!("({later}) & echo early >&2; exit 0"));
+    home.ended(&id);
+    let following = home.command(["output", &id, "--follow", "--stream", "stderr"]).spawn();
+    until_shown(&following, "early\n");
+    home.open("1");
+    home.until_logged(&id, "out\n");
+    let before = cpu(following.pid());
+    let begun = Instant::now();
+    wait_until(SOON, "half a second has passed", || {
+        (begun.elapsed() > Duration::from_millis(500)).then_some(())
+    });
+    let used = cpu(following.pid()) - before;
+    assert!(used < Duration::from_millis(100), "it used {used:?} in half a second");
+    home.open("2");
+    assert_eq!(following.wait().ok(), "early\nerr\n");
+}

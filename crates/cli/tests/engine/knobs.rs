@@ -1,0 +1,276 @@
+//! Every setting takes effect, set by a variable or in the configuration file.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use mw_model::wire::LOG_FILE;
+use mw_testkit::{Home, Running, SOON, children, wait_until};
+
+use crate::home;
+
+/// Every setting; each has a test of its own below.
+const KNOBS: [&str; 12] = [
+    "queue.max_running",
+    "queue.max_running_total",
+    "queue.at_capacity",
+    "output.cap",
+    "output.log_header",
+    "stall.ms",
+    "stall.patterns",
+    "kill.grace_ms",
+    "kill.timeout_grace_ms",
+    "run.timeout",
+    "run.shell",
+    "wait.fallback_ms",
+];
+
+/// Returns the variable of a setting.
+pub(crate) fn variable(name: &str) -> String {
+    format!("MEANWHILE_{}", name.to_uppercase().replace('.', "_"))
+}
+
+/// Returns a home that has this configuration file, where `XDG_CONFIG_HOME` says.
+pub(crate) fn with_file(text: &str) -> Home {
+    let home = home();
+    let place = home.user().join("configuration");
+    fs::create_dir_all(place.join("meanwhile")).unwrap();
+    fs::write(place.join("meanwhile/config.toml"), text).unwrap();
+    home.with_env("XDG_CONFIG_HOME", place)
+}
+
+/// Writes a setting as the file has it.
+pub(crate) fn as_file(name: &str, value: &str) -> String {
+    let (section, key) = name.split_once('.').unwrap();
+    let bare = value.parse::<i64>().is_ok() || value.parse::<bool>().is_ok();
+    let value = if bare { value.to_owned() } else { format!("{value:?}") };
+    format!("[{section}]\n{key} = {value}\n")
+}
+
+/// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
+#[track_caller]
+fn both_ways(name: &str, value: &str) -> [Home; 2] {
+    let by_variable = home().with_env(variable(name), value);
+    let in_file = with_file(&as_file(name, value));
+    for (home, source) in [(&by_variable, variable(name)), (&in_file, "config.toml".to_owned())] {
+        let (shown, from) = setting(home, name);
+        assert_eq!(shown, value, "{name}");
+        assert!(from.contains(&source), "{name} comes from {from}");
+    }
+    [by_variable, in_file]
+}
+
+/// Returns a setting's value and its source.
+#[track_caller]
+pub(crate) fn setting(home: &Home, name: &str) -> (String, String) {
+    let config = home.mw(["config", "--json"]).exits(0).json();
+    let found = config["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name);
+    let found = found.unwrap_or_else(|| panic!("no {name}: {config}"));
+    let text = |field: &str| found[field].as_str().unwrap().to_owned();
+    assert_eq!(text("variable"), variable(name));
+    (text("value"), text("source"))
+}
+
+#[test]
+fn every_setting_has_a_test_here() {
+    let config = home().mw(["config", "--json"]).exits(0).json();
+    let names =
+        config["settings"].as_array().unwrap().iter().map(|setting| setting["name"].as_str().unwrap());
+    assert_eq!(names.collect::<BTreeSet<_>>(), BTreeSet::from(KNOBS));
+}
+
+#[test]
+fn queue_max_running_takes_effect() {
+    for home in both_ways("queue.max_running", "2") {
+        let ids = [(); 3].map(|()| home.start(children::SLEEPER));
+        let words = ids.map(|id| home.status(&id)["status"].clone());
+        assert_eq!(words, ["running", "running", "pending"]);
+    }
+}
+
+#[test]
+fn queue_max_running_total_takes_effect() {
+    for home in both_ways("queue.max_running_total", "1") {
+        let start = |session: &str| {
+            let outcome = home.command(["start", "--json", children::SLEEPER]).session(session).run();
+            outcome.exits(0).json()["status"].clone()
+        };
+        assert_eq!([start("one"), start("two")], ["running", "pending"]);
+    }
+}
+
+#[test]
+fn queue_at_capacity_takes_effect() {
+    for home in both_ways("queue.at_capacity", "reject") {
+        let home = home.with_env(variable("queue.max_running"), "1");
+        let _first = home.start(children::SLEEPER);
+        let _ = home.mw(["start", "--json", "true"]).refusal(6);
+        let answer = home.mw(["start", "--json", "--at-capacity", "queue", "true"]).exits(0).json();
+        assert_eq!(answer["status"], "pending", "what is asked for counts more: {answer}");
+    }
+}
+
+#[test]
+fn output_cap_takes_effect() {
+    for home in both_ways("output.cap", "2048") {
+        let id = home.start(&children::numbers(10_000));
+        let task = home.ended(&id);
+        let kept = task["output_bytes"].as_u64().unwrap() - task["dropped_bytes"].as_u64().unwrap();
+        assert!(kept <= 2048, "{task}");
+        let whole = home.ended(&home.start_with(&["--cap", "0"], &children::numbers(10_000)));
+        assert_eq!(whole["dropped_bytes"], 0, "what is asked for counts more: {whole}");
+    }
+    for written in ["2KiB", "2k"] {
+        assert_eq!(setting(&with_file(&as_file("output.cap", written)), "output.cap").0, "2048");
+    }
+}
+
+#[test]
+fn output_log_header_takes_effect() {
+    for home in both_ways("output.log_header", "true") {
+        let id = home.start("echo one");
+        home.ended(&id);
+        let log = fs::read_to_string(home.task_dir(&id).join(LOG_FILE)).unwrap();
+        assert_eq!(log.lines().filter(|line| line.starts_with("# ")).count(), 4, "{log}");
+        assert!(log.ends_with("\none\n"), "{log}");
+    }
+}
+
+/// Waits for the first stall that is told, and returns the task's id.
+fn stalled(home: &Home) -> String {
+    wait_until(SOON, "a stall is told", || {
+        let events = home.mw(["watch", "--no-follow"]).exits(0).json_lines();
+        let found = events.into_iter().find(|event| event["event"] == "stalled")?;
+        Some(found["task"].as_str().unwrap().to_owned())
+    })
+}
+
+#[test]
+fn stall_ms_takes_effect() {
+    // The default is 45 s, longer than this waits.
+    for home in both_ways("stall.ms", "200") {
+        let id = home.start("printf 'Continue? (y/n) '; exec sleep 600");
+        assert_eq!(stalled(&home), id);
+    }
+}
+
+#[test]
+fn stall_patterns_take_effect() {
+    let list = "[stall]\npatterns = [\"*speak, friend*\", \"*enter:\"]\n";
+    let by_variable = home().with_env(variable("stall.patterns"), "*speak, friend*\n*enter:");
+    for home in [by_variable, with_file(list)] {
+        assert_eq!(setting(&home, "stall.patterns").0, "*speak, friend*\n*enter:");
+        let home = home.with_env(variable("stall.ms"), "200");
+        // No longer a prompt, and silent for longer than the one that is.
+        let _usual = home.start("printf 'Continue? (y/n) '; exec sleep 600");
+        let ours = home.start("printf 'Speak, friend, and '; exec sleep 600");
+        assert_eq!(stalled(&home), ours);
+    }
+}
+
+#[test]
+fn kill_grace_ms_takes_effect() {
+    for home in both_ways("kill.grace_ms", "300") {
+        let id = home.start(children::STUBBORN);
+        home.until_logged(&id, "ready");
+        let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+        let duration = receipt["duration_ms"].as_u64().unwrap();
+        assert!((300..4500).contains(&duration), "the default is 5000: {receipt}");
+        assert_eq!(receipt["signals"].as_array().map(Vec::len), Some(2), "{receipt}");
+    }
+}
+
+#[test]
+fn kill_timeout_grace_ms_takes_effect() {
+    for home in both_ways("kill.timeout_grace_ms", "300") {
+        let task = home.ended(&home.start_with(&["--timeout", "500ms"], children::STUBBORN));
+        assert_eq!(task["status"], "timed_out", "{task}");
+        let duration = task["duration_ms"].as_u64().unwrap();
+        assert!((800..3400).contains(&duration), "the default gives 3500: {task}");
+    }
+}
+
+#[test]
+fn run_timeout_takes_effect() {
+    for home in both_ways("run.timeout", "400ms") {
+        let task = home.ended(&home.start(children::SLEEPER));
+        assert_eq!(task["status"], "timed_out", "{task}");
+        let id = home.start_with(&["--timeout", "0"], &children::gated("go", 3));
+        let other = home.start_with(&["--timeout", "700ms"], children::SLEEPER);
+        assert_eq!(home.ended(&other)["status"], "timed_out");
+        home.open("go");
+        assert_eq!(home.ended(&id)["exit_code"], 3, "what is asked for counts more");
+    }
+}
+
+#[test]
+fn run_shell_takes_effect() {
+    let place = home();
+    let shell = place.work().join("myshell");
+    fs::write(&shell, "#!/bin/sh\necho \"shell $1: $2\"\n").unwrap();
+    fs::set_permissions(&shell, PermissionsExt::from_mode(0o755)).unwrap();
+    for home in both_ways("run.shell", shell.to_str().unwrap()) {
+        let id = home.start("the script");
+        home.ended(&id);
+        assert_eq!(home.log(&id), b"shell -c: the script\n");
+        let id = home.start_with(&["--shell", "/bin/sh"], "echo plain");
+        home.ended(&id);
+        assert_eq!(home.log(&id), b"plain\n", "what is asked for counts more");
+    }
+}
+
+/// Returns how often a process has gone to sleep.
+fn sleeps(watching: &Running) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/status", watching.pid())).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+    line.unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn wait_fallback_ms_takes_effect() {
+    for (restless, patient) in
+        both_ways("wait.fallback_ms", "10").into_iter().zip(both_ways("wait.fallback_ms", "60000"))
+    {
+        let watch = |home: &Home| {
+            let id = home.start("true");
+            home.ended(&id);
+            home.wait_until_empty(SOON);
+            let watching = home.command(["watch"]).spawn();
+            wait_until(SOON, "the watcher shows what was before", || {
+                watching.json_lines().iter().any(|event| event["event"] == "ended").then_some(())
+            });
+            watching
+        };
+        let (restless, patient) = (watch(&restless), watch(&patient));
+        let (begun, before) = (sleeps(&restless), sleeps(&patient));
+        wait_until(SOON, "the restless one has looked a hundred times", || {
+            (sleeps(&restless) >= begun + 100).then_some(())
+        });
+        let looked = sleeps(&patient) - before;
+        assert!(looked < 20, "the patient one looked {looked} times meanwhile");
+    }
+}
+
+#[test]
+fn a_variable_counts_more_than_the_file() {
+    let home = with_file("[queue]\nmax_running = 3\n").with_env(variable("queue.max_running"), "1");
+    let (value, source) = setting(&home, "queue.max_running");
+    assert_eq!(value, "1");
+    assert!(source.contains("MEANWHILE_QUEUE_MAX_RUNNING"), "{source}");
+    let ids = [(); 2].map(|()| home.start(children::SLEEPER));
+    assert_eq!(ids.map(|id| home.status(&id)["status"].clone()), ["running", "pending"]);
+}
+
+#[test]
+fn a_task_is_settled_with_the_settings_of_the_file() {
+    let home = with_file("[queue]\nmax_running = 1\n");
+    let _first = home.start(&children::gated("go", 0));
+    for number in 1..=3 {
+        let _ = home.start(&format!("mkdir run && echo {number} >> order; sleep 0.1; rmdir run"));
+    }
+    home.open("go");
+    // Only a file is looked at: the one that starts the next is none of our commands.
+    wait_until(SOON, "all have run one after the other", || {
+        (home.file("order") == "1\n2\n3\n").then_some(())
+    });
+}

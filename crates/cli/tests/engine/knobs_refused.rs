@@ -1,0 +1,139 @@
+//! Settings that make no sense are refused by name, and nothing is changed.
+
+use mw_testkit::Home;
+
+use crate::home;
+use crate::knobs::{as_file, setting, variable, with_file};
+
+/// Values that a setting does not accept, however they are given.
+const BAD: [(&str, &[&str]); 10] = [
+    ("queue.max_running", &["0", "10001", "-1", "many", "1.5"]),
+    ("queue.max_running_total", &["-1", "100001", "few"]),
+    ("queue.at_capacity", &["maybe", "Queue", "1"]),
+    ("output.cap", &["1", "511", "-5", "lots", "10 parsecs"]),
+    ("output.log_header", &["perhaps", "1", "yes"]),
+    ("stall.ms", &["-1", "soon", "45s"]),
+    ("kill.grace_ms", &["-1", "long", "5s"]),
+    ("kill.timeout_grace_ms", &["-1", "short", "3s"]),
+    ("run.timeout", &["never", "-1s", "5 parsecs"]),
+    ("wait.fallback_ms", &["9", "60001", "0", "-1", "often"]),
+];
+
+/// Values at the very end of what is accepted.
+const BARELY_GOOD: [(&str, &[&str]); 6] = [
+    ("queue.max_running", &["1", "10000"]),
+    ("queue.max_running_total", &["0", "100000"]),
+    ("output.cap", &["0", "512"]),
+    ("stall.ms", &["0"]),
+    ("kill.grace_ms", &["0"]),
+    ("wait.fallback_ms", &["10", "60000"]),
+];
+
+/// Checks that a home refuses to start anything, naming what is wrong, and leaves no trace.
+#[track_caller]
+fn assert_refused(home: &Home, named: &[&str]) {
+    let error = home.mw(["start", "--json", "touch ran"]).refusal(2);
+    let message = error["message"].as_str().unwrap();
+    for word in named {
+        assert!(message.contains(word), "{word} is not named: {error}");
+    }
+    assert!(!home.has_file("ran"));
+    assert!(!home.state().exists(), "something was written: {error}");
+}
+
+#[test]
+fn a_value_out_of_range_in_a_variable_is_refused_by_name() {
+    for (name, values) in BAD {
+        for value in values {
+            assert_refused(&home().with_env(variable(name), value), &[&variable(name)]);
+        }
+    }
+}
+
+#[test]
+fn a_value_out_of_range_in_the_file_is_refused_by_name() {
+    for (name, values) in BAD {
+        for value in values {
+            assert_refused(&with_file(&as_file(name, value)), &[name, "config.toml"]);
+        }
+    }
+}
+
+#[test]
+fn a_value_at_the_end_of_its_range_is_accepted() {
+    for (name, values) in BARELY_GOOD {
+        for value in values {
+            for home in [home().with_env(variable(name), value), with_file(&as_file(name, value))] {
+                assert_eq!(setting(&home, name).0, *value, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_by_name() {
+    for (text, name) in [
+        ("[queue]\nmax_runing = 3\n", "queue.max_runing"),
+        ("[output]\ncap = \"1MiB\"\ncolour = \"red\"\n", "output.colour"),
+        ("[cues]\nmax_running = 3\n", "cues.max_running"),
+    ] {
+        assert_refused(&with_file(text), &[name, "config.toml"]);
+    }
+}
+
+#[test]
+fn a_key_outside_of_any_section_is_refused_by_name() {
+    assert_refused(&with_file("max_running = 3\n"), &["max_running", "config.toml"]);
+}
+
+#[test]
+fn a_value_of_another_sort_is_refused_by_name() {
+    for (text, name) in [
+        ("[queue]\nmax_running = { much = 3 }\n", "queue.max_running"),
+        ("[queue]\nmax_running = [1, 2]\n", "queue.max_running"),
+        ("[output]\nlog_header = 1\n", "output.log_header"),
+        ("[stall]\nms = 1979-05-27\n", "stall.ms"),
+    ] {
+        assert_refused(&with_file(text), &[name, "config.toml"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_none_is_refused_by_name() {
+    for text in ["[queue\n", "queue.max_running 3", "\u{0}"] {
+        assert_refused(&with_file(text), &["config.toml"]);
+    }
+}
+
+#[test]
+fn a_variable_that_is_no_text_is_refused_by_name() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let home = home().with_env(variable("run.shell"), std::ffi::OsStr::from_bytes(b"/bin/\xff"));
+    assert_refused(&home, &["MEANWHILE_RUN_SHELL"]);
+}
+
+#[test]
+fn every_command_that_needs_settings_refuses_alike() {
+    let home = home().with_env(variable("queue.max_running"), "0");
+    for args in [
+        &["list", "--json"][..],
+        &["run", "--json", "true"],
+        &["status", "--json", "x"],
+        &["wait", "--json", "x"],
+        &["kill", "--json", "x"],
+        &["clear", "--json", "--finished"],
+        &["watch", "--json", "--no-follow"],
+        &["config", "--json"],
+    ] {
+        let error = home.mw(args).refusal(2);
+        assert!(error.to_string().contains("MEANWHILE_QUEUE_MAX_RUNNING"), "{args:?}: {error}");
+    }
+    assert!(!home.state().exists());
+}
+
+#[test]
+fn an_empty_file_and_none_at_all_mean_the_same() {
+    let settings = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
+    assert_eq!(settings(&with_file("")), settings(&home()));
+}

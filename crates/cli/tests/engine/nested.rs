@@ -1,0 +1,195 @@
+//! Tasks that are started inside a task: they are tasks of their own.
+
+use mw_testkit::contract::{RECEIPT_FIELDS, count, has_fields, pids};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+
+use crate::home;
+
+/// A home whose scripts call the `mw` under test as `"$MW"`.
+fn nesting() -> Home {
+    home().with_env("MW", env!("CARGO_BIN_EXE_mw"))
+}
+
+/// Returns a script that starts another one as a task of this name.
+fn start_named(name: &str, script: &str) -> String {
+    format!("\"$MW\" start --name {name} '{script}' >/dev/null")
+}
+
+/// Waits until a task of this name runs, and returns its id.
+fn running_named(home: &Home, name: &str) -> String {
+    wait_until(SOON, &format!("{name} runs"), || {
+        let tasks = home.list();
+        let found = tasks.iter().find(|task| task["name"] == name && task["status"] == "running")?;
+        Some(found["id"].as_str().unwrap().to_owned())
+    })
+}
+
+/// Starts a task that starts another; both live on. Returns the outer and the inner one.
+fn outer_and_inner(home: &Home) -> (String, String) {
+    let outer = home.start(&format!("{}; exec sleep 600", start_named("inner", children::SLEEPER)));
+    let inner = running_named(home, "inner");
+    (outer, inner)
+}
+
+#[track_caller]
+fn assert_supervised(home: &Home, id: &str, pid: u32) {
+    assert!(alive(pid), "the process of {id} is dead");
+    assert_eq!(home.status(id)["status"], "running");
+    let _ = home.pair(id);
+}
+
+#[test]
+fn killing_the_outer_leaves_the_inner_running_and_supervised() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+    let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    assert!(!pids(&receipt["killed"]).contains(&u64::from(inner_pid)), "{receipt}");
+    assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
+    assert!(!alive(outer_pid));
+    wait_until(SOON, "the outer's supervisors have left", || {
+        home.supervisors_of(&outer).is_empty().then_some(())
+    });
+    assert_supervised(&home, &inner, inner_pid);
+}
+
+#[test]
+fn the_inner_is_killed_with_a_full_receipt_after_the_outer() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let pid = home.pid(&inner);
+    let _ = home.mw(["kill", &outer]).ok();
+    let receipt = home.mw(["kill", "--json", &inner]).exits(0).json();
+    has_fields(&receipt, &RECEIPT_FIELDS);
+    assert_eq!(receipt["id"], inner.as_str(), "{receipt}");
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    assert!(receipt["requested_by"].is_string(), "{receipt}");
+    assert_eq!(receipt["signals"].as_array().map(Vec::len), Some(1), "{receipt}");
+    assert_eq!(pids(&receipt["killed"]), [u64::from(pid)], "{receipt}");
+    assert_eq!(receipt["survivors"], serde_json::json!([]), "{receipt}");
+    assert!(!alive(pid));
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn the_end_of_the_outer_does_not_count_the_inner_as_a_survivor() {
+    let home = nesting();
+    let outer = home.start(&format!("{}; exit 3", start_named("inner", children::SLEEPER)));
+    let task = home.ended(&outer);
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{task}");
+    assert_eq!(count(&task["survivors"]), 0, "{task}");
+    wait_until(SOON, "the outer's supervisors have left", || {
+        home.supervisors_of(&outer).is_empty().then_some(())
+    });
+    assert_eq!(count(&home.status(&outer)["survivors"]), 0);
+    let inner = running_named(&home, "inner");
+    assert_supervised(&home, &inner, home.pid(&inner));
+}
+
+#[test]
+fn a_survivor_of_the_outer_is_told_from_the_inner() {
+    let home = nesting();
+    let script = format!(
+        "{}\n{}\nwhile [ ! -e kid ]; do :; done; exit 0",
+        children::leave_setsid("kid"),
+        start_named("inner", children::SLEEPER)
+    );
+    let outer = home.start(&script);
+    let task = home.ended(&outer);
+    assert_eq!(count(&task["survivors"]), 1, "{task}");
+    let inner = running_named(&home, "inner");
+    let (kid, inner_pid) = (home.pid_in("kid"), home.pid(&inner));
+    let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+    assert_eq!(pids(&receipt["killed"]), [u64::from(kid)], "{receipt}");
+    assert!(!alive(kid));
+    assert_supervised(&home, &inner, inner_pid);
+}
+
+#[test]
+fn killing_the_inner_leaves_the_outer() {
+    let home = nesting();
+    let (outer, inner) = outer_and_inner(&home);
+    let pid = home.pid(&outer);
+    let receipt = home.mw(["kill", "--json", &inner]).exits(0).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    assert_supervised(&home, &outer, pid);
+    let _ = home.mw(["kill", &outer]).ok();
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn the_inners_whole_tree_stays_and_goes_with_the_inner() {
+    let home = nesting();
+    // The script stands in quotes twice over, so it lies in a file.
+    let leave = [children::leave_setsid("a"), children::leave_double_fork("b")];
+    std::fs::write(home.work().join("tree.sh"), format!("{}\nexec sleep 600\n", leave.join("\n"))).unwrap();
+    let outer = home.start(&format!("{}; exec sleep 600", start_named("inner", "exec sh tree.sh")));
+    let inner = running_named(&home, "inner");
+    let kids = [home.pid_in("a"), home.pid_in("b"), home.pid(&inner)];
+    let _ = home.mw(["kill", &outer]).ok();
+    assert!(kids.iter().all(|kid| alive(*kid)), "the outer's kill reached the inner's tree");
+    let receipt = home.mw(["kill", "--json", &inner]).exits(0).json();
+    for kid in kids {
+        assert!(!alive(kid), "{receipt}");
+        assert!(pids(&receipt["killed"]).contains(&u64::from(kid)), "{receipt}");
+    }
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn of_three_in_each_other_the_middle_one_goes_alone() {
+    let home = nesting();
+    std::fs::write(
+        home.work().join("middle.sh"),
+        format!("{}; exec sleep 600\n", start_named("inner", children::SLEEPER)),
+    )
+    .unwrap();
+    let outer = home.start(&format!("{}; exec sleep 600", start_named("middle", "exec sh middle.sh")));
+    let (middle, inner) = (running_named(&home, "middle"), running_named(&home, "inner"));
+    let (outer_pid, inner_pid) = (home.pid(&outer), home.pid(&inner));
+    let receipt = home.mw(["kill", "--json", &middle]).exits(0).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    assert_supervised(&home, &outer, outer_pid);
+    assert_supervised(&home, &inner, inner_pid);
+}
+
+#[test]
+fn an_inner_task_keeps_its_own_ending() {
+    let home = nesting();
+    let script = format!("echo in; {}; exit 7", children::gate("go"));
+    let outer = home.start(&format!("{}; exit 0", start_named("inner", &script)));
+    home.ended(&outer);
+    let inner = running_named(&home, "inner");
+    home.open("go");
+    let task = home.ended(&inner);
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &7.into()), "{task}");
+    assert_eq!(home.log(&inner), b"in\n");
+    assert_eq!(home.log(&outer), b"");
+    assert_eq!(home.status(&outer)["exit_code"], 0);
+}
+
+#[test]
+fn an_inner_task_knows_its_own_id() {
+    let home = nesting();
+    std::fs::write(home.work().join("tell.sh"), "echo $MEANWHILE_TASK_ID\n").unwrap();
+    let outer = home.start(&format!("{}; echo $MEANWHILE_TASK_ID", start_named("inner", "exec sh tell.sh")));
+    home.ended(&outer);
+    let inner = home.list().iter().find(|task| task["name"] == "inner").unwrap()["id"].clone();
+    let inner = inner.as_str().unwrap();
+    home.ended(inner);
+    assert_eq!(home.log(&outer), format!("{outer}\n").as_bytes());
+    assert_eq!(home.log(inner), format!("{inner}\n").as_bytes());
+}
+
+#[test]
+fn an_inner_task_waits_for_a_slot_that_the_outer_holds() {
+    let home = nesting().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let _outer = home.start(&format!("{}; {}", start_named("inner", "touch ran"), children::gate("go")));
+    wait_until(SOON, "the inner is asked for", || {
+        home.list().iter().any(|task| task["name"] == "inner" && task["status"] == "pending").then_some(())
+    });
+    assert!(!home.has_file("ran"));
+    home.open("go");
+    home.file("ran");
+}

@@ -1,0 +1,80 @@
+//! How list and start fare among many finished tasks.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::peers::bench::{Bench, takes_part, warm_up};
+use crate::peers::metric::Metric;
+use crate::peers::outcome::{Outcome, Trouble};
+use crate::peers::peer::Peer;
+use crate::peers::systems::Kind;
+
+const AXIS: &str = "store";
+const REST: Duration = Duration::from_millis(10);
+
+/// A peer and how many finished tasks it holds.
+struct Filled {
+    count: u32,
+    peer: Box<dyn Peer>,
+}
+
+pub(in crate::peers) fn run(bench: &mut Bench) {
+    let mut sizes = vec![0, 1000];
+    if !bench.options.quick {
+        sizes.push(10_000);
+    }
+    if bench.options.huge {
+        sizes.push(100_000);
+    }
+    let mut stores = Vec::new();
+    for kind in bench.kinds.clone() {
+        for count in sizes.iter().copied().filter(|count| *count == 0 || kind != Kind::Bare) {
+            stores.extend(filled(bench, &kind, count));
+        }
+    }
+    for round in 0..bench.options.amount(60, 3) {
+        bench.quiet.settle();
+        stores.rotate_left(1);
+        for store in stores.iter_mut().filter(|store| takes_part(store.peer.as_ref(), round)) {
+            let outcome = sample(bench, store);
+            bench.note(AXIS, store.peer.name(), outcome);
+            thread::sleep(REST);
+        }
+    }
+}
+
+fn filled(bench: &mut Bench, kind: &Kind, count: u32) -> Option<Filled> {
+    let root = bench.root.clone();
+    let begun = Instant::now();
+    let made = kind.open(&root, &bench.tools).and_then(|mut peer| {
+        if count > 0 {
+            peer.seed(count)?;
+        }
+        warm_up(peer.as_mut())?;
+        Ok(Filled { count, peer })
+    });
+    if count > 0 && made.is_ok() {
+        eprintln!("   {} filled with {count} tasks in {:.1}s", kind.name(), begun.elapsed().as_secs_f64());
+    }
+    match made {
+        Ok(filled) => Some(filled),
+        Err(trouble) => {
+            bench.note(AXIS, kind.name(), Err(trouble));
+            None
+        }
+    }
+}
+
+fn sample(bench: &mut Bench, store: &mut Filled) -> Outcome<()> {
+    let peer = store.peer.as_mut();
+    if store.count > 0 {
+        match peer.list() {
+            Ok(took) => bench.add_time(Metric::List(store.count), peer, took),
+            Err(Trouble::Unsupported) => {}
+            Err(trouble) => return Err(trouble),
+        }
+    }
+    let started = peer.start("true")?;
+    bench.add_time(Metric::StartAmong(store.count), peer, started.took);
+    Ok(())
+}
