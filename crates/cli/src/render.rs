@@ -5,9 +5,9 @@ use std::io::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{Page, Started, Task, clean_text};
+use meanwhile::{Page, Started, Task};
+use mw_ui::{Row, bytes, count, duration, icon, shortened, state_words};
 use serde::Serialize;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::terminal;
 
@@ -27,67 +27,6 @@ pub(crate) fn json(value: &impl Serialize) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Cuts a text to a number of columns, control characters taken out.
-pub(crate) fn shortened(text: &str, columns: usize) -> String {
-    let text: String = clean_text(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if text.width() <= columns {
-        return text;
-    }
-    let mut used = 1;
-    let cut: String = text
-        .chars()
-        .take_while(|c| {
-            used += c.width().unwrap_or(0);
-            used <= columns
-        })
-        .collect();
-    format!("{cut}…")
-}
-
-/// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
-pub(crate) fn duration(ms: u64) -> String {
-    let seconds = ms / 1000;
-    match seconds {
-        0..10 => format!("{:.1}s", ms as f64 / 1000.0),
-        10..60 => format!("{seconds}s"),
-        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
-        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
-    }
-}
-
-/// Returns `1 task`, `2 tasks`.
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// Returns a bar of block characters.
-pub(crate) fn bar(percent: f64, columns: usize) -> String {
-    let filled = ((percent / 100.0 * columns as f64).round() as usize).min(columns);
-    format!("{}{}", "█".repeat(filled), "░".repeat(columns - filled))
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        0..1024 => format!("{count} B"),
-        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", count as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", count as f64 / 1_073_741_824.0),
-    }
-}
-
-const fn icon(status: Status) -> &'static str {
-    match status {
-        Status::Pending => "○",
-        Status::Running | Status::Resumed => "●",
-        Status::Cancelling => "◐",
-        Status::Completed => "✓",
-        Status::Failed => "✗",
-        Status::Cancelled => "⊘",
-        Status::TimedOut => "⌛",
-        Status::Lost => "?",
-    }
-}
-
 fn coloured(text: &str, status: Status, colour: bool) -> String {
     let code = match status {
         Status::Pending => "2",
@@ -104,26 +43,11 @@ fn title(task: &Task) -> String {
     task.name.clone().or_else(|| task.description.clone()).unwrap_or_else(|| task.command.clone())
 }
 
-/// The state with what matters about it.
-fn state(task: &Task) -> String {
-    match (task.status, &task.cause) {
-        (Status::Pending, _) => task
-            .queue_position
-            .map_or_else(|| "pending".to_owned(), |place| format!("pending ({place}. in queue)")),
-        (Status::Running, _) if task.progress.is_some() => {
-            let percent = task.progress.as_ref().and_then(|progress| progress.percent);
-            percent.map_or_else(|| "running".to_owned(), |percent| format!("running {percent:.0}%"))
-        }
-        (status, Some(cause)) if cause.starts_with(status.word()) => cause.clone(),
-        (status, Some(cause)) if status != Status::Completed => format!("{} ({cause})", status.word()),
-        (status, _) => status.word().to_owned(),
-    }
-}
-
 /// One line for one task.
 pub(crate) fn line(task: &Task, colour: bool) -> String {
     let elapsed = task.duration_ms.map(duration).unwrap_or_default();
-    let head = coloured(&format!("{} {} {}", icon(task.status), task.id, state(task)), task.status, colour);
+    let head =
+        coloured(&format!("{} {} {}", icon(task.status), task.id, state_words(task)), task.status, colour);
     let rest = shortened(&title(task), terminal::width().saturating_sub(20).max(20));
     format!("{head}  {elapsed}  {rest}")
 }
@@ -157,18 +81,13 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
     table.set_header(["", "ID", "STATUS", "TIME", "WHAT"]);
     let room = width.saturating_sub(52).max(16);
     for task in &page.tasks {
-        let what = match (&task.name, &task.description) {
-            (Some(name), _) => format!("{name}: {}", task.command),
-            (None, Some(description)) => description.clone(),
-            (None, None) => task.command.clone(),
-        };
-        let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
+        let row = Row::of(task);
         table.add_row([
-            icon(task.status).to_owned(),
-            task.id.to_string(),
-            format!("{}{survivors}", shortened(&state(task), 24)),
-            task.duration_ms.map(duration).unwrap_or_else(|| "-".to_owned()),
-            shortened(&what, room),
+            row.icon.to_owned(),
+            row.id,
+            shortened(&row.state, 28),
+            row.time,
+            shortened(&row.what, room),
         ]);
     }
     let mut text = String::new();
@@ -192,7 +111,7 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
 /// One task in full.
 pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     let mut rows =
-        vec![("task", task.id.to_string()), ("status", coloured(&state(task), task.status, colour))];
+        vec![("task", task.id.to_string()), ("status", coloured(&state_words(task), task.status, colour))];
     let mut add = |name: &'static str, value: Option<String>| rows.extend(value.map(|value| (name, value)));
     add("name", task.name.clone());
     add("about", task.description.clone());
@@ -237,7 +156,7 @@ pub(crate) fn receipt(receipt: &KillReceipt) -> String {
     let mut text = if signals.is_empty() {
         format!("{} {}: nothing was left to kill\n", receipt.id, receipt.status.word())
     } else {
-        let killed = count(receipt.killed.len(), "process").replace("processs", "processes");
+        let killed = count(receipt.killed.len(), "process", "processes");
         format!(
             "{} {}: {} to {killed}, {} ms\n",
             receipt.id,
@@ -250,23 +169,4 @@ pub(crate) fn receipt(receipt: &KillReceipt) -> String {
         text.push_str(&format!("  still alive: {} {}\n", survivor.pid, survivor.command));
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn durations_read_naturally() {
-        for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
-            assert_eq!(duration(ms), text);
-        }
-    }
-
-    #[test]
-    fn texts_are_cut_by_what_they_take_on_screen() {
-        assert_eq!(shortened("abcdef", 4), "abc…");
-        assert_eq!(shortened("日本語", 4), "日…");
-        assert_eq!(shortened("a\nb\x1b[31mc", 10), "a bc");
-    }
 }

@@ -7,7 +7,6 @@ use meanwhile::{From, ReadRequest, Runtime, Scope, Task, WaitReply, WaitRequest,
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 use crate::error::CommandError;
-use crate::render;
 
 /// How often the line is renewed.
 const EVERY: Duration = Duration::from_millis(250);
@@ -102,7 +101,7 @@ impl ProgressLine {
     }
 
     fn draw(&mut self, text: &str) {
-        let text = render::shortened(text, width().saturating_sub(1));
+        let text = mw_ui::shortened(text, width().saturating_sub(1));
         let mut err = std::io::stderr().lock();
         let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
         self.drawn = true;
@@ -118,7 +117,7 @@ impl ProgressLine {
 }
 
 fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
-    let elapsed = render::duration(begun.elapsed().as_millis() as u64);
+    let elapsed = mw_ui::duration(begun.elapsed().as_millis() as u64);
     let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
@@ -130,6 +129,6 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let percent = meanwhile::Progress::in_tail(&tail).and_then(|progress| progress.percent);
     let bar =
-        percent.map(|percent| format!("{} {percent:.0}%  ", render::bar(percent, 10))).unwrap_or_default();
+        percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
     format!("{elapsed}  {} {}  {bar}{last}", task.id, task.status.word())
 }

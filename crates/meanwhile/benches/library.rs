@@ -120,7 +120,7 @@ mod model {
         let at = Timestamp::from_micros(1);
         let process = Process { pid: 7, start_ticks: 9, boot_id: "7e1f".repeat(9) };
         let life = [
-            Event::Reserved { at },
+            Event::Reserved { since: at },
             Event::Started { process, started_at: at },
             Event::Stalled { prompt: "Continue? [y/n]".to_owned() },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },

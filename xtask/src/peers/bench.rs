@@ -1,5 +1,6 @@
 //! One run: peers taking turns, samples and troubles collected.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -18,6 +19,8 @@ use super::tools::Tools;
 const WARM_UPS: u32 = 3;
 /// A slow peer takes part in one round of this many.
 const SLOW_EVERY: u32 = 5;
+/// A peer that failed so often is left out of the axis: every failure may have cost its full time-out.
+const MOST_FAILURES: u32 = 3;
 /// Time for what a peer does after its task has ended, so that the next peer is not disturbed by it.
 const REST: Duration = Duration::from_millis(10);
 
@@ -101,13 +104,19 @@ impl Bench {
         peers: &mut [Box<dyn Peer>],
         sample: fn(&mut Self, &mut dyn Peer) -> Outcome<()>,
     ) {
+        let mut failures = BTreeMap::new();
         for round in 0..count {
             self.quiet.settle();
             if !peers.is_empty() {
                 peers.rotate_left(1);
             }
             for peer in peers.iter_mut().filter(|peer| takes_part(peer.as_ref(), round)) {
+                let failed: &mut u32 = failures.entry(peer.name()).or_default();
+                if *failed >= MOST_FAILURES {
+                    continue;
+                }
                 let outcome = sample(self, peer.as_mut());
+                *failed += u32::from(outcome.is_err());
                 self.note(axis, peer.name(), outcome);
                 thread::sleep(REST);
             }

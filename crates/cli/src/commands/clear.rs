@@ -60,7 +60,7 @@ impl Arguments {
         if context.json {
             render::out(&format!("{}\n", serde_json::to_string(&report).map_err(std::io::Error::from)?))?;
         } else {
-            render::out(&format!("cleared {}\n", render::count(report.cleared.len(), "task")))?;
+            render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
             for kept in &report.kept {
                 eprintln!("mw: {} was kept: {}; mw clear --kill ends it first", kept.id, kept.reason);
             }

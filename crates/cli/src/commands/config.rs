@@ -30,7 +30,7 @@ impl Arguments {
         let mut text = format!("home  {home}\nfile  {}\n\n", file.unwrap_or_else(|| "none".to_owned()));
         for knob in &KNOBS {
             let value = knob.value(config).replace('\n', " ");
-            let value = render::shortened(&value, 40);
+            let value = mw_ui::shortened(&value, 40);
             text.push_str(&format!(
                 "{:<24} {value:<12} ({}; {})\n",
                 knob.name,
