@@ -73,8 +73,11 @@ impl World {
     }
 
     pub fn start(&mut self, asked: Asked) {
+        // Bounded, for the case that this process is killed and nobody takes the file away.
         let script = format!(
-            "echo $$ > pid-{at}; while [ ! -e gate-{at} ] && [ -e {ALIVE} ]; do sleep 0.02; done; exit {code}",
+            "echo $$ > pid-{at}; i=0
+            while [ ! -e gate-{at} ] && [ -e {ALIVE} ] && [ $i -lt 10000 ]; do i=$((i+1)); sleep 0.02; done
+            exit {code}",
             at = self.len(),
             code = asked.code,
         );

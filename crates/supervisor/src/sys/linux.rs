@@ -335,8 +335,8 @@ mod tests {
         for (pid, name) in &names {
             if name.contains("sleep 60") {
                 rustix::process::kill_process(
-                    rustix::process::Pid::from_raw(*pid as i32).unwrap(),
-                    rustix::process::Signal::KILL,
+                    Pid::from_raw(*pid as i32).unwrap(),
+                    Signal::KILL,
                 )
                 .unwrap();
             }
