@@ -334,11 +334,7 @@ mod tests {
         };
         for (pid, name) in &names {
             if name.contains("sleep 60") {
-                rustix::process::kill_process(
-                    Pid::from_raw(*pid as i32).unwrap(),
-                    Signal::KILL,
-                )
-                .unwrap();
+                rustix::process::kill_process(Pid::from_raw(*pid as i32).unwrap(), Signal::KILL).unwrap();
             }
         }
         child.wait().unwrap();
