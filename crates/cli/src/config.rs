@@ -178,7 +178,7 @@ impl Knob {
 impl Config {
     /// Reads everything. Nothing is read from a task's own home before this.
     pub(crate) fn load() -> Result<Self, CommandError> {
-        let home = home_directory()?;
+        let home = home_directory();
         let programs = programs(&home)?;
         let mut config = Self {
             settings: Settings::new(home, programs),
@@ -255,12 +255,13 @@ fn bad_value(what: &str, why: &str) -> CommandError {
     CommandError::usage(format!("{what}: {why}"), "mw config lists all settings and what they accept")
 }
 
-fn home_directory() -> Result<PathBuf, CommandError> {
+/// The home, or an empty path where nothing names one: only `mw settle` can do without.
+fn home_directory() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     set("MEANWHILE_HOME")
         .or_else(|| Some(set("XDG_STATE_HOME")?.join("meanwhile")))
         .or_else(|| Some(set("HOME")?.join(".local/state/meanwhile")))
-        .ok_or_else(|| CommandError::usage("there is no home directory", "set MEANWHILE_HOME or HOME"))
+        .unwrap_or_default()
 }
 
 pub(crate) fn config_file() -> Option<PathBuf> {
@@ -276,7 +277,7 @@ fn programs(home: &Path) -> Result<Programs, CommandError> {
         Some(path) => std::path::absolute(path)?,
         None => me.with_file_name("mw-supervisor"),
     };
-    let home = std::path::absolute(home)?;
+    let home = std::path::absolute(home).unwrap_or_default();
     let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
     Ok(Programs { supervisor, settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect() })
 }

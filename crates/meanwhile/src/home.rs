@@ -24,7 +24,10 @@ impl Home {
     /// # Errors
     /// When the directory cannot be made, read or written, or is another user's.
     pub fn open(root: &Path) -> Result<Self> {
-        let root = std::path::absolute(root).map_err(Error::io("home directory"))?;
+        let root = std::path::absolute(root).map_err(|_| Error::Home {
+            message: "there is no home directory".to_owned(),
+            hint: "set MEANWHILE_HOME or HOME".to_owned(),
+        })?;
         let home = Self { root };
         match fs::metadata(&home.root) {
             Ok(found) => home.check(&found)?,
@@ -154,6 +157,13 @@ impl Home {
     pub(crate) fn remove_task(&self, id: &TaskId) {
         for path in [self.starting().join(id.as_str()), self.task(id)] {
             let _ = fs::remove_dir_all(path);
+        }
+    }
+
+    /// Waits until a task that somebody is writing down is in its place, or its writer is gone.
+    pub(crate) fn wait_for_staging(&self, id: &TaskId) {
+        if let Ok(directory) = File::open(self.starting().join(id.as_str())) {
+            let _ = directory.lock_shared();
         }
     }
 

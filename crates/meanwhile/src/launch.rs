@@ -112,6 +112,14 @@ pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, launch: Launch
 
 fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
+    // Whoever settles must hold the limits of whoever started.
+    let limits = [
+        ("--max-running", settings.queue.max_running),
+        ("--max-running-total", settings.queue.max_running_total),
+    ];
+    for (option, value) in limits {
+        settle.extend([RawText::from(option), RawText::from(value.to_string())]);
+    }
     settle.push(RawText::from(spec.id.as_str()));
     StartMessage {
         version: START_VERSION,

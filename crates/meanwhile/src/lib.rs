@@ -49,7 +49,7 @@ pub use mw_model as model;
 pub use output::{
     From, GrepMatch, GrepReply, Piece, ReadReply, ReadRequest, StreamChoice, clean_text, render_screen,
 };
-pub use runtime::Runtime;
+pub use runtime::{Ear, Runtime};
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
 pub use start::{IfRunning, Started, TaskRequest};
 pub use store::{EventRow, Filter, Page};

@@ -95,7 +95,7 @@ impl Runtime {
     }
 
     /// Finishes or undoes what a killed starter left in the staging area.
-    fn sweep_abandoned_starts(&self) -> Result<()> {
+    pub(crate) fn sweep_abandoned_starts(&self) -> Result<()> {
         for (id, hold) in self.home.abandoned_starts() {
             if self.store()?.task(&id, &self.home.tasks())?.is_none() {
                 self.home.remove_task(&id);
@@ -229,7 +229,7 @@ impl Runtime {
                 ..seen
             };
             let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
-            transaction.apply(&mut task, &event, now, change)?;
+            transaction.apply(&mut task, &event, record.completed_at, change)?;
             changed = true;
         }
         let emptied =
@@ -345,6 +345,7 @@ impl Runtime {
         let changed = again || !picked.to_launch.is_empty();
         let mut failed = false;
         for task in picked.to_launch {
+            self.home.wait_for_staging(&task.id);
             let hold = self.home.hold_start(&task.id);
             let launched = self.launch(task);
             // What was killed on the way waits for the next command; trying at once might never end.

@@ -2,9 +2,11 @@
 
 use std::cell::OnceCell;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
 use mw_model::{RawText, TaskId, TaskState};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
@@ -159,7 +161,7 @@ impl Runtime {
             message: format!("its supervisor cannot be reached: {error}"),
         };
         let mut line = Line::connect_patiently(&self.home, id).map_err(failed)?;
-        let _ = line.set_patience(Some(std::time::Duration::from_secs(5)));
+        let _ = line.set_patience(Some(Duration::from_secs(5)));
         line.ask(operation).map_err(failed)
     }
 
@@ -184,7 +186,7 @@ impl Runtime {
     pub fn input(&self, handle: &str, scope: &Scope, data: &[u8], eof: bool) -> Result<u64> {
         const PART: usize = 32 << 10;
         let id = self.running(handle, scope)?;
-        let patience = std::time::Instant::now() + std::time::Duration::from_secs(5);
+        let patience = Instant::now() + Duration::from_secs(5);
         let mut sent = 0;
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
@@ -204,12 +206,12 @@ impl Runtime {
             if sent == data.len() {
                 return Ok(sent as u64);
             }
-            if std::time::Instant::now() > patience {
+            if Instant::now() > patience {
                 let message =
                     format!("it does not read its input: {sent} of {} bytes were taken", data.len());
                 return Err(Error::Refused { id: id.to_string(), message });
             }
-            std::thread::sleep(std::time::Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 
@@ -229,23 +231,24 @@ impl Runtime {
     ///
     /// # Errors
     /// When the database fails.
-    pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: std::time::Duration) -> Result<()> {
+    pub fn wait_for_output(&self, id: &TaskId, seen: u64, longest: Duration) -> Result<()> {
+        /// A task that was just started opens its socket in a moment.
+        const MOMENT: Duration = Duration::from_millis(5);
+        let ear = self.listen()?;
         let task = self.stored(id)?;
+        if matches!(task.state, TaskState::Pending { .. }) {
+            ear.wait(longest);
+            // Whoever should have started it may have been killed.
+            return self.reconcile();
+        }
         let after_end = task.status.is_terminal();
-        if let Ok(mut line) = Line::connect(&self.home, id) {
-            let _ = line.set_patience(Some(longest));
-            if line.send(Operation::Watch { offset: seen, after_end }).is_ok() {
-                let _ = line.reply();
-            }
-        } else {
-            // A task that was just started opens its socket in a moment; one in the queue rings.
-            let waits = matches!(task.state, TaskState::Pending { .. });
-            let moment = std::time::Duration::from_millis(5);
-            self.wait_for_ring(if waits { longest } else { longest.min(moment) })?;
-            if waits {
-                // Whoever should have started it may have been killed.
-                self.reconcile()?;
-            }
+        let Ok(mut line) = Line::connect(&self.home, id) else {
+            ear.wait(longest.min(MOMENT));
+            return Ok(());
+        };
+        let _ = line.set_patience(Some(longest));
+        if line.send(Operation::Watch { offset: seen, after_end }).is_ok() {
+            let _ = line.reply();
         }
         Ok(())
     }
@@ -273,15 +276,23 @@ impl Runtime {
         Ok(self.store()?.last_event()?)
     }
 
-    /// Sleeps until some writer rings, or for a while.
+    /// Begins to listen for writers; what happens after this call is heard.
     ///
     /// # Errors
     /// When no bell can be hung.
-    pub fn wait_for_ring(&self, longest: std::time::Duration) -> Result<()> {
-        use rustix::event::{PollFd, PollFlags, Timespec, poll};
-        let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
+    pub fn listen(&self) -> Result<Ear> {
+        Bell::hang(&self.home).map(Ear).map_err(Error::io("cannot listen for wake-ups"))
+    }
+}
+
+/// Hears when somebody has written to a home.
+pub struct Ear(Bell);
+
+impl Ear {
+    /// Sleeps until some writer has rung since the last call, or for a while.
+    pub fn wait(&self, longest: Duration) {
         let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
-        let _ = poll(&mut [PollFd::new(&bell, PollFlags::IN)], Some(&timeout));
-        Ok(())
+        let _ = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], Some(&timeout));
+        self.0.clear();
     }
 }

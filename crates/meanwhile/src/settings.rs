@@ -37,7 +37,8 @@ impl Default for QueueSettings {
 pub struct Programs {
     /// `mw-supervisor`.
     pub supervisor: PathBuf,
-    /// What a supervisor becomes at the end, such as `mw settle`; the task's id is added.
+    /// What a supervisor becomes at the end, such as `mw settle --home DIR`; the limits of the queue
+    /// (`--max-running N --max-running-total N`) and the task's id are added.
     pub settle: Vec<RawText>,
 }
 

@@ -188,6 +188,7 @@ impl Runtime {
             if task.id == *id {
                 own = Some(self.launch_spec(task, &spec, supervisor.take())?);
             } else {
+                self.home.wait_for_staging(&task.id);
                 let hold = self.home.hold_start(&task.id);
                 // Its failure is its own: recorded with it.
                 let _ = self.launch(task);
@@ -323,6 +324,9 @@ impl Runtime {
 
     /// Launches a task that holds a slot. Its failure is recorded, and frees the slot.
     pub(crate) fn launch(&self, task: Task) -> Result<Task> {
+        // Its row is there before its directory; a slot may be free in between.
+        self.home.wait_for_staging(&task.id);
+        self.sweep_abandoned_starts()?;
         match self.home.spec(&task.id) {
             Ok(spec) => self.launch_spec(task, &spec, None),
             Err(error) => {

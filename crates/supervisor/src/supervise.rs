@@ -1,6 +1,7 @@
 //! The loop: output, control, children, timers, until the tree is empty.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
@@ -319,9 +320,14 @@ impl Supervisor {
         fail_point("supervisor-exit-seen");
         let living = self.left_behind();
         let record = self.exit_record(exit.clone(), &living);
-        if record::write_result(&record).is_err() {
-            self.unrecorded = Some(exit);
-            return;
+        match record::write_result(&record) {
+            Ok(()) => {}
+            // Somebody removed the task's directory: there is nobody left to tell.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => {
+                self.unrecorded = Some(exit);
+                return;
+            }
         }
         self.record = Some(record.clone());
         self.run.board.set_phase(Phase::Recorded);

@@ -14,6 +14,12 @@ pub(crate) struct Arguments {
     /// The home the task belongs to
     #[arg(long)]
     home: PathBuf,
+    /// The starter's limit per session
+    #[arg(long)]
+    max_running: Option<u32>,
+    /// The starter's limit in all
+    #[arg(long)]
+    max_running_total: Option<u32>,
     /// The task
     id: String,
 }
@@ -26,6 +32,8 @@ impl Arguments {
             .map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
         let mut settings = context.config.settings.clone();
         settings.home = self.home;
+        settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
+        settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
         Runtime::open(settings)?.settle(&id)?;
         Ok(0)
     }

@@ -33,6 +33,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         let task = self.task.as_ref().map(|handle| runtime.resolve(handle, &context.scope())).transpose()?;
+        let ear = runtime.listen()?;
         let mut seq = match self.from {
             Some(seq) => seq,
             None if self.no_follow => 0,
@@ -63,7 +64,7 @@ impl Arguments {
             let left = self.idle_exit.map_or(fallback, |ms| {
                 Duration::from_millis(ms).saturating_sub(last.elapsed()).min(fallback)
             });
-            runtime.wait_for_ring(left.max(Duration::from_millis(1)))?;
+            ear.wait(left.max(Duration::from_millis(1)));
         }
     }
 }

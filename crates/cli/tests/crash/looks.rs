@@ -1,5 +1,7 @@
-//! Looking at tasks while they are being started: a look invents nothing.
+//! Many look and start at once while tasks come and go: nothing is invented, listed twice or left out.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -17,13 +19,13 @@ impl Drop for Enough<'_> {
 }
 
 /// Looks again and again from two hosts while `act` runs.
-fn under_observation<T>(home: &Home, act: impl FnOnce() -> T) -> T {
+fn under_observation<T>(look: impl Fn() + Sync, act: impl FnOnce() -> T) -> T {
     let enough = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 while !enough.load(Ordering::Relaxed) {
-                    let _ = home.mw(["list", "--json"]).ok();
+                    look();
                 }
             });
         }
@@ -32,13 +34,20 @@ fn under_observation<T>(home: &Home, act: impl FnOnce() -> T) -> T {
     })
 }
 
+fn list(home: &Home) {
+    let _ = home.mw(["list", "--json"]).ok();
+}
+
 #[test]
 fn a_task_that_is_looked_at_while_it_starts_has_its_true_process() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100");
-    let answers = under_observation(&home, || {
-        let start = || home.mw(["start", "--json", children::SLEEPER]).exits(0).json();
-        (0..20).map(|_| start()).collect::<Vec<_>>()
-    });
+    let answers = under_observation(
+        || list(&home),
+        || {
+            let start = || home.mw(["start", "--json", children::SLEEPER]).exits(0).json();
+            (0..20).map(|_| start()).collect::<Vec<_>>()
+        },
+    );
     for answer in answers {
         let task = home.status(answer["id"].as_str().unwrap());
         assert_eq!(task["status"], "running", "{task}");
@@ -49,12 +58,15 @@ fn a_task_that_is_looked_at_while_it_starts_has_its_true_process() {
 #[test]
 fn a_task_that_is_looked_at_while_it_starts_is_started_once() {
     let home = home();
-    under_observation(&home, || {
-        for number in 0..20 {
-            let id = home.start(&format!("echo {number} >> ran; exit 3"));
-            assert_eq!(home.ended(&id)["exit_code"], 3);
-        }
-    });
+    under_observation(
+        || list(&home),
+        || {
+            for number in 0..20 {
+                let id = home.start(&format!("echo {number} >> ran; exit 3"));
+                assert_eq!(home.ended(&id)["exit_code"], 3);
+            }
+        },
+    );
     let expected: String = (0..20).map(|number| format!("{number}\n")).collect();
     assert_eq!(home.file("ran"), expected);
     for task in home.list() {
@@ -64,5 +76,41 @@ fn a_task_that_is_looked_at_while_it_starts_is_started_once() {
         assert_eq!(started.len(), 1, "{events:?}");
         assert_ne!(started[0]["process"]["pid"], 0, "{events:?}");
         assert_eq!(started[0]["started_at"], task["started_at"], "{events:?}");
+    }
+}
+
+#[test]
+fn a_list_names_every_task_once_while_they_come_and_go() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let asked_for = Mutex::new(BTreeSet::new());
+    let look = || {
+        let before = asked_for.lock().unwrap().clone();
+        let tasks = home.list();
+        let ids: Vec<_> = tasks.iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
+        let found: BTreeSet<_> = ids.iter().cloned().collect();
+        assert_eq!(found.len(), ids.len(), "one is listed twice: {ids:?}");
+        let missing: Vec<_> = before.difference(&found).collect();
+        assert!(missing.is_empty(), "{missing:?} are not listed");
+    };
+    under_observation(look, || {
+        for _ in 0..40 {
+            let id = home.start("exit 0");
+            asked_for.lock().unwrap().insert(id);
+        }
+    });
+}
+
+#[test]
+fn a_task_queued_while_others_end_always_runs() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let ids = thread::scope(|scope| {
+        let hosts: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| (0..25).map(|_| home.start("exit 0")).collect::<Vec<_>>()))
+            .collect();
+        hosts.into_iter().flat_map(|host| host.join().unwrap()).collect::<Vec<_>>()
+    });
+    for id in ids {
+        let task = home.ended(&id);
+        assert_eq!(task["status"], "completed", "{task}");
     }
 }

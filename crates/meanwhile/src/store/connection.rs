@@ -10,8 +10,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::error::StoreError;
 use super::migrations;
 
-/// How long a writer waits for another.
-const BUSY: Duration = Duration::from_secs(10);
+/// How often a writer looks again before it gives up on another: for ten seconds.
+const MOST_TRIES: i32 = 10_000;
 
 /// An open database.
 pub(crate) struct Store {
@@ -31,7 +31,7 @@ impl Store {
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
         // No lock inside SQLite: a connection stays with one thread at a time.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = match Connection::open_with_flags(path, flags) {
+        let mut connection = match Connection::open_with_flags(path, flags) {
             Ok(connection) => connection,
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
                 // Made by us first, so that it is never readable by others.
@@ -46,7 +46,7 @@ impl Store {
             }
             Err(error) => return Err(error.into()),
         };
-        connection.busy_timeout(BUSY)?;
+        connection.busy_handler(Some(wait_for_writer))?;
         // The last connection to close would copy the whole log back and delete it: `mw settle` does
         // that at a better moment.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -68,4 +68,12 @@ impl Store {
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
     }
+}
+
+/// Waits for another writer. Transactions here take a fraction of a millisecond, so the first looks
+/// come quickly; SQLite's own handler would sleep for whole milliseconds from the start.
+fn wait_for_writer(tries: i32) -> bool {
+    let pause = if tries < 40 { Duration::from_micros(50) } else { Duration::from_millis(1) };
+    std::thread::sleep(pause);
+    tries < MOST_TRIES
 }

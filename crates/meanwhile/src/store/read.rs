@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use mw_model::{Status, TaskId, TaskKind};
-use rusqlite::OptionalExtension;
 use rusqlite::types::ToSql;
+use rusqlite::{OptionalExtension, TransactionBehavior};
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -106,6 +106,8 @@ impl Store {
 
     /// Lists live tasks first, then ended ones, newest first in each part.
     pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
+        // One view for all parts: tasks move from one to the next meanwhile.
+        let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
         let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], filter.limit, tasks_dir)?;
         let left = filter.limit - tasks.len() as u32;
         if left > 0 {

@@ -143,7 +143,7 @@ impl World {
             }
             let states: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.status.word())).collect();
             assert!(begun.elapsed() < SOON, "still not after {SOON:?}: {what}; {states:?}");
-            self.runtime.wait_for_ring(Duration::from_millis(20)).unwrap();
+            self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }
 
@@ -224,7 +224,7 @@ impl Drop for World {
         while anybody_in(self.dir.path()) && begun.elapsed() < SOON {
             // Tasks that still wait get their turn, see that they are not wanted, and end.
             let _ = self.runtime.reconcile();
-            let _ = self.runtime.wait_for_ring(Duration::from_millis(20));
+            self.runtime.listen().unwrap().wait(Duration::from_millis(20));
         }
     }
 }
