@@ -7,7 +7,7 @@
 //!             exits      sleeps              loop: output, control, signals, timers
 //! ```
 //!
-//! P1 and P2 hold the same descriptors and one shared page ([`sys::Board`]). Both are child
+//! P1 and P2 hold the same descriptors and one shared page (`sys::Board`). Both are child
 //! subreapers: when P2 is killed, the command and its tree become children of P1, which runs the same
 //! loop from where the files stand. When P1 is killed, P2 goes on alone. When both are, the command feels
 //! nothing, because its own ends of the pipes are open for reading too; whoever reconciles next starts
