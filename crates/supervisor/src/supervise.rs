@@ -106,6 +106,10 @@ impl Supervisor {
 
     /// Runs until the tree is empty and everything is recorded.
     pub(crate) fn run(mut self) -> Run {
+        if self.record.is_none() {
+            // Before the first byte is taken: the task may fill the disk with its next breath.
+            record::reserve_result();
+        }
         // Every look comes before a sleep: a stand-in may find everything over.
         loop {
             self.watch_leader();
@@ -222,13 +226,12 @@ impl Supervisor {
         self.drive_ending();
     }
 
-    /// Opens the control socket, sets room for the record aside and writes the view. Files are dear on
-    /// some systems, and a task of a few milliseconds needs none of these.
+    /// Opens the control socket and writes the view. Files are dear on some systems, and a task of a few
+    /// milliseconds needs neither.
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
         self.listener = files::listen().ok();
         if self.record.is_none() {
-            record::reserve_result();
             self.write_metadata();
         }
     }

@@ -59,9 +59,11 @@ impl Store {
             (short_handle(*kind, number) == handle).then_some((kind, number))
         });
         match number {
-            Some((kind, number)) => {
-                self.ids(&format!("number = ?2 AND kind = '{}'", kind.word()), &number.to_string(), scope)
-            }
+            Some((kind, number)) => self.ids(
+                &format!("session IN (SELECT id FROM sessions) AND number = ?2 AND kind = '{}'", kind.word()),
+                &number.to_string(),
+                scope,
+            ),
             None => Ok(Vec::new()),
         }
     }
