@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     finished: bool,
     /// Those that ended that long ago
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     older_than: Option<u64>,
     /// Those of this batch
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(crate) struct Arguments {
     #[arg(long, short, value_name = "NAME", default_value = "TERM", value_parser = parse_signal)]
     signal: i32,
     /// Time until SIGKILL
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     grace: Option<u64>,
     /// All live tasks of this batch
     #[arg(long)]

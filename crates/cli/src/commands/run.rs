@@ -28,7 +28,7 @@ const SIGKILL: i32 = 9;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Leave it running in the background after that long
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     detach_after: Option<u64>,
     #[command(flatten)]
     task: TaskArguments,

@@ -41,10 +41,10 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "KEY=VALUE")]
     env: Vec<OsString>,
     /// End the task when it has run that long
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
     /// End the task that long from now, however long it waits in the queue
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     deadline: Option<u64>,
     /// Whether it ends with its session
     #[arg(long, value_enum, default_value_t = LifetimeChoice::Session)]

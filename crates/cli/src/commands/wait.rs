@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "CONDITION", default_value = "exit")]
     until: String,
     /// Longest wait
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     timeout: Option<u64>,
     /// All tasks of this batch
     #[arg(long)]

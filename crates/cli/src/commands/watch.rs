@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ID")]
     task: Option<String>,
     /// End when nothing has happened for that long
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms)]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     idle_exit: Option<u64>,
 }
 
