@@ -279,5 +279,9 @@ fn programs(home: &Path) -> Result<Programs, CommandError> {
     };
     let home = std::path::absolute(home).unwrap_or_default();
     let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
-    Ok(Programs { supervisor, settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect() })
+    Ok(Programs {
+        supervisor,
+        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
+        starter_exits: false,
+    })
 }

@@ -47,6 +47,13 @@ impl Context {
         Ok(Runtime::open(self.config.settings.clone())?)
     }
 
+    /// The same for a command that ends as soon as it has started something.
+    pub(crate) fn passing_runtime(&self) -> Result<Runtime, CommandError> {
+        let mut settings = self.config.settings.clone();
+        settings.programs.starter_exits = true;
+        Ok(Runtime::open(settings)?)
+    }
+
     /// Whose tasks this command may see.
     pub(crate) fn scope(&self) -> Scope {
         self.session.clone().map_or(Scope::All, Scope::Session)

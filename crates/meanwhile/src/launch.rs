@@ -36,6 +36,8 @@ impl Purpose {
 /// A supervisor process that waits for its message. Dropped without one, it goes away by itself.
 pub(crate) struct Supervisor {
     process: Child,
+    /// Whether the process stays as the guardian, so that it is not to be waited for.
+    stays: bool,
 }
 
 impl Supervisor {
@@ -43,17 +45,19 @@ impl Supervisor {
     /// be needed: it gets ready on another core while the task is written down.
     pub(crate) fn summon(settings: &Settings, purpose: Purpose, directory: &Path, run: u32) -> Result<Self> {
         let path = &settings.programs.supervisor;
+        let stays = settings.programs.starter_exits;
         let directory = File::open(directory).map_err(Error::io("cannot open the task directory"))?;
         // The directory itself is handed over, in place of standard error: its name may change at any
         // moment, and setting a working directory would cost the fast way of starting a process.
         let process = Command::new(path)
             .args([purpose.word(), &run.to_string()])
+            .args(stays.then_some("stay"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::from(directory))
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
-        Ok(Self { process })
+        Ok(Self { process, stays })
     }
 
     /// Gives it its task; returns the process it started.
@@ -71,7 +75,9 @@ impl Supervisor {
         let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
         let mut line = String::new();
         let read = BufReader::new(stdout).read_line(&mut line);
-        let _ = self.process.wait();
+        if !self.stays {
+            let _ = self.process.wait();
+        }
         if read.unwrap_or(0) == 0 {
             return Err(Error::Unanswered);
         }
@@ -85,8 +91,10 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        drop(self.process.stdin.take());
-        let _ = self.process.wait();
+        // Without a message it goes away; with one it is no longer ours.
+        if self.process.stdin.take().is_some() || !self.stays {
+            let _ = self.process.wait();
+        }
     }
 }
 

@@ -40,6 +40,9 @@ pub struct Programs {
     /// What a supervisor becomes at the end, such as `mw settle --home DIR`; the limits of the queue
     /// (`--max-running N --max-running-total N`) and the task's id are added.
     pub settle: Vec<RawText>,
+    /// Whether this process ends as soon as it has started a task. A supervisor need not leave the
+    /// family of such a starter by a fork of its own: the starter's end makes it an orphan.
+    pub starter_exits: bool,
 }
 
 /// Everything a [`Runtime`](crate::Runtime) is opened with.

@@ -46,6 +46,8 @@ impl Refusal {
 struct Address {
     run: u32,
     purpose: Purpose,
+    /// Whether the starter is about to end, so that no fork is needed to get away from it.
+    stays: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +57,7 @@ enum Purpose {
 }
 
 impl Address {
-    /// Reads `mw-supervisor spawn|adopt RUN`.
+    /// Reads `mw-supervisor spawn|adopt RUN [stay]`.
     fn parse(mut words: impl Iterator<Item = OsString>) -> Option<Self> {
         let purpose = match words.nth(1)?.to_str()? {
             "spawn" => Purpose::Spawn,
@@ -63,7 +65,8 @@ impl Address {
             _ => return None,
         };
         let run = words.next()?.to_str()?.parse().ok()?;
-        Some(Self { run, purpose })
+        let stays = words.next().is_some_and(|word| word == "stay");
+        Some(Self { run, purpose, stays })
     }
 }
 
@@ -96,6 +99,10 @@ pub fn run() -> ExitCode {
     };
     // A session of its own: hosts kill the group, or everything on their terminal, when they end.
     let _ = rustix::process::setsid();
+    if address.stays {
+        guard(&address);
+        sys::exit_at_once(0)
+    }
     match sys::fork() {
         Ok(Fork::Parent(_)) => ExitCode::SUCCESS,
         Ok(Fork::Child) => {

@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let runtime = context.runtime()?;
+        let runtime = context.passing_runtime()?;
         let task = runtime.restart(&self.id, &context.scope())?;
         if context.json {
             render::json(&StartReply::of(&task))?;

@@ -32,6 +32,7 @@ impl Arguments {
             .map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
         let mut settings = context.config.settings.clone();
         settings.home = self.home;
+        settings.programs.starter_exits = true;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
         Runtime::open(settings)?.settle(&id)?;

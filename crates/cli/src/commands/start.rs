@@ -125,7 +125,7 @@ fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let runtime = context.runtime()?;
+        let runtime = context.passing_runtime()?;
         let started = self.task.start(context, &runtime)?;
         if context.json {
             render::json(&StartReply::of(&started.task))?;

@@ -169,7 +169,7 @@ fn programs(home: &Path) -> Programs {
     let folder = programs_folder();
     let words = [folder.join("mw").as_os_str(), "settle".as_ref(), "--home".as_ref(), home.as_os_str()]
         .map(|word| RawText::from(word.as_bytes()));
-    Programs { supervisor: folder.join("mw-supervisor"), settle: words.to_vec() }
+    Programs { supervisor: folder.join("mw-supervisor"), settle: words.to_vec(), starter_exits: false }
 }
 
 /// Finds the executables: `MW_BIN_DIR`, or the folder that cargo built this benchmark into.

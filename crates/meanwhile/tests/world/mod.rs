@@ -270,5 +270,5 @@ fn programs(home: &Path, limits: Limits) -> Programs {
         home.to_str().unwrap().to_owned(),
     ];
     let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
-    Programs { supervisor: beside("mw-supervisor"), settle }
+    Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
 }
