@@ -47,7 +47,8 @@ pub use home::Home;
 pub use kill::KillRequest;
 pub use mw_model as model;
 pub use output::{
-    From, GrepMatch, GrepReply, Piece, ReadReply, ReadRequest, StreamChoice, clean_text, render_screen,
+    From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
+    render_screen,
 };
 pub use runtime::{Ear, Runtime};
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};

@@ -4,7 +4,9 @@ use std::io::{IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{Io, parse_size};
-use meanwhile::{From, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen};
+use meanwhile::{
+    From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
+};
 use serde_json::json;
 
 use super::follow::{self, Sink};
@@ -164,8 +166,14 @@ impl Arguments {
 
     fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {
         let most = self.max_lines.map_or(100, |lines| usize::try_from(lines).unwrap_or(usize::MAX));
-        let options = (self.stream.choice(), self.offset.unwrap_or(0), self.context, most);
-        let reply = runtime.grep(&self.id, &context.scope(), pattern, options)?;
+        let request = GrepRequest {
+            pattern: pattern.to_owned(),
+            stream: self.stream.choice(),
+            from: self.offset.unwrap_or(0),
+            context: self.context,
+            most,
+        };
+        let reply = runtime.grep(&self.id, &context.scope(), &request)?;
         if context.json {
             render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
             return Ok(0);

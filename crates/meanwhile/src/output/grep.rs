@@ -31,6 +31,21 @@ pub struct GrepMatch {
     pub context: bool,
 }
 
+/// What to search for.
+#[derive(Clone, Debug)]
+pub struct GrepRequest {
+    /// A regular expression.
+    pub pattern: String,
+    /// In which streams.
+    pub stream: StreamChoice,
+    /// From which logical offset on.
+    pub from: u64,
+    /// Lines to show around each that fits.
+    pub context: usize,
+    /// Most lines that fit.
+    pub most: usize,
+}
+
 /// What a search found.
 #[derive(Clone, Debug, Serialize)]
 pub struct GrepReply {
@@ -60,15 +75,9 @@ impl Runtime {
     ///
     /// # Errors
     /// When the pattern is no regular expression, the task is unknown or its log is gone.
-    pub fn grep(
-        &self,
-        handle: &str,
-        scope: &Scope,
-        pattern: &str,
-        options: (StreamChoice, u64, usize, usize),
-    ) -> Result<GrepReply> {
-        let (stream, from, context, most) = options;
-        let pattern = compile(pattern)?;
+    pub fn grep(&self, handle: &str, scope: &Scope, request: &GrepRequest) -> Result<GrepReply> {
+        let GrepRequest { stream, from, context, most, .. } = *request;
+        let pattern = compile(&request.pattern)?;
         let id = self.resolve(handle, scope)?;
         let task = self.current(&id)?;
         let view = self.view(&task, task.state.run(), stream)?;

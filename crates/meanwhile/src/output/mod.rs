@@ -6,7 +6,7 @@ mod read;
 mod view;
 
 pub use clean::{clean_text, render_screen};
-pub use grep::{GrepMatch, GrepReply};
+pub use grep::{GrepMatch, GrepReply, GrepRequest};
 pub use read::{From, Piece, ReadReply, ReadRequest, StreamChoice};
 
 pub(crate) use grep::compile;
