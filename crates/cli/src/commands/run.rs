@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use meanwhile::model::{TaskId, parse_duration_ms};
 use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 use super::follow::{self, Sink};
 use super::start::TaskArguments;
@@ -22,7 +24,6 @@ const SILENCE: Duration = Duration::from_secs(1);
 /// How soon a key or Ctrl-C is noticed while the task is silent.
 const NOTICE: Duration = Duration::from_millis(100);
 const CTRL_B: u8 = 2;
-const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
 
 #[derive(Args)]
@@ -36,11 +37,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let interrupts = Arc::new(AtomicUsize::new(0));
-        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-            let counted = Arc::clone(&interrupts);
-            count_signal(signal, counted)?;
-        }
+        let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
         let id = self.task.start(context, &runtime)?.task.id;
@@ -66,18 +63,17 @@ impl Arguments {
     }
 }
 
-fn count_signal(signal: i32, counter: Arc<AtomicUsize>) -> Result<(), CommandError> {
-    let flag = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal, Arc::clone(&flag))?;
+/// Counts how often somebody asked this command to end.
+fn count_interrupts() -> Result<Arc<AtomicUsize>, CommandError> {
+    let interrupts = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&interrupts);
+    let mut signals = Signals::new([SIGINT, SIGTERM])?;
     std::thread::spawn(move || {
-        loop {
-            if flag.swap(false, Ordering::Relaxed) {
-                counter.fetch_add(1, Ordering::Relaxed);
-            }
-            std::thread::sleep(NOTICE);
+        for _ in signals.forever() {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
     });
-    Ok(())
+    Ok(interrupts)
 }
 
 /// The keyboard while a task is attached.
