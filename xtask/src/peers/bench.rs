@@ -21,8 +21,8 @@ const WARM_UPS: u32 = 3;
 const SLOW_EVERY: u32 = 5;
 /// A peer that failed so often is left out of the axis: every failure may have cost its full time-out.
 const MOST_FAILURES: u32 = 3;
-/// Time for what a peer does after its task has ended, so that the next peer is not disturbed by it.
-const REST: Duration = Duration::from_millis(10);
+/// Time for what a peer does after its task has ended, so that the next sample is not disturbed by it.
+pub(super) const REST: Duration = Duration::from_millis(10);
 
 /// A run.
 pub(super) struct Bench {
@@ -96,7 +96,7 @@ impl Bench {
         kinds.iter().filter_map(|kind| self.open(axis, kind, &root)).collect()
     }
 
-    /// Lets all peers take a sample in turn, again and again, each round beginning with another of them.
+    /// Lets all peers take a sample in turn, again and again, each round in another order.
     pub(super) fn rounds(
         &mut self,
         axis: &str,
@@ -107,9 +107,7 @@ impl Bench {
         let mut failures = BTreeMap::new();
         for round in 0..count {
             self.quiet.settle();
-            if !peers.is_empty() {
-                peers.rotate_left(1);
-            }
+            shuffle(peers, round);
             for peer in peers.iter_mut().filter(|peer| takes_part(peer.as_ref(), round)) {
                 let failed: &mut u32 = failures.entry(peer.name()).or_default();
                 if *failed >= MOST_FAILURES {
@@ -121,6 +119,18 @@ impl Bench {
                 thread::sleep(REST);
             }
         }
+    }
+}
+
+/// Changes the order, so that nobody always follows the same other; the same for the same round in every run.
+pub(super) fn shuffle<T>(items: &mut [T], round: u32) {
+    let mut state = u64::from(round);
+    for last in (1..items.len()).rev() {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        items.swap(last, ((mixed ^ (mixed >> 31)) % (last as u64 + 1)) as usize);
     }
 }
 
@@ -163,4 +173,24 @@ pub(super) fn await_line(path: &Path) -> Outcome<String> {
 /// Reads the time that a task wrote down.
 pub(super) fn await_stamp(path: &Path) -> Outcome<i128> {
     await_line(path)?.trim().parse().map_err(|_| Trouble::because("the task left no time"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_keeps_everybody() {
+        let mut orders = Vec::new();
+        for round in 0..20 {
+            let mut items = [0, 1, 2, 3];
+            shuffle(&mut items, round);
+            orders.push(items);
+            items.sort_unstable();
+            assert_eq!(items, [0, 1, 2, 3]);
+        }
+        orders.sort_unstable();
+        orders.dedup();
+        assert!(orders.len() > 8, "{orders:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::peers::bench::{Bench, until};
+use crate::peers::bench::{Bench, shuffle, until};
 use crate::peers::metric::Metric;
 use crate::peers::outcome::{Outcome, Trouble};
 use crate::peers::peer::Peer;
@@ -16,7 +16,8 @@ const LONGEST: Duration = Duration::from_secs(120);
 pub(in crate::peers) fn run(bench: &mut Bench) {
     for (count, rounds) in [(200, bench.options.amount(5, 1)), (1000, bench.options.amount(5, 0))] {
         for round in 0..rounds {
-            let kinds = bench.kinds.clone();
+            let mut kinds = bench.kinds.clone();
+            shuffle(&mut kinds, round);
             for kind in &kinds {
                 one(bench, kind, count, round);
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::peers::bench::{Bench, until};
+use crate::peers::bench::{Bench, shuffle, until};
 use crate::peers::metric::Metric;
 use crate::peers::outcome::{Outcome, Trouble};
 use crate::peers::peer::Peer;
@@ -17,8 +17,7 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
     let big = bench.big.clone();
     for round in 0..bench.options.amount(7, 1) {
         let mut kinds = bench.kinds.clone();
-        let shift = round as usize % kinds.len().max(1);
-        kinds.rotate_left(shift);
+        shuffle(&mut kinds, round);
         for kind in &kinds {
             bench.quiet.settle();
             let Some(mut peer) = bench.open(AXIS, kind, &big) else { continue };

@@ -1,16 +1,15 @@
 //! How list and start fare among many finished tasks.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::peers::bench::{Bench, takes_part, warm_up};
+use crate::peers::bench::{Bench, REST, shuffle, takes_part, warm_up};
 use crate::peers::metric::Metric;
-use crate::peers::outcome::{Outcome, Trouble};
+use crate::peers::outcome::Outcome;
 use crate::peers::peer::Peer;
 use crate::peers::systems::Kind;
 
 const AXIS: &str = "store";
-const REST: Duration = Duration::from_millis(10);
 
 /// A peer and how many finished tasks it holds.
 struct Filled {
@@ -34,7 +33,7 @@ pub(in crate::peers) fn run(bench: &mut Bench) {
     }
     for round in 0..bench.options.amount(60, 3) {
         bench.quiet.settle();
-        stores.rotate_left(1);
+        shuffle(&mut stores, round);
         for store in stores.iter_mut().filter(|store| takes_part(store.peer.as_ref(), round)) {
             let outcome = sample(bench, store);
             bench.note(AXIS, store.peer.name(), outcome);
@@ -67,14 +66,14 @@ fn filled(bench: &mut Bench, kind: &Kind, count: u32) -> Option<Filled> {
 
 fn sample(bench: &mut Bench, store: &mut Filled) -> Outcome<()> {
     let peer = store.peer.as_mut();
-    if store.count > 0 {
-        match peer.list() {
-            Ok(took) => bench.add_time(Metric::List(store.count), peer, took),
-            Err(Trouble::Unsupported) => {}
-            Err(trouble) => return Err(trouble),
-        }
-    }
     let started = peer.start("true")?;
     bench.add_time(Metric::StartAmong(store.count), peer, started.took);
+    // A list just before a start would warm the way for it, and an empty store has nothing to list.
+    if store.count > 0 {
+        peer.wait(&started.id)?;
+        thread::sleep(REST);
+        let took = peer.list()?;
+        bench.add_time(Metric::List(store.count), peer, took);
+    }
     Ok(())
 }
