@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 /// Every named step of the library, in the order in which a task's life meets them.
 pub const FAIL_POINTS: [&str; 10] = [
     "start-directory-made",
-    "start-committed",
     "start-spec-written",
-    "start-unstaged",
+    "start-committed",
     "start-message-sent",
     "start-answered",
+    "arrivals-committed",
     "settle-begun",
     "settle-committed",
     "kill-sent",

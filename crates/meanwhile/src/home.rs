@@ -5,12 +5,16 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR, SPEC_FILE};
+use mw_model::wire::{
+    ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
+    SPEC_FILE, TASKS_DIR, WAITING_FILE,
+};
 use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
 
+use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
-
-const CROWDED: &str = "crowded";
+use crate::session_dir::SessionDir;
+use crate::slots::WaitingFlag;
 
 /// A checked home directory.
 #[derive(Clone, Debug)]
@@ -38,7 +42,7 @@ impl Home {
     }
 
     fn make(&self) -> Result<()> {
-        for directory in [self.root.clone(), self.tasks(), self.bells(), self.starting()] {
+        for directory in [self.root.clone(), self.tasks(), self.bells(), self.sessions()] {
             let made = DirBuilder::new().recursive(true).mode(0o700).create(&directory);
             made.map_err(|error| self.unusable(&error.to_string()))?;
         }
@@ -56,7 +60,7 @@ impl Home {
         {
             return Err(self.unusable("it is not writable"));
         }
-        if [self.tasks(), self.bells(), self.starting()].iter().any(|part| fs::metadata(part).is_err()) {
+        if [self.tasks(), self.bells(), self.sessions()].iter().any(|part| fs::metadata(part).is_err()) {
             self.make()?;
         }
         Ok(())
@@ -75,19 +79,28 @@ impl Home {
         &self.root
     }
 
-    /// Tells whether tasks were waiting for slots when somebody last looked. A hint, nothing more.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.root.join(CROWDED).exists()
+    /// Tells whether tasks wait for slots.
+    pub(crate) fn waiting_flag(&self) -> WaitingFlag {
+        WaitingFlag::at(self.root.join(WAITING_FILE))
     }
 
-    /// Sets that hint.
-    pub(crate) fn set_crowded(&self, crowded: bool) {
-        if crowded == self.is_crowded() {
-            return;
-        }
-        let path = self.root.join(CROWDED);
-        // Best effort: a wrong hint costs a moment.
-        let _ = if crowded { private_file(&path).map(drop) } else { fs::remove_file(&path) };
+    /// Returns the list of tasks that are not in the database yet.
+    pub(crate) fn arrivals(&self) -> Arrivals {
+        Arrivals::at(self.root.join(ARRIVALS_FILE))
+    }
+
+    fn sessions(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    /// Returns the directory of a session.
+    pub(crate) fn session(&self, session: &str) -> SessionDir {
+        SessionDir::of(&self.sessions(), session)
+    }
+
+    /// Returns the directory of the slots over all sessions.
+    pub(crate) fn common_slots(&self) -> PathBuf {
+        self.root.join("slots")
     }
 
     /// Returns the database.
@@ -99,11 +112,11 @@ impl Home {
     /// Returns the directory that holds a directory for each task.
     #[must_use]
     pub fn tasks(&self) -> PathBuf {
-        self.root.join("tasks")
+        self.root.join(TASKS_DIR)
     }
 
     pub(crate) fn bells(&self) -> PathBuf {
-        self.root.join("bells")
+        self.root.join(BELLS_DIR)
     }
 
     /// Returns a task's directory.
@@ -124,57 +137,24 @@ impl Home {
         self.task(id).join(RUNS_DIR).join(run.to_string())
     }
 
-    fn starting(&self) -> PathBuf {
-        self.root.join("starting")
-    }
-
-    /// Makes the directory of a new task in the staging area and holds it; nothing when the id is taken.
+    /// Makes the directory of a new task and holds it; nothing when the id is taken.
     ///
-    /// Whoever finds a staged directory that nobody holds knows that its starter was killed.
-    pub(crate) fn stage_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
-        let path = self.starting().join(id.as_str());
-        if fs::symlink_metadata(self.task(id)).is_ok() {
-            return Ok(None);
-        }
-        match DirBuilder::new().mode(0o700).create(&path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
-            Err(error) => return Err(error),
-        }
-        // A sweeper may take it for abandoned until it is locked.
-        let directory = match File::open(&path) {
-            Ok(directory) => directory,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        directory.lock()?;
-        let same = fs::metadata(&path)
-            .is_ok_and(|found| directory.metadata().is_ok_and(|own| own.ino() == found.ino()));
-        Ok(same.then_some(StartHold { _directory: directory, path }))
+    /// Whoever finds a directory with no journal that nobody holds knows that its starter was killed.
+    pub(crate) fn make_task(&self, id: &TaskId) -> io::Result<Option<StartHold>> {
+        let path = self.task(id);
+        self.arrivals().announce(id, || {
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+                Err(error) => return Err(error),
+            }
+            self.hold_start(id).map(Some)
+        })
     }
 
-    /// Removes a task's directory, wherever it is.
+    /// Removes a task's directory.
     pub(crate) fn remove_task(&self, id: &TaskId) {
-        for path in [self.starting().join(id.as_str()), self.task(id)] {
-            let _ = fs::remove_dir_all(path);
-        }
-    }
-
-    /// Waits until a task that somebody is writing down is in its place, or its writer is gone.
-    pub(crate) fn wait_for_staging(&self, id: &TaskId) {
-        if let Ok(directory) = File::open(self.starting().join(id.as_str())) {
-            let _ = directory.lock_shared();
-        }
-    }
-
-    /// Tells whether a staged task was written down completely.
-    pub(crate) fn is_staged_whole(&self, id: &TaskId) -> bool {
-        self.starting().join(id.as_str()).join(SPEC_FILE).exists()
-    }
-
-    /// Puts a staged directory in its place, where it stays held.
-    pub(crate) fn unstage_task(&self, id: &TaskId) -> io::Result<()> {
-        fs::rename(self.starting().join(id.as_str()), self.task(id))
+        let _ = fs::remove_dir_all(self.task(id));
     }
 
     /// Holds a task that waits while it is being started.
@@ -182,30 +162,16 @@ impl Home {
         let path = self.task(id);
         let directory = File::open(&path)?;
         directory.lock()?;
-        Ok(StartHold { _directory: directory, path })
+        Ok(StartHold { _directory: directory })
     }
 
-    /// Tells whether somebody is just starting this task. The staging area comes first: directories
-    /// move from there to their place, never back.
+    /// Tells whether somebody is just starting this task.
     pub(crate) fn is_being_started(&self, id: &TaskId) -> bool {
-        let directories = [self.starting().join(id.as_str()), self.task(id)];
-        directories.iter().any(|path| File::open(path).is_ok_and(|directory| is_locked(&directory)))
+        File::open(self.task(id)).is_ok_and(|directory| is_locked(&directory))
     }
 
-    /// Returns the staged tasks whose starters were killed, held.
-    pub(crate) fn abandoned_starts(&self) -> Vec<(TaskId, StartHold)> {
-        let Ok(entries) = fs::read_dir(self.starting()) else { return Vec::new() };
-        let abandoned = |path: PathBuf| {
-            let id: TaskId = path.file_name()?.to_str()?.parse().ok()?;
-            let directory = File::open(&path).ok()?;
-            directory.try_lock().ok()?;
-            path.exists().then_some((id, StartHold { _directory: directory, path }))
-        };
-        entries.flatten().filter_map(|entry| abandoned(entry.path())).collect()
-    }
-
-    pub(crate) fn write_spec(&self, spec: &TaskSpec, directory: &Path) -> Result<()> {
-        let path = directory.join(SPEC_FILE);
+    pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
+        let path = self.task(&spec.id).join(SPEC_FILE);
         let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
         let written = OpenOptions::new()
             .write(true)
@@ -214,6 +180,11 @@ impl Home {
             .open(&path)
             .and_then(|mut file| file.write_all(&text));
         written.map_err(Error::io(format!("cannot write {}", path.display())))
+    }
+
+    /// Tells whether a task was written down.
+    pub(crate) fn has_spec(&self, id: &TaskId) -> bool {
+        self.task(id).join(SPEC_FILE).exists()
     }
 
     /// Reads what a task was asked to be.
@@ -273,12 +244,6 @@ impl Home {
 /// A task directory held by the one who starts the task.
 pub(crate) struct StartHold {
     _directory: File,
-    /// Where the directory was when it was taken.
-    pub(crate) path: PathBuf,
-}
-
-fn private_file(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
 fn is_locked(file: &File) -> bool {

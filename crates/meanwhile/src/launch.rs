@@ -2,13 +2,17 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use mw_model::wire::{Answer, Launch, Metadata, START_VERSION, StartMessage};
+use mw_model::wire::{Answer, Launch, MOST_SLOTS, Metadata, START_VERSION, StartMessage};
 use mw_model::{CommandSpec, Process, RawText, Status, TaskId, TaskSpec, Timestamp};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -36,6 +40,8 @@ impl Purpose {
 /// A supervisor process that waits for its message. Dropped without one, it goes away by itself.
 pub(crate) struct Supervisor {
     process: Child,
+    /// Where it waits for its message.
+    line: Option<UnixStream>,
     /// Whether the process stays as the guardian, so that it is not to be waited for.
     stays: bool,
 }
@@ -47,30 +53,36 @@ impl Supervisor {
         let path = &settings.programs.supervisor;
         let stays = settings.programs.starter_exits;
         let directory = File::open(directory).map_err(Error::io("cannot open the task directory"))?;
+        // A socket, because slots are passed on through it.
+        let (line, stdin) = UnixStream::pair().map_err(Error::io("cannot make a socket"))?;
         // The directory itself is handed over, in place of standard error: its name may change at any
         // moment, and setting a working directory would cost the fast way of starting a process.
         let process = Command::new(path)
             .args([purpose.word(), &run.to_string()])
             .args(stays.then_some("stay"))
-            .stdin(Stdio::piped())
+            .stdin(Stdio::from(OwnedFd::from(stdin)))
             .stdout(Stdio::piped())
             .stderr(Stdio::from(directory))
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
-        Ok(Self { process, stays })
+        Ok(Self { process, line: Some(line), stays })
     }
 
-    /// Gives it its task; returns the process it started.
-    pub(crate) fn hand_over(mut self, message: &StartMessage) -> Result<(Process, Timestamp)> {
+    /// Gives it its task and the slots that go with it; returns the process it started.
+    pub(crate) fn hand_over(
+        mut self,
+        message: &StartMessage,
+        slots: &[BorrowedFd<'_>],
+    ) -> Result<(Process, Timestamp)> {
         let gone = |what: &str| Error::Spawn {
             code: "system".to_owned(),
             message: format!("the supervisor {what}"),
         };
         let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
-        let mut stdin = self.process.stdin.take().ok_or_else(|| gone("has no input"))?;
         // A supervisor that is gone shows in its missing answer.
-        let _ = stdin.write_all(&text);
-        drop(stdin);
+        if let Some(line) = self.line.take() {
+            let _ = send(&line, &text, slots);
+        }
         fail_point("start-message-sent");
         let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
         let mut line = String::new();
@@ -92,10 +104,24 @@ impl Supervisor {
 impl Drop for Supervisor {
     fn drop(&mut self) {
         // Without a message it goes away; with one it is no longer ours.
-        if self.process.stdin.take().is_some() || !self.stays {
+        if self.line.take().is_some() || !self.stays {
             let _ = self.process.wait();
         }
     }
+}
+
+/// Sends the message, and the descriptors with its first byte.
+fn send(line: &UnixStream, text: &[u8], slots: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !slots.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(slots));
+    }
+    let mut sent = sendmsg(line, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    while sent < text.len() {
+        sent += rustix::net::send(line, &text[sent..], SendFlags::NOSIGNAL)?;
+    }
+    Ok(())
 }
 
 /// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
@@ -218,7 +244,7 @@ pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
     for name in [LOG_FILE, INDEX_FILE, RESULT_FILE] {
         match fs::rename(home.task(id).join(name), shelf.join(name)) {
             Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
     }

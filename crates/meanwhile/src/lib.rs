@@ -17,6 +17,7 @@
 //! The library never prints, exits or reads the environment: settings are passed in.
 #![forbid(unsafe_code)]
 
+mod arrivals;
 mod bell;
 mod clear;
 mod clock;
@@ -25,15 +26,19 @@ mod ending;
 mod error;
 mod fail_point;
 mod home;
+mod index;
 mod kill;
 mod launch;
 mod output;
 mod platform;
 mod queue;
 mod reconcile;
+mod request;
 mod restart;
 mod runtime;
+mod session_dir;
 mod settings;
+mod slots;
 mod start;
 mod store;
 mod task;
@@ -50,9 +55,10 @@ pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
+pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
-pub use start::{IfRunning, Started, TaskRequest};
+pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use task::{Progress, Scope, Task};
 pub use wait::{Condition, WaitReply, WaitRequest};

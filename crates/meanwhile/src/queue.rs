@@ -1,12 +1,12 @@
-//! Who runs next. Slots are reserved in the transaction that decides, so no two starts can pass the
-//! limit together.
+//! Who runs next. Slots are taken in the transaction that decides; see `slots` for what they are.
 
 use mw_model::{Cause, Event, Status, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
 use crate::error::Result;
 use crate::home::Home;
-use crate::settings::QueueSettings;
+use crate::runtime::Runtime;
+use crate::slots::Slots;
 use crate::store::{Change, Transaction};
 use crate::task::Task;
 
@@ -16,66 +16,81 @@ const BATCH: u32 = 32;
 /// What the queue decided inside a transaction; to be acted on after the commit.
 #[derive(Default)]
 pub(crate) struct Picked {
-    /// Tasks that hold a slot now and must be launched.
-    pub(crate) to_launch: Vec<Task>,
+    /// Tasks that must be launched now.
+    pub(crate) to_launch: Vec<Granted>,
     /// Whether tasks ended without having run.
     pub(crate) any_ended: bool,
 }
 
-/// Tells whether a session may start one more.
-pub(crate) fn has_room(transaction: &Transaction<'_>, session: &str, limits: QueueSettings) -> Result<bool> {
-    let in_session = transaction.slots_of(session)? < limits.max_running;
-    let in_all = limits.max_running_total == 0 || transaction.slots_in_all()? < limits.max_running_total;
-    Ok(in_session && in_all)
+/// A task and the slots it was given.
+pub(crate) struct Granted {
+    pub(crate) task: Task,
+    pub(crate) slots: Slots,
 }
 
-/// Reserves slots for a session's waiting tasks, by priority, then in order.
-pub(crate) fn pick(
-    home: &Home,
-    transaction: &Transaction<'_>,
-    session: &str,
-    limits: QueueSettings,
-    now: Timestamp,
-) -> Result<Picked> {
-    let mut picked = Picked::default();
-    let mut skipped = 0;
-    loop {
-        let waiting = transaction.waiting_in(session, skipped, BATCH)?;
-        let last = waiting.len() < BATCH as usize;
-        for mut task in waiting {
-            match verdict(transaction, &task, now)? {
-                Verdict::Wait => skipped += 1,
-                Verdict::End(cause) => {
-                    end_unsupervised(home, transaction, &mut task, cause, now)?;
-                    picked.any_ended = true;
+impl Runtime {
+    /// Takes the slots for one more task of a session.
+    pub(crate) fn take_slots(&self, session: &str) -> Result<Option<Slots>> {
+        self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue)
+    }
+
+    /// Gives slots to a session's waiting tasks, by priority, then in order.
+    pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
+        let now = self.clock.now();
+        let mut picked = Picked::default();
+        let mut skipped = 0;
+        loop {
+            let waiting = transaction.waiting_in(session, skipped, BATCH)?;
+            let last = waiting.len() < BATCH as usize;
+            for mut task in waiting {
+                match verdict(transaction, &task, now)? {
+                    Verdict::Wait => skipped += 1,
+                    Verdict::End(cause) => {
+                        end_unsupervised(&self.home, transaction, &mut task, cause, now)?;
+                        picked.any_ended = true;
+                    }
+                    Verdict::Run => {
+                        let Some(slots) = self.take_slots(session)? else { return Ok(picked) };
+                        // Whoever had them has ended; that comes first in the stream of events.
+                        self.record_endings(transaction)?;
+                        let event = Event::Reserved { since: now };
+                        transaction.apply(&mut task, &event, now, Change::default())?;
+                        picked.to_launch.push(Granted { task, slots });
+                    }
                 }
-                Verdict::Run if has_room(transaction, session, limits)? => {
-                    transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-                    picked.to_launch.push(task);
-                }
-                Verdict::Run => return Ok(picked),
+            }
+            if last {
+                return Ok(picked);
             }
         }
-        if last {
-            return Ok(picked);
+    }
+
+    /// Gives slots to every session that has tasks waiting.
+    pub(crate) fn pick_everywhere(&self, transaction: &Transaction<'_>) -> Result<Picked> {
+        let mut all = Picked::default();
+        for waiting in transaction.sessions_waiting()? {
+            let picked = self.pick(transaction, &waiting.session)?;
+            all.to_launch.extend(picked.to_launch);
+            all.any_ended |= picked.any_ended;
         }
+        Ok(all)
     }
 }
 
-/// Reserves slots for every session that has tasks waiting.
-pub(crate) fn pick_everywhere(
-    home: &Home,
-    transaction: &Transaction<'_>,
-    limits: QueueSettings,
-    now: Timestamp,
-) -> Result<Picked> {
-    let mut all = Picked::default();
-    for waiting in transaction.sessions_waiting()? {
-        let picked = pick(home, transaction, &waiting.session, limits, now)?;
-        all.to_launch.extend(picked.to_launch);
-        all.any_ended |= picked.any_ended;
+/// Commits, and keeps the flag that says whether tasks wait true to what is committed.
+pub(crate) fn commit(home: &Home, transaction: Transaction<'_>) -> Result<()> {
+    let flag = home.waiting_flag();
+    if transaction.any_waiting()? {
+        transaction.commit()?;
+        return Ok(());
     }
-    Ok(all)
+    // Inside the transaction: nobody can begin to wait between the look and this.
+    flag.clear();
+    if let Err(error) = transaction.commit() {
+        let _ = flag.set();
+        return Err(error.into());
+    }
+    Ok(())
 }
 
 enum Verdict {

@@ -10,25 +10,23 @@
 //! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
 //! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
 
-use std::fs;
-
-use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch, METADATA_FILE};
-use mw_model::{Cause, Event, Process, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp};
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch};
+use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
 
 use crate::bell;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::home::Home;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
 use crate::queue;
 use crate::runtime::Runtime;
-use crate::store::{Change, Transaction, new_task};
+use crate::slots::Slots;
+use crate::store::{Change, Transaction};
 use crate::task::Task;
 
 /// What a task's directory shows.
-struct Findings {
+pub(crate) struct Findings {
     journal: Vec<JournalLine>,
     /// Lines of earlier runs and of this one that were there before the rest was looked at.
     seen: u64,
@@ -67,7 +65,6 @@ impl Runtime {
     /// # Errors
     /// When the database fails. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
-        self.sweep_abandoned_starts()?;
         for task in self.store()?.unsettled(&self.home.tasks())? {
             self.reconcile_known(&task)?;
         }
@@ -92,25 +89,6 @@ impl Runtime {
         };
         let findings = Findings { being_started: false, ..self.look_at(&task) };
         self.act_on(&task, &findings)
-    }
-
-    /// Finishes or undoes what a killed starter left in the staging area.
-    pub(crate) fn sweep_abandoned_starts(&self) -> Result<()> {
-        for (id, hold) in self.home.abandoned_starts() {
-            if self.store()?.task(&id, &self.home.tasks())?.is_none() {
-                self.home.remove_task(&id);
-            } else if self.home.is_staged_whole(&id) {
-                let _ = self.home.unstage_task(&id);
-            } else {
-                // Nobody was told of it, and it cannot be run.
-                let transaction = self.store()?.begin(&self.home.tasks())?;
-                transaction.delete(&id)?;
-                self.home.remove_task(&id);
-                transaction.commit()?;
-            }
-            drop(hold);
-        }
-        Ok(())
     }
 
     /// A disk that is full keeps the news out of the database, not from those who ask.
@@ -160,7 +138,7 @@ impl Runtime {
     }
 
     /// Looks in this order, because a supervisor writes its record before it lets go of its lock.
-    fn look_at(&self, task: &Task) -> Findings {
+    pub(crate) fn look_at(&self, task: &Task) -> Findings {
         let being_started = self.home.is_being_started(&task.id);
         let supervised = self.home.is_supervised(&task.id);
         let record = self.home.result(&task.id, task.state.run());
@@ -172,20 +150,36 @@ impl Runtime {
         Timestamp::from_micros(self.clock.now().as_micros() - platform::uptime_us())
     }
 
-    /// Turns what was found into events.
+    /// Records what was found.
     fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
-        let now = self.clock.now();
         let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
+        let changed = self.apply_findings(&transaction, &mut task, findings)?;
+        if changed {
+            transaction.commit()?;
+            fail_point("settle-committed");
+            bell::ring(&self.home);
+        }
+        Ok(changed)
+    }
+
+    /// Turns what was found into events; returns whether there were any.
+    pub(crate) fn apply_findings(
+        &self,
+        transaction: &Transaction<'_>,
+        task: &mut Task,
+        findings: &Findings,
+    ) -> Result<bool> {
+        let now = self.clock.now();
         let run = task.state.run();
         let mut changed = false;
         if matches!(task.state, TaskState::Starting { .. }) {
             match findings.started(run) {
                 Some((process, started_at)) => {
                     transaction.apply(
-                        &mut task,
+                        task,
                         &Event::Started { process, started_at },
                         started_at,
                         Change::default(),
@@ -193,7 +187,7 @@ impl Runtime {
                     changed = true;
                 }
                 None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
-                    transaction.apply(&mut task, &Event::Released, now, Change::default())?;
+                    transaction.apply(task, &Event::Released, now, Change::default())?;
                     changed = true;
                 }
                 None => {}
@@ -213,7 +207,7 @@ impl Runtime {
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };
-            changed |= transaction.apply(&mut task, &event, line.at, Change::default()).is_ok();
+            changed |= transaction.apply(task, &event, line.at, Change::default()).is_ok();
         }
         let seen = Change { journal_seen: Some(findings.seen), ..Change::default() };
         let live = matches!(
@@ -229,29 +223,39 @@ impl Runtime {
                 ..seen
             };
             let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
-            transaction.apply(&mut task, &event, record.completed_at, change)?;
+            transaction.apply(task, &event, record.completed_at, change)?;
             changed = true;
         }
         let emptied =
             task.survivors > 0 && !findings.supervised && matches!(task.state, TaskState::Ended { .. });
         if emptied {
-            let size = self.output_size(&task);
+            let size = self.output_size(task);
             let change = Change {
                 survivors: Some(0),
                 output_bytes: size.map(|(end, _)| end),
                 dropped_bytes: size.map(|(_, d)| d),
                 ..seen
             };
-            transaction.apply(&mut task, &Event::TreeEmpty, now, change)?;
+            transaction.apply(task, &Event::TreeEmpty, now, change)?;
             changed = true;
         }
         if changed {
             transaction.set_journal_seen(&task.id, findings.seen)?;
-            transaction.commit()?;
-            fail_point("settle-committed");
-            bell::ring(&self.home);
         }
         Ok(changed)
+    }
+
+    /// Records every ending that is on disk, in the order in which the tasks came.
+    pub(crate) fn record_endings(&self, transaction: &Transaction<'_>) -> Result<()> {
+        for mut task in transaction.unsettled()? {
+            if task.state.process().is_some() || matches!(task.state, TaskState::Starting { .. }) {
+                let findings = self.look_at(&task);
+                if findings.record.is_some() {
+                    self.apply_findings(transaction, &mut task, &findings)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The task runs, or ran, and nobody supervises it: starts an adopter, or records it as lost.
@@ -271,7 +275,10 @@ impl Runtime {
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, launch);
             let directory = self.home.task(&task.id);
-            Supervisor::summon(&self.settings, Purpose::Adopt, &directory, run)?.hand_over(&message)
+            // Its slot went with its supervisors; it runs, whether or not there is one for it.
+            let slots = self.take_slots(&spec.session)?;
+            let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
+            Supervisor::summon(&self.settings, Purpose::Adopt, &directory, run)?.hand_over(&message, &slots)
         });
         match adopted {
             Ok(_) => {
@@ -333,21 +340,19 @@ impl Runtime {
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
             let transaction = self.store()?.begin(&self.home.tasks())?;
-            let picked =
-                queue::pick_everywhere(&self.home, &transaction, self.settings.queue, self.clock.now())?;
-            if !picked.to_launch.is_empty() || picked.any_ended {
-                transaction.commit()?;
-            }
+            // Before slots are tried: who frees one from now on sees it and settles.
+            self.home.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))?;
+            let picked = self.pick_everywhere(&transaction)?;
+            queue::commit(&self.home, transaction)?;
             Ok(picked)
         })();
         let Ok(picked) = picked else { return };
         let again = picked.any_ended;
         let changed = again || !picked.to_launch.is_empty();
         let mut failed = false;
-        for task in picked.to_launch {
-            self.home.wait_for_staging(&task.id);
-            let hold = self.home.hold_start(&task.id);
-            let launched = self.launch(task);
+        for granted in picked.to_launch {
+            let hold = self.home.hold_start(&granted.task.id);
+            let launched = self.launch(granted);
             // What was killed on the way waits for the next command; trying at once might never end.
             failed |= launched.is_err_and(|error| !matches!(error, Error::Unanswered));
             drop(hold);
@@ -368,66 +373,11 @@ impl Runtime {
     pub fn settle(&self, id: &TaskId) -> Result<()> {
         fail_point("settle-begun");
         self.reconcile_task(id)?;
-        let waiting = self.store()?.any_waiting()?;
-        if waiting {
+        // A flag that nobody waits behind is taken away there.
+        if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
             self.pump_queue();
-        }
-        self.home.set_crowded(waiting);
-        if let Some(task) = self.store()?.task(id, &self.home.tasks())?
-            && task.status.is_terminal()
-        {
-            self.write_views(&task);
         }
         self.store()?.tidy(&self.home.database());
         Ok(())
     }
-
-    /// Brings `metadata.json` up to date. Best effort: a view.
-    fn write_views(&self, task: &Task) {
-        let Ok(spec) = self.home.spec(&task.id) else { return };
-        let mut metadata = launch::metadata(&spec, task.status);
-        metadata.started_at = task.started_at;
-        metadata.completed_at = task.ended_at;
-        metadata.pid = task.pid;
-        metadata.exit_code = task.exit_code;
-        if let Ok(text) = serde_json::to_vec_pretty(&metadata) {
-            let _ = self.home.replace(&task.id, METADATA_FILE, &text);
-        }
-    }
-}
-
-/// Fills an empty database from the task directories. Directories that cannot be read are left alone.
-pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
-    let mut specs: Vec<TaskSpec> = Vec::new();
-    for entry in fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
-        let id = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok());
-        specs.extend(id.filter(|id| !home.is_being_started(id)).and_then(|id| home.spec(&id).ok()));
-    }
-    specs.sort_by_key(|spec| (spec.created_at, spec.number));
-    for spec in &specs {
-        rebuild_task(home, transaction, spec)?;
-    }
-    Ok(())
-}
-
-/// Puts a task that was begun into the state from which reconciling goes on.
-fn rebuild_task(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<()> {
-    let journal = home.journal(&spec.id);
-    let earlier = fs::read_dir(home.task(&spec.id).join(mw_model::wire::RUNS_DIR))
-        .map_or(0, |runs| runs.flatten().count() as u32);
-    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
-    let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
-    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
-    task.number = transaction.take_number(&spec.session, Some(spec.number))?;
-    transaction.insert(&task)?;
-    let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
-    if begun {
-        transaction.apply(
-            &mut task,
-            &Event::Reserved { since: spec.created_at },
-            spec.created_at,
-            Change::default(),
-        )?;
-    }
-    Ok(())
 }

@@ -13,8 +13,8 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Line;
 use crate::error::{Error, Result};
 use crate::home::Home;
+use crate::index;
 use crate::output::{From, ReadRequest};
-use crate::reconcile;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
 use crate::task::{Scope, Task};
@@ -23,8 +23,10 @@ use crate::task::{Scope, Task};
 pub struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
-    /// Opened when it is first needed: a start summons its supervisor before that.
+    /// Opened when it is first needed: most starts never do.
     store: OnceCell<Store>,
+    /// What takes its place when the disk is full.
+    copy: OnceCell<Store>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -44,11 +46,32 @@ impl Runtime {
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
         let home = Home::open(&settings.home)?;
-        Ok(Self { settings, home, store: OnceCell::new(), clock })
+        Ok(Self { settings, home, store: OnceCell::new(), copy: OnceCell::new(), clock })
     }
 
-    /// Returns the database, opening it at the first call.
+    /// Returns the database, with every task that was written down so far.
     pub(crate) fn store(&self) -> Result<&Store> {
+        if let Some(copy) = self.copy.get() {
+            return Ok(copy);
+        }
+        let store = self.open_store()?;
+        if store.is_in_transaction() || !self.home.arrivals().any() {
+            return Ok(store);
+        }
+        match self.take_in_arrivals(store) {
+            Ok(()) => Ok(store),
+            // What does not fit on the disk is kept in memory until this process ends; the next one does
+            // the same work again.
+            Err(Error::Store(error)) if error.is_lack_of_room() => {
+                let copy = store.copy_to_memory()?;
+                self.take_in_arrivals(&copy)?;
+                Ok(self.copy.get_or_init(|| copy))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn open_store(&self) -> Result<&Store> {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
@@ -56,7 +79,7 @@ impl Runtime {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
-                    reconcile::rebuild(&self.home, transaction)
+                    index::rebuild(&self.home, transaction)
                 })?;
                 store
             }

@@ -1,12 +1,10 @@
 //! From a request to a running task, or to a place in the queue, or to a refusal that leaves nothing.
 
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
 
 use mw_model::{
-    Cause, CommandSpec, EnvVar, Event, Io, Lifetime, Limits, Process, RawText, RunOrigin, SPEC_VERSION,
-    Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp, next_state,
+    Cause, EnvVar, Event, Process, RunOrigin, SPEC_VERSION, Status, TaskId, TaskKind, TaskSpec, TaskState,
+    Timestamp, next_state,
 };
 
 use crate::bell;
@@ -15,62 +13,13 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::StartHold;
 use crate::launch::{self, Purpose, Supervisor};
-use crate::queue::{self, Picked};
+use crate::queue::{self, Granted, Picked};
+use crate::request::{IfRunning, TaskRequest};
 use crate::runtime::Runtime;
 use crate::settings::AtCapacity;
-use crate::store::new_task;
+use crate::slots::Slots;
+use crate::store::{StoreError, new_task};
 use crate::task::{Scope, Task};
-
-/// What to do when a task's name belongs to a live one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum IfRunning {
-    /// Refuse.
-    #[default]
-    Refuse,
-    /// Return the live one.
-    Return,
-    /// End the live one and run it again.
-    Restart,
-}
-
-/// A task as it is asked for.
-#[derive(Clone, Debug)]
-pub struct TaskRequest {
-    /// What sort of work it is.
-    pub kind: TaskKind,
-    /// The owner.
-    pub session: String,
-    /// What to execute.
-    pub command: CommandSpec,
-    /// Where.
-    pub cwd: PathBuf,
-    /// The whole environment; two marks of ours are added.
-    pub env: Vec<EnvVar>,
-    /// File mode creation mask.
-    pub umask: u32,
-    /// A name unique among the session's live tasks.
-    pub name: Option<String>,
-    /// What to do when it is not.
-    pub if_running: IfRunning,
-    /// A line for people.
-    pub description: Option<String>,
-    /// How its streams are connected.
-    pub io: Io,
-    /// Limits.
-    pub limits: Limits,
-    /// Whether it ends with its session.
-    pub lifetime: Lifetime,
-    /// The batch it belongs to.
-    pub batch: Option<String>,
-    /// Tasks that must complete first.
-    pub after: Vec<TaskId>,
-    /// Higher starts earlier.
-    pub priority: i32,
-    /// What to do when no slot is free.
-    pub at_capacity: AtCapacity,
-    /// Who approved it: `user`, or `auto` when nobody had to.
-    pub approved_by: String,
-}
 
 /// The answer to a start.
 #[derive(Clone, Debug)]
@@ -79,72 +28,6 @@ pub struct Started {
     pub task: Task,
     /// Whether it ran already and was only found.
     pub existed: bool,
-}
-
-impl TaskRequest {
-    /// Refuses what could never run.
-    fn check(&self) -> Result<()> {
-        let invalid = |message: &str, hint: &str| {
-            Err(Error::Invalid { message: message.to_owned(), hint: hint.to_owned() })
-        };
-        let argv = self.command.argv();
-        let blank = match &self.command {
-            CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
-            CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
-        };
-        if blank {
-            return invalid("the command is empty", "write what to run: mw start 'make test'");
-        }
-        let texts = argv.iter().chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
-        if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
-            return invalid(
-                "the command or its environment holds a NUL byte",
-                "remove it: no program can receive one",
-            );
-        }
-        if let CommandSpec::Shell { script, .. } = &self.command
-            && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
-        {
-            return invalid(
-                &format!("the script has an unclosed {quote}"),
-                "close the quote, or escape it with a backslash",
-            );
-        }
-        if let Some(name) = &self.name {
-            let odd = name.trim().is_empty()
-                || name.len() > 100
-                || name.chars().any(char::is_control)
-                || name.parse::<TaskId>().is_ok();
-            if odd {
-                return invalid(
-                    "that name cannot be used",
-                    "use up to 100 printable characters that do not look like an id",
-                );
-            }
-        }
-        if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
-            return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
-        }
-        self.check_directory()?;
-        let path =
-            self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
-        launch::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
-    }
-
-    fn check_directory(&self) -> Result<()> {
-        let refuse = |why: &str| Error::Invalid {
-            message: format!("the working directory {} {why}", self.cwd.display()),
-            hint: "name an existing directory with --cwd".to_owned(),
-        };
-        match fs::metadata(&self.cwd) {
-            Ok(found) if !found.is_dir() => Err(refuse("is not a directory")),
-            Ok(_) if rustix::fs::access(&self.cwd, rustix::fs::Access::EXEC_OK).is_err() => {
-                Err(refuse("may not be entered"))
-            }
-            Ok(_) => Ok(()),
-            Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
-        }
-    }
 }
 
 impl Runtime {
@@ -162,50 +45,117 @@ impl Runtime {
         {
             return self.meet_name(request, existing);
         }
+        let slots = self.slots_at_once(request)?;
         let (id, hold) = self.new_directory(request.kind)?;
-        let started = self.start_in(request, &id, &hold.path);
-        drop(hold);
-        if started.is_err() {
-            self.forget(&id);
+        let started = match slots {
+            Some(slots) => self.start_at_once(request, &id, hold, slots),
+            None => self.start_in_order(request, &id, hold),
+        };
+        match started {
+            Ok(task) => {
+                bell::ring(&self.home);
+                Ok(Started { task, existed: false })
+            }
+            Err(error) => {
+                self.forget(&id);
+                Err(error)
+            }
         }
-        started
     }
 
-    fn start_in(&self, request: &TaskRequest, id: &TaskId, staged: &Path) -> Result<Started> {
-        // Gets ready while the task is written down; goes away by itself when it is not needed.
-        let mut supervisor = if self.home.is_crowded() {
-            None
-        } else {
-            Some(Supervisor::summon(&self.settings, Purpose::Spawn, staged, 1)?)
-        };
-        let (spec, picked) = self.write_row(request, id)?;
-        self.home.write_spec(&spec, staged)?;
-        fail_point("start-spec-written");
-        self.home.unstage_task(id).map_err(Error::io("cannot put the task directory in its place"))?;
-        fail_point("start-unstaged");
-        let mut own = None;
-        for task in picked.to_launch {
-            if task.id == *id {
-                own = Some(self.launch_spec(task, &spec, supervisor.take())?);
-            } else {
-                self.home.wait_for_staging(&task.id);
-                let hold = self.home.hold_start(&task.id);
-                // Its failure is its own: recorded with it.
-                let _ = self.launch(task);
-                drop(hold);
-            }
+    /// Takes slots for a task that need not ask anybody: it has no name to be unique, waits for no other
+    /// task, and nobody waits before it.
+    fn slots_at_once(&self, request: &TaskRequest) -> Result<Option<Slots>> {
+        if request.name.is_some() || !request.after.is_empty() {
+            return Ok(None);
         }
-        bell::ring(&self.home);
-        let task = match own {
+        let limits = self.settings.queue;
+        match self.take_slots(&request.session)? {
+            Some(slots) => Ok((!self.home.waiting_flag().is_set()).then_some(slots)),
+            None if request.at_capacity == AtCapacity::Reject => {
+                Err(Error::AtCapacity { limit: limits.max_running })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Starts a task that has its slots. The database hears of it from whoever opens it next.
+    fn start_at_once(
+        &self,
+        request: &TaskRequest,
+        id: &TaskId,
+        hold: StartHold,
+        slots: Slots,
+    ) -> Result<Task> {
+        // Gets ready while the task is written down; goes away by itself when it is not needed.
+        let supervisor = Supervisor::summon(&self.settings, Purpose::Spawn, &self.home.task(id), 1)?;
+        let (spec, mut task) = self.write_down(request, id)?;
+        let since = spec.created_at;
+        task.set_state(
+            next_state(&task.state, &Event::Reserved { since })
+                .map_err(|refused| Error::Store(StoreError::from(refused)))?,
+        );
+        let launched = self.launch_spec(task, &spec, Some(supervisor), slots);
+        drop(hold);
+        match launched {
+            // Nobody knows how far it came; its directory does.
+            Err(Error::Unanswered) => self.after_silence(id),
+            other => other,
+        }
+    }
+
+    /// Puts a task in its place among those that wait, and starts whoever may start.
+    fn start_in_order(&self, request: &TaskRequest, id: &TaskId, hold: StartHold) -> Result<Task> {
+        let (_, task) = self.write_down(request, id)?;
+        let mut picked = self.enqueue(request, task)?;
+        fail_point("start-committed");
+        let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
+        let own = own.map(|at| picked.to_launch.remove(at));
+        let launched = own.map(|granted| self.launch(granted));
+        drop(hold);
+        for granted in picked.to_launch {
+            let hold = self.home.hold_start(&granted.task.id);
+            // Its failure is its own: recorded with it.
+            let _ = self.launch(granted);
+            drop(hold);
+        }
+        match launched {
             Some(task) => task,
             None => {
-                self.home.set_crowded(true);
                 let mut task = self.stored(id)?;
-                task.queue_position = Some(self.store()?.queue_position(&task)?);
-                task
+                self.complete(&mut task)?;
+                Ok(task)
             }
-        };
-        Ok(Started { task, existed: false })
+        }
+    }
+
+    /// Writes a task's row and decides who runs. Durable when it returns.
+    fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
+        let limits = self.settings.queue;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        if let Some(name) = &request.name
+            && let Some(other) = transaction.live_named(&request.session, name)?
+        {
+            let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status).word();
+            return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
+        }
+        for before in &request.after {
+            if transaction.task(before)?.is_none() {
+                return Err(Error::NotFound(before.to_string()));
+            }
+        }
+        task.number = transaction.take_number(&task.session, task.number)?;
+        transaction.insert(&task)?;
+        // Before slots are tried: who frees one from now on sees it and settles.
+        let flag = self.home.waiting_flag();
+        flag.set().map_err(Error::io("cannot note that tasks wait"))?;
+        let picked = self.pick(&transaction, &request.session)?;
+        let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
+        if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
+            return Err(Error::AtCapacity { limit: limits.max_running });
+        }
+        queue::commit(&self.home, transaction)?;
+        Ok(picked)
     }
 
     fn live_named(&self, session: &str, name: &str) -> Result<Option<Task>> {
@@ -241,50 +191,24 @@ impl Runtime {
             getrandom::fill(&mut random)
                 .map_err(|error| Error::io("no random numbers")(std::io::Error::other(error.to_string())))?;
             let id = TaskId::from_random(kind, u64::from_le_bytes(random));
-            let staged = self.home.stage_task(&id).map_err(Error::io("cannot make the task directory"))?;
-            if let Some(hold) = staged {
+            let made = self.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
+            if let Some(hold) = made {
                 fail_point("start-directory-made");
                 return Ok((id, hold));
             }
         }
     }
 
-    /// Writes the row and reserves a slot if there is one. Durable when it returns.
-    fn write_row(&self, request: &TaskRequest, id: &TaskId) -> Result<(TaskSpec, Picked)> {
-        let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
-        if let Some(name) = &request.name
-            && let Some(other) = transaction.live_named(&request.session, name)?
-        {
-            let status = transaction.task(&other)?.map_or(Status::Pending, |task| task.status).word();
-            return Err(Error::NameLive { name: name.clone(), id: other.to_string(), status });
-        }
-        for before in &request.after {
-            if transaction.task(before)?.is_none() {
-                return Err(Error::NotFound(before.to_string()));
-            }
-        }
-        let limits = self.settings.queue;
-        let first = !transaction.any_waiting(&request.session)?;
-        let room =
-            first && request.after.is_empty() && queue::has_room(&transaction, &request.session, limits)?;
-        if !room && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: limits.max_running });
-        }
-        let number = transaction.take_number(&request.session, None)?;
-        let spec = self.spec_of(request, id.clone(), number, now);
+    /// Writes what to run into the task's directory. From here on the task survives this process.
+    fn write_down(&self, request: &TaskRequest, id: &TaskId) -> Result<(TaskSpec, Task)> {
+        let session = self.home.session(&request.session);
+        let number = session.take_number(|| Ok(self.store()?.last_number(&request.session)?))?;
+        let spec = self.spec_of(request, id.clone(), number, self.clock.now());
+        self.home.write_spec(&spec)?;
+        fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
-        let mut task = new_task(&spec, state, &self.home.log(&spec.id));
-        let picked = if room {
-            transaction.insert_reserved(&mut task, now)?;
-            Picked { to_launch: vec![task], any_ended: false }
-        } else {
-            transaction.insert(&task)?;
-            queue::pick(&self.home, &transaction, &request.session, limits, now)?
-        };
-        transaction.commit()?;
-        fail_point("start-committed");
-        Ok((spec, picked))
+        let task = new_task(&spec, state, &self.home.log(&spec.id));
+        Ok((spec, task))
     }
 
     fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: Timestamp) -> TaskSpec {
@@ -322,13 +246,17 @@ impl Runtime {
         }
     }
 
-    /// Launches a task that holds a slot. Its failure is recorded, and frees the slot.
-    pub(crate) fn launch(&self, task: Task) -> Result<Task> {
-        // Its row is there before its directory; a slot may be free in between.
-        self.home.wait_for_staging(&task.id);
-        self.sweep_abandoned_starts()?;
-        match self.home.spec(&task.id) {
-            Ok(spec) => self.launch_spec(task, &spec, None),
+    /// Launches a task that was given its slots. Its failure is recorded, and frees them.
+    pub(crate) fn launch(&self, granted: Granted) -> Result<Task> {
+        let Granted { task, slots } = granted;
+        let id = task.id.clone();
+        let launched = match self.home.spec(&id) {
+            Ok(spec) => self.launch_spec(task.clone(), &spec, None, slots),
+            Err(error) => Err(error),
+        };
+        match launched {
+            Ok(task) => Ok(task),
+            Err(Error::Unanswered) => self.after_silence(&id),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)
@@ -340,8 +268,15 @@ impl Runtime {
     ///
     /// A success is not written to the database: the supervisor's journal has it, and whoever looks
     /// next takes it from there.
-    fn launch_spec(&self, mut task: Task, spec: &TaskSpec, ready: Option<Supervisor>) -> Result<Task> {
-        let launched = self.try_launch(&task, spec, ready);
+    fn launch_spec(
+        &self,
+        mut task: Task,
+        spec: &TaskSpec,
+        ready: Option<Supervisor>,
+        slots: Slots,
+    ) -> Result<Task> {
+        let launched = self.try_launch(&task, spec, ready, &slots);
+        drop(slots);
         fail_point("start-answered");
         match launched {
             Ok((process, started_at)) => {
@@ -352,12 +287,7 @@ impl Runtime {
             }
             // Another supervisor has it: whoever looks next finds its journal.
             Err(Error::Spawn { code, .. }) if code == "busy" => Ok(task),
-            // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => self.after_silence(&task.id),
-            Err(error) => {
-                self.record_failure(&task, &error)?;
-                Err(error)
-            }
+            Err(error) => Err(error),
         }
     }
 
@@ -392,6 +322,7 @@ impl Runtime {
         task: &Task,
         spec: &TaskSpec,
         ready: Option<Supervisor>,
+        slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
         let message = launch::spawn_message(&self.settings, spec)?;
         let supervisor = match ready {
@@ -403,7 +334,7 @@ impl Runtime {
                 task.state.run(),
             )?,
         };
-        supervisor.hand_over(&message)
+        supervisor.hand_over(&message, &slots.descriptors())
     }
 
     /// Removes every trace of a task that was refused.

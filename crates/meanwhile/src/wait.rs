@@ -112,7 +112,7 @@ impl Runtime {
         mut on_look: impl FnMut(&[Task]) -> bool,
     ) -> Result<WaitReply> {
         let deadline = request.timeout.map(|timeout| Instant::now() + timeout);
-        let bell = Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?;
+        let mut bell = None;
         let mut watched = Vec::new();
         for id in &request.tasks {
             let task = self.stored(id)?;
@@ -147,8 +147,15 @@ impl Runtime {
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }
-            self.sleep(&watched, &bell, request, deadline);
-            bell.clear();
+            if bell.is_none() && watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. }))
+            {
+                // No supervisor will call for a task that waits. What happened before the bell hung shows
+                // in another look.
+                bell = Some(Bell::hang(&self.home).map_err(Error::io("cannot listen for wake-ups"))?);
+                continue;
+            }
+            self.sleep(&watched, bell.as_ref(), request, deadline);
+            bell.iter().for_each(Bell::clear);
             if looked.elapsed() >= Duration::from_millis(self.settings.fallback_ms) {
                 // Whoever should have rung may have been killed.
                 self.reconcile()?;
@@ -253,7 +260,13 @@ impl Runtime {
         now.ms_since(mw_model::Timestamp::from_micros(last))
     }
 
-    fn sleep(&self, watched: &[Watched], bell: &Bell, request: &WaitRequest, deadline: Option<Instant>) {
+    fn sleep(
+        &self,
+        watched: &[Watched],
+        bell: Option<&Bell>,
+        request: &WaitRequest,
+        deadline: Option<Instant>,
+    ) {
         let fallback = Duration::from_millis(self.settings.fallback_ms);
         let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
@@ -277,8 +290,10 @@ impl Runtime {
         }
         let timeout = Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() };
         let lines = watched.iter().filter_map(|one| one.line.as_ref()).map(AsFd::as_fd);
-        let mut fds: Vec<_> =
-            lines.chain([bell.as_fd()]).map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        let mut fds: Vec<_> = lines
+            .chain(bell.map(AsFd::as_fd))
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .collect();
         let _ = poll(&mut fds, Some(&timeout));
     }
 

@@ -2,13 +2,18 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::OpenOptions;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
 
 use mw_model::RawText;
-use mw_model::wire::{Answer, JournalEntry, Launch, START_VERSION, StartMessage};
+use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, START_VERSION, StartMessage};
+use rustix::fs::FlockOperation;
+use rustix::io::{Errno, FdFlags};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::cgroup::Cgroup;
 use crate::clock;
@@ -78,9 +83,18 @@ pub(crate) struct Run {
     pub(crate) files: Files,
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
+    /// Locks that say that this task runs. Guardian and supervisor have the same.
+    slots: Vec<OwnedFd>,
 }
 
 impl Run {
+    /// Lets others run: unlocks the slots for everybody who holds them.
+    pub(crate) fn free_slots(&self) {
+        for slot in &self.slots {
+            let _ = rustix::fs::flock(slot, FlockOperation::Unlock);
+        }
+    }
+
     /// Removes the task's control group, which is empty now.
     pub(crate) fn remove_cgroup(&self) {
         if let Some(cgroup) = &self.cgroup {
@@ -120,7 +134,7 @@ pub fn run() -> ExitCode {
 fn guard(address: &Address) {
     let prepared = prepare(address);
     let Some(message) = read_message() else { return };
-    let run = message.and_then(|message| {
+    let run = message.and_then(|(message, slots)| {
         let (board, prepared) = prepared?;
         let files = prepared
             .complete(&message, address.run)
@@ -130,7 +144,7 @@ fn guard(address: &Address) {
             Purpose::Spawn => Cgroup::make(&message.task),
             Purpose::Adopt => find_cgroup(address.run),
         };
-        Ok(Run { number: address.run, message, board, files, events, cgroup })
+        Ok(Run { number: address.run, message, board, files, events, cgroup, slots })
     });
     let run = match run {
         Ok(run) => run,
@@ -187,21 +201,50 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
     }
 }
 
-/// Reads the start message; nothing when the start was called off.
-fn read_message() -> Option<Result<StartMessage, Refusal>> {
-    let mut text = Vec::new();
-    if io::stdin().read_to_end(&mut text).is_err() || text.is_empty() {
+/// Reads the start message and what came with it; nothing when the start was called off.
+fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
+    let (text, slots) = receive().ok()?;
+    if text.is_empty() {
         return None;
     }
     let bad = |message: String| Refusal { code: "version", message };
     let message =
         serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
     Some(message.and_then(|message| match message.version {
-        START_VERSION => Ok(message),
+        START_VERSION => Ok((message, slots)),
         other => {
             Err(bad(format!("start message has version {other}, this supervisor speaks {START_VERSION}")))
         }
     }))
+}
+
+/// Takes bytes and descriptors from standard input, to its end.
+fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let (mut text, mut slots) = (Vec::new(), Vec::new());
+    let mut part = [0; 8 << 10];
+    loop {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(&mut part)];
+        let got = match recvmsg(rustix::stdio::stdin(), &mut parts, &mut ancillary, RecvFlags::empty()) {
+            Err(Errno::INTR) => continue,
+            other => other?.bytes,
+        };
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+                slots.extend(descriptors);
+            }
+        }
+        if got == 0 {
+            break;
+        }
+        text.extend_from_slice(&part[..got]);
+    }
+    // They are ours, not the command's.
+    for slot in &slots {
+        rustix::io::fcntl_setfd(slot, FdFlags::CLOEXEC)?;
+    }
+    Ok((text, slots))
 }
 
 /// The group that an earlier supervisor made for this run.

@@ -1,11 +1,15 @@
 //! P2: executes the command, answers the starter, and supervises.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
-use mw_model::wire::{Answer, JournalEntry, Launch};
+use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SETTLING_FILE, WAITING_FILE};
 use mw_model::{Process, Timestamp};
+use rustix::fs::FlockOperation;
+use rustix::io::FdFlags;
 use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
@@ -15,6 +19,9 @@ use crate::files;
 use crate::record;
 use crate::supervise::{Leader, Supervisor};
 use crate::sys::{self, Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
+
+/// The home, seen from a task's directory.
+const HOME: &str = "../..";
 
 /// The task's first process, just begun or just found.
 pub(crate) struct Begun {
@@ -34,6 +41,7 @@ pub(crate) fn supervise(mut run: Run) {
             let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
             record::journal(&mut run.files.journal, run.number, entry);
             run.remove_cgroup();
+            run.free_slots();
             refusal.answer();
             return run.board.set_phase(Phase::Settling);
         }
@@ -124,7 +132,7 @@ pub(crate) fn detach_streams() {
     }
 }
 
-/// The last act: lets the stand-in go and becomes `mw settle`.
+/// The last act: lets the stand-in go and, if anybody waits for that, becomes `mw settle`.
 pub(crate) fn conclude(run: &Run) {
     let board: Board = run.board;
     board.set_phase(Phase::Settling);
@@ -136,5 +144,37 @@ pub(crate) fn conclude(run: &Run) {
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);
     }
-    let _ = sys::execute_last(&run.message.settle);
+    if is_settling_due() || is_much_unsettled() {
+        let _ = sys::execute_last(&run.message.settle);
+    }
+}
+
+/// Tells whether somebody waits for a slot or listens for news. Otherwise whoever looks next does what
+/// `mw settle` would.
+pub(crate) fn is_settling_due() -> bool {
+    let home = Path::new(HOME);
+    home.join(WAITING_FILE).exists()
+        || fs::read_dir(home.join(BELLS_DIR)).is_ok_and(|mut bells| bells.next().is_some())
+}
+
+/// Tells whether so many tasks are not in the database yet that somebody should take them in before anybody
+/// has to wait for that; true for one of all who ask at a time, for as long as it lives.
+fn is_much_unsettled() -> bool {
+    /// About two hundred tasks.
+    const MANY: u64 = 4096;
+    let arrivals = Path::new(HOME).join(ARRIVALS_FILE);
+    if fs::metadata(&arrivals).is_ok_and(|found| found.len() < MANY) {
+        return false;
+    }
+    let path = Path::new(HOME).join(SETTLING_FILE);
+    let Ok(file) = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path) else {
+        return true;
+    };
+    let chosen = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if chosen {
+        // What this process becomes keeps the lock to its end.
+        let _ = rustix::io::fcntl_setfd(&file, FdFlags::empty());
+        std::mem::forget(file);
+    }
+    chosen
 }

@@ -91,6 +91,7 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         }
         supervisor.had_survivors = !record.survivors.is_empty();
         supervisor.record = Some(record);
+        supervisor.run.free_slots();
     }
     for line in journal {
         let asked = match &line.entry {

@@ -15,7 +15,7 @@ use crate::control::{Connections, Interest};
 use crate::ending::{Ending, SIGKILL, Step};
 use crate::fail_point::fail_point;
 use crate::files;
-use crate::launch::Begun;
+use crate::launch::{Begun, is_settling_due};
 use crate::pump::pump;
 use crate::record;
 use crate::sys::{self, Phase, ProcessHandle, WaitResult};
@@ -241,6 +241,11 @@ impl Supervisor {
             let mut metadata = metadata.clone();
             metadata.pid = Some(self.process.pid);
             metadata.started_at = Some(self.started_at);
+            if let Some(record) = &self.record {
+                metadata.status = record.cause().status();
+                metadata.completed_at = Some(record.completed_at);
+                metadata.exit_code = record.exit_code;
+            }
             record::write_metadata(&metadata);
         }
     }
@@ -340,6 +345,8 @@ impl Supervisor {
         }
         fail_point("supervisor-reaped");
         self.tell_end(&record);
+        self.run.free_slots();
+        self.write_metadata();
         self.tree_changed = true;
         if !living.is_empty() {
             self.had_survivors = true;
@@ -424,9 +431,9 @@ impl Supervisor {
         }
     }
 
-    /// Runs `mw settle` while this process stays.
+    /// Runs `mw settle` while this process stays, if anybody waits for that.
     fn settle_beside(&mut self) {
-        if self.settle.is_none() {
+        if self.settle.is_none() && is_settling_due() {
             self.settle = sys::spawn_settle(&self.run.message.settle).ok();
         }
     }

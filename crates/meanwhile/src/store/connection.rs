@@ -4,6 +4,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::backup::Backup;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -57,6 +58,22 @@ impl Store {
         } else {
             Ok(Opened::Behind(store))
         }
+    }
+
+    /// Tells whether a change is under way.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    /// Copies everything into a database that needs no disk.
+    pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
+        let mut copy = Self { connection: Connection::open_in_memory()? };
+        Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
+            i32::MAX,
+            Duration::from_millis(1),
+            None,
+        )?;
+        Ok(copy)
     }
 
     /// Copies the write-ahead log back into the database when it has grown. The first to open a

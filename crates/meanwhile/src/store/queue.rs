@@ -1,4 +1,4 @@
-//! What the queue asks of the database, always inside the transaction that reserves.
+//! What the queue asks of the database, always inside the transaction that decides.
 
 use mw_model::TaskId;
 
@@ -13,19 +13,6 @@ pub(crate) struct Waiting {
 }
 
 impl Transaction<'_> {
-    /// Counts the slots a session holds.
-    pub(crate) fn slots_of(&self, session: &str) -> Result<u32, StoreError> {
-        let mut query =
-            self.inner.prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1 AND session = ?1")?;
-        Ok(query.query_row([session], |row| row.get(0))?)
-    }
-
-    /// Counts the slots held on this home.
-    pub(crate) fn slots_in_all(&self) -> Result<u32, StoreError> {
-        let mut query = self.inner.prepare_cached("SELECT count(*) FROM tasks WHERE phase = 1")?;
-        Ok(query.query_row([], |row| row.get(0))?)
-    }
-
     /// Returns a session's waiting tasks, first to start first, from an offset on.
     pub(crate) fn waiting_in(&self, session: &str, skip: u32, most: u32) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
@@ -38,10 +25,15 @@ impl Transaction<'_> {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Tells whether a session has any task waiting.
-    pub(crate) fn any_waiting(&self, session: &str) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1)";
-        Ok(self.inner.prepare_cached(sql)?.query_row([session], |row| row.get(0))?)
+    /// Returns every task that holds a slot, or whose children have outlived it.
+    pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
+        super::read::unsettled(&self.inner, &self.tasks_dir)
+    }
+
+    /// Tells whether any task waits.
+    pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
+        Ok(self.inner.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
     }
 
     /// Returns the sessions that have tasks waiting.

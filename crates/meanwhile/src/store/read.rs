@@ -4,7 +4,7 @@ use std::path::Path;
 
 use mw_model::{Status, TaskId, TaskKind};
 use rusqlite::types::ToSql;
-use rusqlite::{OptionalExtension, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -69,6 +69,17 @@ impl Walk {
     }
 }
 
+/// Reads them on a connection, in a transaction or not.
+pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+    let sql = format!(
+        "SELECT {0} FROM tasks WHERE phase = 1 UNION ALL SELECT {0} FROM tasks WHERE survivors > 0 AND phase = 2",
+        rows::COLUMNS
+    );
+    let mut query = connection.prepare_cached(&sql)?;
+    let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
 impl Store {
     /// Reads one task.
     pub(crate) fn task(&self, id: &TaskId, tasks_dir: &Path) -> Result<Option<Task>, StoreError> {
@@ -79,13 +90,14 @@ impl Store {
 
     /// Returns every task that holds a slot, or whose children have outlived it.
     pub(crate) fn unsettled(&self, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
-        let sql = format!(
-            "SELECT {0} FROM tasks WHERE phase = 1 UNION ALL SELECT {0} FROM tasks WHERE survivors > 0 AND phase = 2",
-            rows::COLUMNS
-        );
-        let mut query = self.connection.prepare_cached(&sql)?;
-        let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
-        Ok(found.collect::<Result<_, _>>()?)
+        unsettled(&self.connection, tasks_dir)
+    }
+
+    /// Returns the highest number that any task of a session has had.
+    pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
+        let sql = "SELECT last_number FROM sessions WHERE id = ?1";
+        let last: Option<i64> = self.connection.query_row(sql, [session], |row| row.get(0)).optional()?;
+        Ok(last.unwrap_or(0) as u64)
     }
 
     /// Tells whether any task waits for a slot.

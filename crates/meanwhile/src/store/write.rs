@@ -52,14 +52,19 @@ impl Transaction<'_> {
         Ok(self.inner.commit()?)
     }
 
-    /// Takes the next number of a session, or a wanted one if that is still free; none is given twice.
-    pub(crate) fn take_number(&self, session: &str, wanted: Option<u64>) -> Result<u64, StoreError> {
+    /// Gives a task the number it was promised, or the next one if somebody has that.
+    pub(crate) fn take_number(&self, session: &str, promised: u64) -> Result<u64, StoreError> {
+        let taken: bool = self
+            .inner
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM tasks WHERE session = ?1 AND number = ?2)")?
+            .query_row(params![session, promised as i64], |row| row.get(0))?;
+        let wanted = if taken { 0 } else { promised as i64 };
         let mut upsert = self.inner.prepare_cached(
-            "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) \
-             ON CONFLICT (id) DO UPDATE SET last_number = max(last_number + 1, ?2) RETURNING last_number",
+            "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) ON CONFLICT (id) DO UPDATE \
+             SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2)) RETURNING last_number",
         )?;
-        let number: i64 = upsert.query_row(params![session, wanted.unwrap_or(0) as i64], |row| row.get(0))?;
-        Ok(number as u64)
+        let last: i64 = upsert.query_row(params![session, wanted], |row| row.get(0))?;
+        Ok(if taken { last as u64 } else { promised })
     }
 
     /// Adds a task in the state it has.

@@ -1,4 +1,15 @@
-//! Names of the files in a task's directory.
+//! Names of the files in a home and in a task's directory.
+
+/// In the home: a directory for each task.
+pub const TASKS_DIR: &str = "tasks";
+/// In the home: the ids of tasks that are not in the database yet, a line each.
+pub const ARRIVALS_FILE: &str = "arrivals";
+/// In the home: there while tasks wait for a slot.
+pub const WAITING_FILE: &str = "waiting";
+/// In the home: locked by the one who takes many arrivals in.
+pub const SETTLING_FILE: &str = "settling";
+/// In the home: a socket for everybody who wants to hear of changes.
+pub const BELLS_DIR: &str = "bells";
 
 /// What to run; written once.
 pub const SPEC_FILE: &str = "spec.json";

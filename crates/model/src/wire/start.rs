@@ -11,11 +11,14 @@ use crate::time::Timestamp;
 /// The version of the start message.
 pub const START_VERSION: u32 = 1;
 
+/// How many slots can be passed on along with a start message.
+pub const MOST_SLOTS: usize = 2;
+
 /// What a supervisor is told on its standard input, as JSON.
 ///
-/// Standard error is the task's directory, and the command line names the run, so that it can get ready
-/// while this message is still being written. End of input without a message means that the start was
-/// called off.
+/// Standard input is a socket, which passes on the slots that the task holds until its end. Standard error
+/// is the task's directory, and the command line names the run, so that it can get ready while this message
+/// is still being written. End of input without a message means that the start was called off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMessage {
     /// See [`START_VERSION`].
@@ -28,12 +31,12 @@ pub struct StartMessage {
     pub io: Io,
     /// Limits to enforce.
     pub limits: Limits,
-    /// What to execute as the last act.
+    /// What to execute as the last act, if anybody waits for that.
     pub settle: Vec<RawText>,
     /// Lines to put at the head of the log, outside all offsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,
-    /// The text of `metadata.json` while the task runs.
+    /// What to write into `metadata.json`, along with what is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<super::Metadata>,
 }

@@ -1,0 +1,126 @@
+//! Brings tasks from their directories into the database: those that have just arrived, and all of them
+//! when the database was lost.
+
+use std::collections::HashSet;
+use std::fs;
+
+use mw_model::wire::RUNS_DIR;
+use mw_model::{RunOrigin, TaskId, TaskSpec, TaskState};
+
+use crate::bell;
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::home::Home;
+use crate::runtime::Runtime;
+use crate::store::{Store, Transaction, new_task};
+use crate::task::Task;
+
+/// How many arrivals are taken in with one change of the database; others may want to change it too.
+const AT_ONCE: usize = 64;
+
+/// What became of an arrival.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// It is in the database now.
+    New,
+    /// It was there before, or cannot be used.
+    Old,
+    /// Its starter is still at it, or died before it was.
+    Unfinished,
+}
+
+impl Runtime {
+    /// Takes in the tasks that were started without the database.
+    pub(crate) fn take_in_arrivals(&self, store: &Store) -> Result<()> {
+        let mut any = false;
+        let take = |ids: Vec<TaskId>| {
+            let mut done = HashSet::new();
+            for some in ids.chunks(AT_ONCE) {
+                let transaction = store.begin(&self.home.tasks())?;
+                // Their slots may have been those of tasks that have ended since.
+                self.record_endings(&transaction)?;
+                for id in some {
+                    match self.take_in(&transaction, id)? {
+                        Arrival::Unfinished => {}
+                        Arrival::New => any |= done.insert(id.clone()),
+                        Arrival::Old => _ = done.insert(id.clone()),
+                    }
+                }
+                transaction.commit()?;
+                fail_point("arrivals-committed");
+            }
+            Ok(done)
+        };
+        self.home.arrivals().take_in(take, |id| self.is_abandoned(id))?;
+        if any {
+            bell::ring(&self.home);
+        }
+        Ok(())
+    }
+
+    fn take_in(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<Arrival> {
+        if transaction.task(id)?.is_some() {
+            return Ok(Arrival::Old);
+        }
+        if !self.home.has_spec(id) || (self.home.is_being_started(id) && self.home.journal(id).is_empty()) {
+            return Ok(Arrival::Unfinished);
+        }
+        // A damaged one is left alone.
+        let Ok(spec) = self.home.spec(id) else { return Ok(Arrival::Old) };
+        let mut task = insert(&self.home, transaction, &spec)?;
+        if !matches!(task.state, TaskState::Pending { .. }) {
+            let findings = self.look_at(&task);
+            self.apply_findings(transaction, &mut task, &findings)?;
+        }
+        Ok(Arrival::New)
+    }
+
+    /// Tells whether a starter was killed before it had written its task down, and removes what is left: nobody
+    /// was told of it. To be asked while no starter can be making a directory.
+    fn is_abandoned(&self, id: &TaskId) -> bool {
+        let abandoned = !self.home.is_being_started(id) && !self.home.has_spec(id);
+        if abandoned {
+            self.home.remove_task(id);
+        }
+        abandoned
+    }
+}
+
+/// Fills an empty database from the task directories. Directories that cannot be read are left alone.
+pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
+    let mut specs: Vec<TaskSpec> = Vec::new();
+    for entry in fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
+        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok()) else {
+            continue;
+        };
+        if home.is_being_started(&id) {
+            // Its starter does not know that the database is new.
+            home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
+        } else {
+            specs.extend(home.spec(&id).ok());
+        }
+    }
+    specs.sort_by_key(|spec| (spec.created_at, spec.number));
+    for spec in &specs {
+        insert(home, transaction, spec)?;
+    }
+    Ok(())
+}
+
+/// Adds a task; one that was begun gets the state from which reconciling goes on.
+fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<Task> {
+    let journal = home.journal(&spec.id);
+    let earlier =
+        fs::read_dir(home.task(&spec.id).join(RUNS_DIR)).map_or(0, |runs| runs.flatten().count() as u32);
+    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
+    let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
+    task.number = transaction.take_number(&spec.session, spec.number)?;
+    let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
+    if begun {
+        transaction.insert_reserved(&mut task, spec.created_at)?;
+    } else {
+        transaction.insert(&task)?;
+    }
+    Ok(task)
+}

@@ -1,0 +1,128 @@
+//! What a caller asks for, and what is refused before anything is changed.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, TaskId, TaskKind};
+
+use crate::error::{Error, Result};
+use crate::launch;
+use crate::settings::AtCapacity;
+
+/// What to do when a task's name belongs to a live one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IfRunning {
+    /// Refuse.
+    #[default]
+    Refuse,
+    /// Return the live one.
+    Return,
+    /// End the live one and run it again.
+    Restart,
+}
+
+/// A task as it is asked for.
+#[derive(Clone, Debug)]
+pub struct TaskRequest {
+    /// What sort of work it is.
+    pub kind: TaskKind,
+    /// The owner.
+    pub session: String,
+    /// What to execute.
+    pub command: CommandSpec,
+    /// Where.
+    pub cwd: PathBuf,
+    /// The whole environment; two marks of ours are added.
+    pub env: Vec<EnvVar>,
+    /// File mode creation mask.
+    pub umask: u32,
+    /// A name unique among the session's live tasks.
+    pub name: Option<String>,
+    /// What to do when it is not.
+    pub if_running: IfRunning,
+    /// A line for people.
+    pub description: Option<String>,
+    /// How its streams are connected.
+    pub io: Io,
+    /// Limits.
+    pub limits: Limits,
+    /// Whether it ends with its session.
+    pub lifetime: Lifetime,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// Tasks that must complete first.
+    pub after: Vec<TaskId>,
+    /// Higher starts earlier.
+    pub priority: i32,
+    /// What to do when no slot is free.
+    pub at_capacity: AtCapacity,
+    /// Who approved it: `user`, or `auto` when nobody had to.
+    pub approved_by: String,
+}
+
+impl TaskRequest {
+    /// Refuses what could never run.
+    pub(crate) fn check(&self) -> Result<()> {
+        let invalid = |message: &str, hint: &str| {
+            Err(Error::Invalid { message: message.to_owned(), hint: hint.to_owned() })
+        };
+        let argv = self.command.argv();
+        let blank = match &self.command {
+            CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
+            CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
+        };
+        if blank {
+            return invalid("the command is empty", "write what to run: mw start 'make test'");
+        }
+        let texts = argv.iter().chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
+        if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
+            return invalid(
+                "the command or its environment holds a NUL byte",
+                "remove it: no program can receive one",
+            );
+        }
+        if let CommandSpec::Shell { script, .. } = &self.command
+            && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
+        {
+            return invalid(
+                &format!("the script has an unclosed {quote}"),
+                "close the quote, or escape it with a backslash",
+            );
+        }
+        if let Some(name) = &self.name {
+            let odd = name.trim().is_empty()
+                || name.len() > 100
+                || name.chars().any(char::is_control)
+                || name.parse::<TaskId>().is_ok();
+            if odd {
+                return invalid(
+                    "that name cannot be used",
+                    "use up to 100 printable characters that do not look like an id",
+                );
+            }
+        }
+        if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
+            return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
+        }
+        self.check_directory()?;
+        let path =
+            self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+        launch::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
+    }
+
+    fn check_directory(&self) -> Result<()> {
+        let refuse = |why: &str| Error::Invalid {
+            message: format!("the working directory {} {why}", self.cwd.display()),
+            hint: "name an existing directory with --cwd".to_owned(),
+        };
+        match fs::metadata(&self.cwd) {
+            Ok(found) if !found.is_dir() => Err(refuse("is not a directory")),
+            Ok(_) if rustix::fs::access(&self.cwd, rustix::fs::Access::EXEC_OK).is_err() => {
+                Err(refuse("may not be entered"))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A session's directory: its slots, and the count of its tasks.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::settings::QueueSettings;
+use crate::slots::Slots;
+
+/// Where a session keeps what is not in the database.
+pub(crate) struct SessionDir {
+    path: PathBuf,
+}
+
+impl SessionDir {
+    /// The directory of a session among those of all.
+    pub(crate) fn of(sessions: &Path, session: &str) -> Self {
+        Self { path: sessions.join(directory_name(session)) }
+    }
+
+    /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
+    /// reached.
+    pub(crate) fn take_slots(&self, common: &Path, limits: QueueSettings) -> Result<Option<Slots>> {
+        Slots::take(&self.path, common, limits).map_err(Error::io("cannot take a slot"))
+    }
+
+    /// Takes the next number of the session's tasks; none is given twice. `last` tells the last one given
+    /// when nothing here does.
+    pub(crate) fn take_number(&self, last: impl FnOnce() -> Result<u64>) -> Result<u64> {
+        let failed = |error| Error::io("cannot count the session's tasks")(error);
+        let mut file = self.counter().map_err(failed)?;
+        file.lock().map_err(failed)?;
+        let mut text = String::new();
+        let known = file.read_to_string(&mut text).ok().and_then(|_| text.trim_end().parse::<u64>().ok());
+        let number = known.map_or_else(last, Ok)? + 1;
+        let text = format!("{number}\n");
+        file.write_all_at(text.as_bytes(), 0).map_err(failed)?;
+        if known.is_none() {
+            file.set_len(text.len() as u64).map_err(failed)?;
+        }
+        Ok(number)
+    }
+
+    fn counter(&self) -> io::Result<File> {
+        let path = self.path.join("number");
+        open_below(&self.path, &path, OpenOptions::new().read(true))
+    }
+}
+
+/// Opens a private file for writing, making it and its directory when they are absent.
+pub(crate) fn open_below(directory: &Path, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let options = options.write(true).create(true).truncate(false).mode(0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+            options.open(path)
+        }
+        other => other,
+    }
+}
+
+/// Returns the name of a session's directory: the session's own where that is a plain one.
+fn directory_name(session: &str) -> String {
+    use std::fmt::Write;
+    const LONGEST: usize = 200;
+    let mut name = String::with_capacity(session.len());
+    for (at, byte) in session.bytes().enumerate() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' => name.push(byte.into()),
+            b'.' if at > 0 => name.push('.'),
+            _ => {
+                let _ = write!(name, "%{byte:02x}");
+            }
+        }
+    }
+    if name.len() <= LONGEST {
+        return name;
+    }
+    // Too long for a file name: its beginning, and a number made from all of it (FNV-1a).
+    let hash = session
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    name.truncate(LONGEST - 20);
+    format!("{name}%%{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_rise_and_begin_after_the_last_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = SessionDir::of(dir.path(), "s");
+        let take = |last: u64| session.take_number(|| Ok(last)).unwrap();
+        assert_eq!((take(7), take(0), take(0)), (8, 9, 10));
+        std::fs::write(dir.path().join("s/number"), "garbage that is longer").unwrap();
+        assert_eq!((take(10), take(0)), (11, 12));
+    }
+
+    #[test]
+    fn odd_sessions_get_directories_of_their_own() {
+        assert_eq!(directory_name("default"), "default");
+        assert_eq!(directory_name("../x/é"), "%2e.%2fx%2f%c3%a9");
+        let (long, longer) = ("x".repeat(300), "x".repeat(301));
+        assert_ne!(directory_name(&long), directory_name(&longer));
+        assert!(directory_name(&long).len() < 255);
+    }
+}

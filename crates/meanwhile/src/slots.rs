@@ -1,0 +1,138 @@
+//! Who may run: a slot is a lock.
+//!
+//! Each session has files `slot-0`, `slot-1`, … in its directory; the home has its own for the limit over
+//! all sessions. A starter locks a free one and passes the descriptor on to the task's supervisor, which
+//! lets go of it when the task is over. The kernel takes it back from the dead, so no count can be wrong
+//! and no two starters can have the same slot.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use crate::session_dir::open_below;
+use crate::settings::QueueSettings;
+
+/// The slots one task holds: its session's, and the home's where that has a limit.
+#[derive(Debug)]
+pub(crate) struct Slots(Vec<File>);
+
+impl Slots {
+    /// Takes what a task needs to run; nothing when a limit is reached.
+    pub(crate) fn take(session: &Path, home: &Path, limits: QueueSettings) -> io::Result<Option<Self>> {
+        let Some(own) = take_one(session, limits.max_running)? else { return Ok(None) };
+        if limits.max_running_total == 0 {
+            return Ok(Some(Self(vec![own])));
+        }
+        Ok(take_one(home, limits.max_running_total)?.map(|common| Self(vec![own, common])))
+    }
+
+    /// Returns the descriptors to pass on.
+    pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        self.0.iter().map(AsFd::as_fd).collect()
+    }
+}
+
+fn slot(directory: &Path, number: u32) -> PathBuf {
+    directory.join(format!("slot-{number}"))
+}
+
+fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
+    for number in 0..limit.saturating_sub(held_beyond(directory, limit)) {
+        let file = open_below(directory, &slot(directory, number), &mut OpenOptions::new())?;
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(None)
+}
+
+/// Counts tasks that were started when the limit was higher.
+fn held_beyond(directory: &Path, limit: u32) -> u32 {
+    let mut held = 0;
+    for number in limit.. {
+        // They are used from the first on, so the first that is missing is the last.
+        let Ok(file) = File::open(slot(directory, number)) else { break };
+        held += u32::from(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+    }
+    held
+}
+
+/// Tells whether tasks wait for slots. Set inside the transaction that makes one wait, before slots are
+/// tried; taken away inside one that sees none waiting. Who frees a slot and finds it set must settle.
+pub(crate) struct WaitingFlag {
+    path: PathBuf,
+}
+
+impl WaitingFlag {
+    pub(crate) const fn at(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    pub(crate) fn is_set(&self) -> bool {
+        self.path.exists()
+    }
+
+    pub(crate) fn set(&self) -> io::Result<()> {
+        if self.is_set() {
+            return Ok(());
+        }
+        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&self.path).map(drop)
+    }
+
+    /// Takes the flag away. One that stays costs time, nothing else.
+    pub(crate) fn clear(&self) {
+        if self.is_set() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::AtCapacity;
+
+    const fn limits(max_running: u32, max_running_total: u32) -> QueueSettings {
+        QueueSettings { max_running, max_running_total, at_capacity: AtCapacity::Queue }
+    }
+
+    #[test]
+    fn no_more_slots_than_the_limit_and_a_dropped_one_is_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let (session, home) = (dir.path().join("s"), dir.path().join("h"));
+        let take = |limits| Slots::take(&session, &home, limits).unwrap();
+        let first = take(limits(2, 0)).unwrap();
+        let second = take(limits(2, 0)).unwrap();
+        assert!(take(limits(2, 0)).is_none());
+        drop(first);
+        let third = take(limits(2, 0)).unwrap();
+        assert!(take(limits(2, 0)).is_none());
+        drop((second, third));
+    }
+
+    #[test]
+    fn the_limit_over_all_sessions_holds_too_and_frees_the_sessions_slot() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = dir.path().join("h");
+        let take = |session: &str| Slots::take(&dir.path().join(session), &home, limits(8, 1)).unwrap();
+        let first = take("a").unwrap();
+        assert!(take("b").is_none());
+        drop(first);
+        assert!(take("b").is_some());
+    }
+
+    #[test]
+    fn tasks_started_under_a_higher_limit_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = |limit| Slots::take(dir.path(), dir.path(), limits(limit, 0)).unwrap();
+        let mut many: Vec<_> = (0..4).map(|_| take(4).unwrap()).collect();
+        drop(many.drain(..2));
+        assert!(take(2).is_none(), "slots 2 and 3 are held");
+        drop(many);
+        assert!(take(2).is_some());
+    }
+}
