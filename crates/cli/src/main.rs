@@ -22,7 +22,6 @@ use crate::error::CommandError;
 #[command(
     name = "mw",
     version,
-    about,
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::StartHold;
 use crate::launch::{self, Purpose, Supervisor};
+use crate::platform;
 use crate::queue::{self, Granted, Picked};
 use crate::request::{IfRunning, TaskRequest};
 use crate::runtime::Runtime;
@@ -187,10 +188,8 @@ impl Runtime {
 
     fn new_directory(&self, kind: TaskKind) -> Result<(TaskId, StartHold)> {
         loop {
-            let mut random = [0; 8];
-            getrandom::fill(&mut random)
-                .map_err(|error| Error::io("no random numbers")(std::io::Error::other(error.to_string())))?;
-            let id = TaskId::from_random(kind, u64::from_le_bytes(random));
+            let random = platform::random_number().map_err(Error::io("no random numbers"))?;
+            let id = TaskId::from_random(kind, random);
             let made = self.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
             if let Some(hold) = made {
                 fail_point("start-directory-made");

@@ -8,6 +8,8 @@ use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
+use crate::small_file;
+
 const PREFIX: &str = "meanwhile-";
 
 /// The group of one task.
@@ -79,7 +81,7 @@ fn base_group() -> Option<PathBuf> {
 
 /// The directory of the group we are in, if it is another than the root and ours to write.
 fn own_group() -> Option<PathBuf> {
-    let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let membership = small_file::read("/proc/self/cgroup").ok()?;
     let group =
         membership.lines().find_map(|line| line.strip_prefix("0::/")).filter(|group| !group.is_empty())?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;

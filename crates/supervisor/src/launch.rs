@@ -137,8 +137,6 @@ pub(crate) fn conclude(run: &Run) {
     let board: Board = run.board;
     board.set_phase(Phase::Settling);
     fail_point("supervisor-settling");
-    // Whoever was just told of the end may be waiting for this very processor.
-    rustix::thread::sched_yield();
     run.remove_cgroup();
     files::remove_endpoints();
     if let Some(guardian) = rustix::process::getppid() {

@@ -30,6 +30,7 @@ mod log;
 mod pipe;
 mod pump;
 mod record;
+mod small_file;
 mod stand_in;
 mod supervise;
 #[expect(unsafe_code, reason = "the one place for system calls without a safe wrapper")]

@@ -3,6 +3,7 @@
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
+use crate::context::Context;
 use crate::error::CommandResult;
 
 #[derive(Args)]
@@ -13,7 +14,7 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn run(self) -> CommandResult {
+    pub(crate) fn run(self, _: &Context) -> CommandResult {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut crate::Arguments::command(), "mw", &mut script);
         crate::render::out(&String::from_utf8_lossy(&script))?;

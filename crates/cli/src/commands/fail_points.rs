@@ -2,13 +2,14 @@
 
 use clap::Args;
 
+use crate::context::Context;
 use crate::error::CommandResult;
 
 #[derive(Args)]
 pub(crate) struct Arguments {}
 
 impl Arguments {
-    pub(crate) fn run(self) -> CommandResult {
+    pub(crate) fn run(self, _: &Context) -> CommandResult {
         let all = meanwhile::FAIL_POINTS.iter().chain(&mw_supervisor::FAIL_POINTS);
         crate::render::out(&all.map(|name| format!("{name}\n")).collect::<String>())?;
         Ok(0)

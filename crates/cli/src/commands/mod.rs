@@ -19,73 +19,82 @@ mod status;
 mod wait;
 mod watch;
 
-use clap::Subcommand;
+use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 
 use crate::context::Context;
 use crate::error::CommandResult;
 
-#[derive(Subcommand)]
-pub(crate) enum Command {
-    /// Run something in the background and return at once
-    Start(start::Arguments),
-    /// Run something attached: stream its output, exit with its code
-    Run(run::Arguments),
-    /// List tasks, live ones first
-    #[command(alias = "ls")]
-    List(list::Arguments),
-    /// Show one task and its last lines
-    Status(status::Arguments),
-    /// Read a task's output
-    Output(output::Arguments),
-    /// Wait for tasks: for their end, a line, a port, silence
-    Wait(wait::Arguments),
-    /// End tasks and everything they started
-    Kill(kill::Arguments),
-    /// Type into a task
-    Input(input::Arguments),
-    /// Join the terminal to a task
-    Attach(attach::Arguments),
-    /// Run a task once more
-    Restart(restart::Arguments),
-    /// Remove finished tasks and their files
-    Clear(clear::Arguments),
-    /// Print what happens as JSON lines
-    Watch(watch::Arguments),
-    /// Show all settings, their values and where they came from
-    Config(config::Arguments),
-    /// Print a completion script for a shell
-    Completions(completions::Arguments),
-    /// Record an ending and start the next task (called by supervisors)
-    #[command(hide = true)]
-    Settle(settle::Arguments),
-    /// Print the reference of all commands and settings
-    #[command(hide = true)]
-    Reference(reference::Arguments),
-    /// List the steps at which a debug build can be made to die
-    #[command(hide = true)]
-    FailPoints(fail_points::Arguments),
+/// Lists the commands once: the variant, the word, the arguments, the line of help.
+///
+/// What `#[derive(Subcommand)]` writes, but for one thing: the options of a command are put together only when
+/// it is the one that was called, or when help for it is wanted. With all of them every call would take a tenth
+/// longer.
+macro_rules! commands {
+    ($($variant:ident $word:literal $arguments:ty, $about:literal $(, $with:ident($value:expr))*;)+) => {
+        pub(crate) enum Command {
+            $($variant($arguments),)+
+        }
+
+        impl Subcommand for Command {
+            fn augment_subcommands(root: clap::Command) -> clap::Command {
+                root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
+            }
+
+            fn augment_subcommands_for_update(root: clap::Command) -> clap::Command {
+                Self::augment_subcommands(root)
+            }
+
+            fn has_subcommand(name: &str) -> bool {
+                [$($word),+].contains(&name)
+            }
+        }
+
+        impl FromArgMatches for Command {
+            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+                match matches.subcommand() {
+                    $(Some(($word, matches)) => {
+                        <$arguments>::from_arg_matches(matches).map(Self::$variant)
+                    })+
+                    _ => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
+                }
+            }
+
+            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+                *self = Self::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        impl Command {
+            pub(crate) fn run(self, context: &Context) -> CommandResult {
+                match self {
+                    $(Self::$variant(arguments) => arguments.run(context),)+
+                }
+            }
+        }
+    };
 }
 
-impl Command {
-    pub(crate) fn run(self, context: &Context) -> CommandResult {
-        match self {
-            Self::Start(arguments) => arguments.run(context),
-            Self::Run(arguments) => arguments.run(context),
-            Self::List(arguments) => arguments.run(context),
-            Self::Status(arguments) => arguments.run(context),
-            Self::Output(arguments) => arguments.run(context),
-            Self::Wait(arguments) => arguments.run(context),
-            Self::Kill(arguments) => arguments.run(context),
-            Self::Input(arguments) => arguments.run(context),
-            Self::Attach(arguments) => arguments.run(context),
-            Self::Restart(arguments) => arguments.run(context),
-            Self::Clear(arguments) => arguments.run(context),
-            Self::Watch(arguments) => arguments.run(context),
-            Self::Config(arguments) => arguments.run(context),
-            Self::Completions(arguments) => arguments.run(),
-            Self::Settle(arguments) => arguments.run(context),
-            Self::Reference(arguments) => arguments.run(),
-            Self::FailPoints(arguments) => arguments.run(),
-        }
-    }
+fn described<A: Args>(word: &'static str, about: &'static str) -> clap::Command {
+    clap::Command::new(word).about(about).defer(A::augment_args)
+}
+
+commands! {
+    Start "start" start::Arguments, "Run something in the background and return at once";
+    Run "run" run::Arguments, "Run something attached: stream its output, exit with its code";
+    List "list" list::Arguments, "List tasks, live ones first", alias("ls");
+    Status "status" status::Arguments, "Show one task and its last lines";
+    Output "output" output::Arguments, "Read a task's output";
+    Wait "wait" wait::Arguments, "Wait for tasks: for their end, a line, a port, silence";
+    Kill "kill" kill::Arguments, "End tasks and everything they started";
+    Input "input" input::Arguments, "Type into a task";
+    Attach "attach" attach::Arguments, "Join the terminal to a task";
+    Restart "restart" restart::Arguments, "Run a task once more";
+    Clear "clear" clear::Arguments, "Remove finished tasks and their files";
+    Watch "watch" watch::Arguments, "Print what happens as JSON lines";
+    Config "config" config::Arguments, "Show all settings, their values and where they came from";
+    Completions "completions" completions::Arguments, "Print a completion script for a shell";
+    Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);
+    Reference "reference" reference::Arguments, "Print the reference of all commands and settings", hide(true);
+    FailPoints "fail-points" fail_points::Arguments, "List the steps at which a debug build can be made to die", hide(true);
 }

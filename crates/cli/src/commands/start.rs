@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     task: TaskArguments,
 }
 
-/// Options that `start` and `run` share.
+// What `start` and `run` share. No doc comment: it would become the help of both.
 #[derive(Args)]
 pub(crate) struct TaskArguments {
     /// Name unique among the session's live tasks

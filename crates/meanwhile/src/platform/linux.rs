@@ -1,6 +1,7 @@
 //! Linux.
 
 use std::fs::File;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
@@ -13,4 +14,11 @@ pub(crate) fn uptime_us() -> i64 {
 /// Returns a short path to an open directory.
 pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
+}
+
+/// Returns a number that nobody can guess.
+pub(crate) fn random_number() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(u64::from_le_bytes(bytes))
 }

@@ -1,6 +1,7 @@
 //! macOS.
 
 use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 /// Returns how long the machine has been up, in microseconds.
@@ -12,4 +13,11 @@ pub(crate) fn uptime_us() -> i64 {
 /// There is no shorter path here: a home must not lie too deep.
 pub(crate) fn short_path(_directory: &File) -> Option<PathBuf> {
     None
+}
+
+/// Returns a number that nobody can guess.
+pub(crate) fn random_number() -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
 }

@@ -6,6 +6,6 @@ mod linux;
 mod macos;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{short_path, uptime_us};
+pub(crate) use linux::{random_number, short_path, uptime_us};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use macos::{short_path, uptime_us};
+pub(crate) use macos::{random_number, short_path, uptime_us};

@@ -15,6 +15,8 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use crate::small_file;
+
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
 pub(crate) fn close_inherited() {
     // SAFETY: nothing in this process owns such a descriptor yet.
@@ -62,28 +64,56 @@ impl AsFd for ChildEvents {
     }
 }
 
-/// Forks with the parent held until the child has executed something or is gone.
+/// Runs a function in a new process, with this one held until that has executed something or is gone.
 ///
-/// Memory is not shared (no `CLONE_VM`), so the child is an ordinary fork; holding the parent only
-/// makes the outcome of the exec known without a pipe. With a control group, the child begins its life
-/// in it.
-pub(super) fn fork_until_exec(cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
-    const CLONE_INTO_CGROUP: u64 = 1 << 33;
+/// Without a control group the two share memory meanwhile, which spares the kernel from copying its tables.
+/// With one, the child begins its life in it; that takes an ordinary fork.
+pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
     if let Some(cgroup) = cgroup {
-        let mut arguments = [0_u64; 11];
-        arguments[0] = libc::CLONE_VFORK as u64 | CLONE_INTO_CGROUP;
-        arguments[4] = libc::SIGCHLD as u64;
-        arguments[10] = cgroup.as_raw_fd() as u64;
-        // SAFETY: eleven words as in the kernel's clone_args: flags first, the exit signal at 4, the
-        // group's descriptor at 10; without CLONE_VM and without a stack this is a fork.
-        let pid = unsafe { libc::syscall(libc::SYS_clone3, arguments.as_ptr(), size_of_val(&arguments)) };
-        if pid >= 0 {
-            return pid as libc::pid_t;
+        match fork_into(cgroup) {
+            0 => {
+                act();
+                super::process::exit_at_once(127)
+            }
+            -1 => {}
+            pid => return pid,
         }
     }
-    let flags = libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: without CLONE_VM this is a fork; a null stack means the same stack, copied on write.
-    unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) as libc::pid_t }
+    let mut act = act;
+    let mut stack = vec![0_u128; STACK_WORDS];
+    // SAFETY: the end of the vector is the top of a stack that only the child uses. The parent is held, so
+    // everything the child borrows stays as it is until the child has other memory or is gone.
+    unsafe {
+        libc::clone(
+            run_borrowed,
+            stack.as_mut_ptr().add(STACK_WORDS).cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            ptr::from_mut(&mut act).cast(),
+        )
+    }
+}
+
+/// 64 KiB, of which the kernel gives out what is touched.
+const STACK_WORDS: usize = 4096;
+
+/// What a child that shares our memory begins with.
+extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `run_until_exec` passes a pointer to this, and waits.
+    let act = unsafe { &mut *act.cast::<&mut dyn FnMut()>() };
+    act();
+    super::process::exit_at_once(127)
+}
+
+/// Forks into a control group, with the parent held until the child has executed something or is gone.
+fn fork_into(cgroup: BorrowedFd<'_>) -> libc::pid_t {
+    const CLONE_INTO_CGROUP: u64 = 1 << 33;
+    let mut arguments = [0_u64; 11];
+    arguments[0] = libc::CLONE_VFORK as u64 | CLONE_INTO_CGROUP;
+    arguments[4] = libc::SIGCHLD as u64;
+    arguments[10] = cgroup.as_raw_fd() as u64;
+    // SAFETY: eleven words as in the kernel's clone_args: flags first, the exit signal at 4, the group's
+    // descriptor at 10; without CLONE_VM and without a stack this is a fork.
+    unsafe { libc::syscall(libc::SYS_clone3, arguments.as_ptr(), size_of_val(&arguments)) as libc::pid_t }
 }
 
 /// Gives every signal its default action, also the two that the C library keeps to itself.
@@ -149,9 +179,7 @@ impl AsFd for ProcessHandle {
 
 /// Identity of this boot.
 pub(crate) fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id")
-        .map(|text| text.trim().to_owned())
-        .unwrap_or_default()
+    small_file::read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
 struct Stat {
@@ -161,7 +189,7 @@ struct Stat {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let text = small_file::read(&format!("/proc/{pid}/stat")).ok()?;
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
@@ -179,13 +207,12 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 /// Another supervisor and all below it are left out: a task that was started from inside a task is a
 /// task of its own, although its watchers become our children when their starter has ended.
 pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
-    let own = executable("self");
     let mut found = BTreeMap::new();
     let mut seen = BTreeSet::from([root]);
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
         for child in children(pid) {
-            if seen.insert(child) && (own.is_none() || executable(&child.to_string()) != own) {
+            if seen.insert(child) && !is_supervisor(child) {
                 open.push(child);
                 if let Some(ticks) = start_ticks(child) {
                     found.insert(child, ticks);
@@ -197,12 +224,23 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
 }
 
 /// Device and inode of the file a process executes.
+/// Tells whether a process executes what we do. The dead execute nothing.
+fn is_supervisor(pid: u32) -> bool {
+    executable(&pid.to_string()).is_some_and(|found| Some(found) == executable("self"))
+}
+
 fn executable(pid: &str) -> Option<(u64, u64)> {
     let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
     Some((found.dev(), found.ino()))
 }
 
 fn children(pid: u32) -> Vec<u32> {
+    // This program has one thread, so one look tells.
+    if pid == std::process::id()
+        && let Ok(text) = fs::read_to_string("/proc/thread-self/children")
+    {
+        return text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+    }
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();
     };

@@ -61,9 +61,15 @@ impl AsFd for ChildEvents {
 }
 
 /// Forks; there is nothing to hold the parent with, and there are no control groups.
-pub(super) fn fork_until_exec(_cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
+pub(super) fn run_until_exec(act: &mut dyn FnMut(), _cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
     // SAFETY: single-threaded; the child only calls async-signal-safe functions before exec.
-    unsafe { libc::fork() }
+    match unsafe { libc::fork() } {
+        0 => {
+            act();
+            super::process::exit_at_once(127)
+        }
+        pid => pid,
+    }
 }
 
 /// Gives every signal its default action.

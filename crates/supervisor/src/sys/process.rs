@@ -86,15 +86,14 @@ pub(crate) fn spawn(
     let argv = pointers(&plan.argv);
     let env = pointers(&plan.env);
     let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
-    match super::platform::fork_until_exec(cgroup) {
+    let mut act = || {
+        // SAFETY: getpid has no preconditions.
+        board.set_child(unsafe { libc::getpid() } as u32);
+        let (step, errno) = become_command(plan, &argv, &env, fds, streams.terminal);
+        board.set_spawn_failure(step, errno);
+    };
+    match super::platform::run_until_exec(&mut act, cgroup) {
         -1 => Err((SpawnStep::Execute, last_errno())),
-        0 => {
-            // SAFETY: getpid has no preconditions.
-            board.set_child(unsafe { libc::getpid() } as u32);
-            let (step, errno) = become_command(plan, &argv, &env, fds, streams.terminal);
-            board.set_spawn_failure(step, errno);
-            exit_at_once(127)
-        }
         pid => match board.spawn_failure() {
             None => Ok(pid as u32),
             Some(failure) => {
@@ -112,8 +111,8 @@ fn become_command(
     fds: [RawFd; 3],
     terminal: bool,
 ) -> (SpawnStep, i32) {
-    // SAFETY: plain system calls in a forked child; all pointers were prepared before the fork and
-    // live in this process's copy of memory.
+    // SAFETY: plain system calls in a child that may share its parent's memory; all pointers were prepared
+    // before and stay valid, since the parent is held.
     unsafe {
         libc::setsid();
         if terminal && libc::ioctl(fds[0], libc::TIOCSCTTY, 0) < 0 {
