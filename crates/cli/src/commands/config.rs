@@ -18,22 +18,25 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
+    /// Shows the settings that hold.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let (config, json) = (&context.config, context.json);
-        let text = match (self.default, json) {
-            (true, _) => return print_default(json),
-            (false, true) => format!("{}\n", as_json(config)),
-            (false, false) => as_text(config),
-        };
-        render::out(&text)?;
+        let config = &context.config;
+        render::out(&if context.json { format!("{}\n", as_json(config)) } else { as_text(config) })?;
         Ok(0)
     }
-}
 
-fn print_default(json: bool) -> CommandResult {
-    let text = default_file();
-    render::out(&if json { format!("{}\n", json!({"default_file": text})) } else { text })?;
-    Ok(0)
+    /// Tells whether the default file is wanted. It needs no settings, so that it is there for those whose own
+    /// are refused.
+    pub(crate) const fn wants_default(&self) -> bool {
+        self.default
+    }
+
+    /// Prints the default file.
+    pub(crate) fn print_default(self, json: bool) -> CommandResult {
+        let text = default_file();
+        render::out(&if json { format!("{}\n", json!({"default_file": text})) } else { text })?;
+        Ok(0)
+    }
 }
 
 fn as_json(config: &Config) -> Value {

@@ -136,6 +136,15 @@ fn the_default_file_has_every_setting_with_its_default() {
 }
 
 #[test]
+fn the_default_file_is_there_for_those_whose_settings_are_refused() {
+    let home = with_file("[queue\n").with_env(variable("output.cap"), "lots");
+    assert!(home.mw(["config", "--default"]).ok().contains("[queue]"));
+    let json = home.mw(["config", "--default", "--json"]).exits(0).json();
+    assert!(json["default_file"].as_str().unwrap().contains("[queue]"));
+    assert!(!home.state().exists());
+}
+
+#[test]
 fn the_page_shows_the_default_file() {
     let page = fs::read_to_string(PAGE).unwrap();
     let block = format!("```toml\n{}```\n", home().mw(["config", "--default"]).ok());
