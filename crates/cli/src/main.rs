@@ -40,7 +40,10 @@ fn main() -> ExitCode {
         Err(error) => return refuse(&error),
     };
     let json = arguments.json;
-    let done = Context::load(json).and_then(|context| arguments.command.run(&context));
+    let done = match arguments.command {
+        Command::Config(config) if config.wants_default() => config.print_default(json),
+        command => Context::load(json).and_then(|context| command.run(&context)),
+    };
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

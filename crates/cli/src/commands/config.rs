@@ -1,44 +1,91 @@
 //! `mw config`: every setting, its value, where it came from.
 
-use clap::Args;
-use serde_json::json;
+use std::path::Path;
 
-use crate::config::{KNOBS, config_file};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::config::{Config, KNOBS, default_file, shown};
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
 
 #[derive(Args)]
-pub(crate) struct Arguments {}
+pub(crate) struct Arguments {
+    /// Print a documented file with the default of every setting instead
+    #[arg(long)]
+    default: bool,
+}
 
 impl Arguments {
+    /// Shows the settings that hold.
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let config = &context.config;
-        let home = config.settings.home.display().to_string();
-        let file = config_file().map(|path| path.display().to_string());
-        if context.json {
-            let settings: Vec<_> = KNOBS
-                .iter()
-                .map(|knob| {
-                    json!({"name": knob.name, "value": knob.value(config), "source": config.source(knob).to_string(),
-                           "variable": knob.variable(), "help": knob.help})
-                })
-                .collect();
-            render::out(&format!("{}\n", json!({"home": home, "file": file, "settings": settings})))?;
-            return Ok(0);
-        }
-        let mut text = format!("home  {home}\nfile  {}\n\n", file.unwrap_or_else(|| "none".to_owned()));
-        for knob in &KNOBS {
-            let value = knob.value(config).replace('\n', " ");
-            let value = mw_ui::shortened(&value, 40);
-            text.push_str(&format!(
-                "{:<24} {value:<12} ({}; {})\n",
-                knob.name,
-                config.source(knob),
-                knob.variable()
-            ));
-        }
-        render::out(&text)?;
+        render::out(&if context.json { format!("{}\n", as_json(config)) } else { as_text(config) })?;
         Ok(0)
     }
+
+    /// Tells whether the default file is wanted. It needs no settings, so that it is there for those whose own
+    /// are refused.
+    pub(crate) const fn wants_default(&self) -> bool {
+        self.default
+    }
+
+    /// Prints the default file.
+    pub(crate) fn print_default(self, json: bool) -> CommandResult {
+        let text = default_file();
+        render::out(&if json { format!("{}\n", json!({"default_file": text})) } else { text })?;
+        Ok(0)
+    }
+}
+
+fn as_json(config: &Config) -> Value {
+    let settings: Vec<_> = KNOBS
+        .iter()
+        .map(|knob| {
+            let source = config.source(knob);
+            let (file, line) = source.place().unzip();
+            let file = file.map(Path::to_string_lossy);
+            json!({"name": knob.name, "value": knob.value(config), "source": source.to_string(),
+                   "origin": source.word(), "file": file, "line": line, "variable": knob.variable(),
+                   "accepts": knob.accepts.to_string(), "help": knob.help})
+        })
+        .collect();
+    let not_taken: Vec<_> = config
+        .not_taken
+        .iter()
+        .map(|asked| {
+            let file = asked.place.file.to_string_lossy();
+            json!({"name": asked.name, "value": asked.value, "file": file, "line": asked.place.line})
+        })
+        .collect();
+    let path = |path: Option<&Path>| path.map(|path| path.to_string_lossy().into_owned());
+    json!({"home": path(Some(&config.settings.home)), "file": path(config.user_file.as_deref()),
+           "project_file": path(config.project_file.as_deref()), "settings": settings, "not_taken": not_taken,
+           "unknown_variables": Config::unknown_variables()})
+}
+
+fn as_text(config: &Config) -> String {
+    let path =
+        |path: Option<&Path>| path.map_or_else(|| "none".to_owned(), |path| shown(&path.to_string_lossy()));
+    let mut text = format!(
+        "home     {}\nfile     {}\nproject  {}\n\n",
+        path(Some(&config.settings.home)),
+        path(config.user_file.as_deref()),
+        path(config.project_file.as_deref())
+    );
+    for knob in &KNOBS {
+        let value = shown(&knob.value(config).replace('\n', " "));
+        let value = mw_ui::shortened(&value, 40);
+        let (source, variable) = (config.source(knob), knob.variable());
+        text.push_str(&format!("{:<24} {value:<12} ({source}; {variable})\n", knob.name));
+    }
+    for asked in &config.not_taken {
+        let (name, value, place) = (asked.name, &asked.value, &asked.place);
+        text.push_str(&format!("\n{place} asks for {name} = {value}, which is looser: not taken\n"));
+    }
+    for variable in Config::unknown_variables() {
+        text.push_str(&format!("\n{} is set, and there is no such setting\n", shown(&variable)));
+    }
+    text
 }

@@ -21,9 +21,10 @@ impl Arguments {
             page.push_str(&section(command));
         }
         page.push_str("\n## Settings\n\nIn `config.toml` as `[section]` and `key = value`; in the environment under the name given.\n\n");
-        page.push_str("| setting | variable | meaning |\n|---|---|---|\n");
+        page.push_str("| setting | variable | meaning | takes |\n|---|---|---|---|\n");
         for knob in &KNOBS {
-            page.push_str(&format!("| `{}` | `{}` | {} |\n", knob.name, knob.variable(), knob.help));
+            let (variable, accepts) = (knob.variable(), &knob.accepts);
+            page.push_str(&format!("| `{}` | `{variable}` | {} | {accepts} |\n", knob.name, knob.help));
         }
         crate::render::out(&page)?;
         Ok(0)

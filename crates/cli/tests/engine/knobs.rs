@@ -6,11 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use mw_model::wire::LOG_FILE;
 use mw_testkit::{Home, Running, SOON, children, wait_until};
+use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below.
-const KNOBS: [&str; 12] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`.
+const KNOBS: [&str; 13] = [
+    "profile",
     "queue.max_running",
     "queue.max_running_total",
     "queue.at_capacity",
@@ -41,10 +43,12 @@ pub(crate) fn with_file(text: &str) -> Home {
 
 /// Writes a setting as the file has it.
 pub(crate) fn as_file(name: &str, value: &str) -> String {
-    let (section, key) = name.split_once('.').unwrap();
     let bare = value.parse::<i64>().is_ok() || value.parse::<bool>().is_ok();
     let value = if bare { value.to_owned() } else { format!("{value:?}") };
-    format!("[{section}]\n{key} = {value}\n")
+    match name.split_once('.') {
+        Some((section, key)) => format!("[{section}]\n{key} = {value}\n"),
+        None => format!("{name} = {value}\n"),
+    }
 }
 
 /// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
@@ -63,7 +67,12 @@ fn both_ways(name: &str, value: &str) -> [Home; 2] {
 /// Returns a setting's value and its source.
 #[track_caller]
 pub(crate) fn setting(home: &Home, name: &str) -> (String, String) {
-    let config = home.mw(["config", "--json"]).exits(0).json();
+    setting_of(&home.mw(["config", "--json"]).exits(0).json(), name)
+}
+
+/// Returns a setting's value and its source from what `mw config` said.
+#[track_caller]
+pub(crate) fn setting_of(config: &Value, name: &str) -> (String, String) {
     let found = config["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name);
     let found = found.unwrap_or_else(|| panic!("no {name}: {config}"));
     let text = |field: &str| found[field].as_str().unwrap().to_owned();

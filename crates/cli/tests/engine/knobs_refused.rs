@@ -6,32 +6,43 @@ use crate::home;
 use crate::knobs::{as_file, setting, variable, with_file};
 
 /// Values that a setting does not accept, however they are given.
-const BAD: [(&str, &[&str]); 10] = [
+const BAD: [(&str, &[&str]); 12] = [
+    ("profile", &["Opta", "none", "1", ""]),
     ("queue.max_running", &["0", "10001", "-1", "many", "1.5"]),
     ("queue.max_running_total", &["-1", "100001", "few"]),
     ("queue.at_capacity", &["maybe", "Queue", "1"]),
-    ("output.cap", &["1", "511", "-5", "lots", "10 parsecs"]),
+    ("output.cap", &["1", "511", "1025GiB", "-5", "lots", "10 parsecs"]),
     ("output.log_header", &["perhaps", "1", "yes"]),
-    ("stall.ms", &["-1", "soon", "45s"]),
-    ("kill.grace_ms", &["-1", "long", "5s"]),
-    ("kill.timeout_grace_ms", &["-1", "short", "3s"]),
-    ("run.timeout", &["never", "-1s", "5 parsecs"]),
+    ("stall.ms", &["-1", "86400001", "soon", "45s"]),
+    ("kill.grace_ms", &["-1", "3600001", "long", "5s"]),
+    ("kill.timeout_grace_ms", &["-1", "3600001", "short", "3s"]),
+    ("run.timeout", &["never", "-1s", "366d", "5 parsecs"]),
+    ("run.shell", &["", " "]),
     ("wait.fallback_ms", &["9", "60001", "0", "-1", "often"]),
 ];
 
 /// Values at the very end of what is accepted.
-const BARELY_GOOD: [(&str, &[&str]); 6] = [
+const BARELY_GOOD: [(&str, &[&str]); 8] = [
     ("queue.max_running", &["1", "10000"]),
     ("queue.max_running_total", &["0", "100000"]),
-    ("output.cap", &["0", "512"]),
-    ("stall.ms", &["0"]),
-    ("kill.grace_ms", &["0"]),
+    ("output.cap", &["0", "512", "1099511627776"]),
+    ("stall.ms", &["0", "86400000"]),
+    ("kill.grace_ms", &["0", "3600000"]),
+    ("kill.timeout_grace_ms", &["0", "3600000"]),
+    ("run.timeout", &["0", "31536000000ms"]),
     ("wait.fallback_ms", &["10", "60000"]),
 ];
 
+/// Returns what a setting says it accepts.
+fn accepted(name: &str) -> String {
+    let config = home().mw(["config", "--json"]).exits(0).json();
+    let found = config["settings"].as_array().unwrap().iter().find(|setting| setting["name"] == name);
+    found.unwrap()["accepts"].as_str().unwrap().to_owned()
+}
+
 /// Checks that a home refuses to start anything, naming what is wrong, and leaves no trace.
 #[track_caller]
-fn assert_refused(home: &Home, named: &[&str]) {
+pub(crate) fn assert_refused(home: &Home, named: &[&str]) {
     let error = home.mw(["start", "--json", "touch ran"]).refusal(2);
     let message = error["message"].as_str().unwrap();
     for word in named {
@@ -44,8 +55,10 @@ fn assert_refused(home: &Home, named: &[&str]) {
 #[test]
 fn a_value_out_of_range_in_a_variable_is_refused_by_name() {
     for (name, values) in BAD {
+        let accepted = accepted(name);
         for value in values {
-            assert_refused(&home().with_env(variable(name), value), &[&variable(name)]);
+            let home = home().with_env(variable(name), value);
+            assert_refused(&home, &[&variable(name), name, &accepted]);
         }
     }
 }
@@ -53,8 +66,11 @@ fn a_value_out_of_range_in_a_variable_is_refused_by_name() {
 #[test]
 fn a_value_out_of_range_in_the_file_is_refused_by_name() {
     for (name, values) in BAD {
+        let accepted = accepted(name);
         for value in values {
-            assert_refused(&with_file(&as_file(name, value)), &[name, "config.toml"]);
+            let text = as_file(name, value);
+            let line = format!("config.toml:{}:", text.lines().count());
+            assert_refused(&with_file(&text), &[name, &line, &accepted]);
         }
     }
 }
@@ -72,12 +88,13 @@ fn a_value_at_the_end_of_its_range_is_accepted() {
 
 #[test]
 fn an_unknown_key_is_refused_by_name() {
-    for (text, name) in [
-        ("[queue]\nmax_runing = 3\n", "queue.max_runing"),
-        ("[output]\ncap = \"1MiB\"\ncolour = \"red\"\n", "output.colour"),
-        ("[cues]\nmax_running = 3\n", "cues.max_running"),
+    for (text, name, line) in [
+        ("[queue]\nmax_runing = 3\n", "queue.max_runing", 2),
+        ("[output]\ncap = \"1MiB\"\n\ncolour = \"red\"\n", "output.colour", 4),
+        ("[cues]\nmax_running = 3\n", "cues.max_running", 2),
+        ("# first\nqueue.max.running = 3\n", "queue.max", 2),
     ] {
-        assert_refused(&with_file(text), &[name, "config.toml"]);
+        assert_refused(&with_file(text), &[name, &format!("config.toml:{line}:")]);
     }
 }
 
@@ -91,6 +108,14 @@ fn a_value_of_another_sort_is_refused_by_name() {
     for (text, name) in [
         ("[queue]\nmax_running = { much = 3 }\n", "queue.max_running"),
         ("[queue]\nmax_running = [1, 2]\n", "queue.max_running"),
+        ("[queue]\nmax_running = \"3\"\n", "queue.max_running"),
+        ("[queue]\nmax_running = 3.0\n", "queue.max_running"),
+        ("[[queue]]\nmax_running = 3\n", "queue"),
+        ("[output]\ncap = 2048.5\n", "output.cap"),
+        ("[output]\nlog_header = \"true\"\n", "output.log_header"),
+        ("[run]\nshell = [\"/bin/sh\"]\n", "run.shell"),
+        ("[stall]\npatterns = \"*?\"\n", "stall.patterns"),
+        ("[stall]\npatterns = [\"*?\", 3]\n", "stall.patterns"),
         ("[output]\nlog_header = 1\n", "output.log_header"),
         ("[stall]\nms = 1979-05-27\n", "stall.ms"),
     ] {
@@ -100,8 +125,8 @@ fn a_value_of_another_sort_is_refused_by_name() {
 
 #[test]
 fn a_file_that_is_none_is_refused_by_name() {
-    for text in ["[queue\n", "queue.max_running 3", "\u{0}"] {
-        assert_refused(&with_file(text), &["config.toml"]);
+    for (text, line) in [("[queue\n", 1), ("\nqueue.max_running 3", 2), ("\u{0}", 1), ("a = 1\na = 2\n", 2)] {
+        assert_refused(&with_file(text), &[&format!("config.toml:{line}:")]);
     }
 }
 

@@ -1,0 +1,66 @@
+//! The default file: every setting with its default, which is the reference of what can be written.
+
+use std::fmt::Write;
+
+use super::knob::Knob;
+use super::knobs::KNOBS;
+use super::load::Config;
+use super::places::PROJECT_FILE;
+use super::profile::OTHERS;
+
+/// Returns a settings file that says everything and changes nothing: all values are defaults, as comments.
+pub(crate) fn default_file() -> String {
+    let config = Config::neutral();
+    let mut text = format!(
+        "\
+# Settings of mw, each with its default. Take the # off a line to change one.
+#
+# This is the user file: what MEANWHILE_CONFIG names, else $XDG_CONFIG_HOME/meanwhile/config.toml, else
+# ~/.config/meanwhile/config.toml. The later of these counts more: default, profile, user file, project file,
+# variable, option of a call. A project file is {PROJECT_FILE} in the current directory or above; it can only make
+# settings stricter.
+"
+    );
+    let mut section = "";
+    for knob in &KNOBS {
+        let (own, key) = knob.section_and_key();
+        text.push('\n');
+        if own != section {
+            let _ = writeln!(text, "[{own}]");
+            section = own;
+        }
+        describe(&mut text, knob);
+        let value = knob.accepts.toml(&(knob.get)(&config));
+        for line in format!("{key} = {value}").lines() {
+            let _ = writeln!(text, "#{line}");
+        }
+    }
+    text
+}
+
+/// Says what a setting means, what it accepts, and what the profiles make of it.
+fn describe(text: &mut String, knob: &Knob) {
+    let accepts = knob.accepts.to_string();
+    let _ = writeln!(text, "# {}.", capitalised(knob.help));
+    let _ = writeln!(text, "# Takes {accepts}.");
+    let _ = writeln!(text, "# Variable {}; {}.", knob.variable(), knob.in_project.rule());
+    for profile in &OTHERS {
+        let own = profile.values.iter().find(|(name, _)| *name == knob.name);
+        let value = own.map(|(_, value)| format!("the default is {value}"));
+        let names = profile.aliases.iter().filter(|alias| alias.knob == knob.name).map(|alias| {
+            let variable = alias.variable.map_or_else(String::new, |name| format!(" and {name}"));
+            let range = Some(alias.accepts.to_string()).filter(|range| *range != accepts);
+            let range = range.map_or_else(String::new, |range| format!(" ({range})"));
+            format!("it is also called {}{variable}{range}", alias.name)
+        });
+        let parts: Vec<_> = value.into_iter().chain(names).collect();
+        if !parts.is_empty() {
+            let _ = writeln!(text, "# Profile {}: {}.", profile.name, parts.join("; "));
+        }
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

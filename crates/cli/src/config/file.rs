@@ -1,0 +1,77 @@
+//! A settings file, taken apart into its settings, each with its line.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use toml::de::{DeTable, DeValue};
+
+use super::source::{Place, shown};
+use crate::error::CommandError;
+
+/// A file and what is in it.
+pub(super) struct SettingsFile {
+    pub(super) path: PathBuf,
+    text: String,
+}
+
+/// One setting of a file.
+pub(super) struct Entry<'a> {
+    /// `section.key`, or the key alone outside of any section.
+    pub(super) name: String,
+    pub(super) value: DeValue<'a>,
+    /// The value as it stands in the file.
+    pub(super) written: &'a str,
+    pub(super) place: Place,
+}
+
+impl SettingsFile {
+    pub(super) fn new(path: PathBuf, bytes: Vec<u8>) -> Result<Self, CommandError> {
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(Self { path, text }),
+            Err(error) => {
+                let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+                let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+                Err(refused(&Place { file: path, line }, "this is not UTF-8"))
+            }
+        }
+    }
+
+    /// Returns every setting in the order of the file.
+    pub(super) fn entries(&self) -> Result<Vec<Entry<'_>>, CommandError> {
+        let table = DeTable::parse(&self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            refused(&self.place(at), &shown(error.message()))
+        })?;
+        let mut entries = Vec::new();
+        for (key, value) in table.into_inner() {
+            let span = value.span();
+            match value.into_inner() {
+                DeValue::Table(section) => {
+                    for (inner, value) in section {
+                        let name = format!("{}.{}", key.get_ref(), inner.get_ref());
+                        let span = value.span();
+                        entries.push(self.entry(name, inner.span().start, value.into_inner(), span));
+                    }
+                }
+                value => entries.push(self.entry(key.get_ref().to_string(), key.span().start, value, span)),
+            }
+        }
+        entries.sort_by_key(|entry| entry.place.line);
+        Ok(entries)
+    }
+
+    fn entry<'a>(&'a self, name: String, at: usize, value: DeValue<'a>, span: Range<usize>) -> Entry<'a> {
+        let written = self.text.get(span).unwrap_or_default();
+        Entry { name, value, written, place: self.place(at) }
+    }
+
+    fn place(&self, at: usize) -> Place {
+        let before = &self.text.as_bytes()[..at.min(self.text.len())];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        Place { file: self.path.clone(), line }
+    }
+}
+
+fn refused(place: &Place, why: &str) -> CommandError {
+    CommandError::usage(format!("{place}: {why}"), "correct the file or remove it")
+}

@@ -1,0 +1,101 @@
+//! One setting.
+
+use super::accepts::{Accepts, Value};
+use super::load::Config;
+
+/// One setting: its names, its meaning, what it accepts, and where its value lives.
+pub(crate) struct Knob {
+    /// `section.key` in a file.
+    pub(crate) name: &'static str,
+    /// The variable that overrides it: `MEANWHILE_SECTION_KEY`, spelled out so that nothing is put together when
+    /// a command starts.
+    pub(super) variable: &'static str,
+    pub(crate) help: &'static str,
+    pub(crate) accepts: Accepts,
+    /// What a project file may do to it.
+    pub(super) in_project: InProject,
+    pub(super) get: fn(&Config) -> Value,
+    pub(super) set: fn(&mut Config, &Value),
+}
+
+/// What a project file may do to a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InProject {
+    /// Nothing: no value is stricter than another, or the choice is the user's alone.
+    Nothing,
+    /// Make it smaller.
+    Lower,
+    /// Make it smaller; 0 stands for no limit.
+    LowerNotZero,
+    /// Choose this word.
+    Choose(&'static str),
+    /// Turn it on.
+    TurnOn,
+}
+
+impl InProject {
+    /// Tells whether a value is stricter than the one that holds.
+    pub(super) fn is_stricter(self, asked: &Value, present: &Value) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Lower => asked.number() < present.number(),
+            Self::LowerNotZero => {
+                asked.number() != 0 && (present.number() == 0 || asked.number() < present.number())
+            }
+            Self::Choose(word) => asked.as_text() == word && present.as_text() != word,
+            Self::TurnOn => asked.is_on() && !present.is_on(),
+        }
+    }
+
+    /// Says it to people.
+    pub(crate) fn rule(self) -> String {
+        match self {
+            Self::Nothing => "not in a project file".to_owned(),
+            Self::Lower | Self::LowerNotZero => "a project file may lower it".to_owned(),
+            Self::Choose(word) => format!("a project file may choose {word}"),
+            Self::TurnOn => "a project file may turn it on".to_owned(),
+        }
+    }
+}
+
+impl Knob {
+    /// Returns the variable that overrides it.
+    pub(crate) const fn variable(&self) -> &'static str {
+        self.variable
+    }
+
+    /// Returns the value as text.
+    pub(crate) fn value(&self, config: &Config) -> String {
+        self.accepts.text(&(self.get)(config))
+    }
+
+    /// Returns its section and its key; the section is empty for a setting outside of any.
+    pub(super) fn section_and_key(&self) -> (&'static str, &'static str) {
+        self.name.split_once('.').unwrap_or(("", self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_is_the_loosest_where_it_means_no_limit() {
+        let number = Value::Number;
+        assert!(InProject::LowerNotZero.is_stricter(&number(5), &number(0)));
+        assert!(!InProject::LowerNotZero.is_stricter(&number(0), &number(5)));
+        assert!(InProject::Lower.is_stricter(&number(0), &number(5)));
+        assert!(!InProject::Lower.is_stricter(&number(5), &number(5)));
+    }
+
+    #[test]
+    fn a_word_or_a_flag_is_stricter_in_one_direction() {
+        let word = |word: &str| Value::Text(word.to_owned());
+        let choose = InProject::Choose("reject");
+        assert!(choose.is_stricter(&word("reject"), &word("queue")));
+        assert!(!choose.is_stricter(&word("queue"), &word("reject")));
+        assert!(InProject::TurnOn.is_stricter(&Value::Flag(true), &Value::Flag(false)));
+        assert!(!InProject::TurnOn.is_stricter(&Value::Flag(false), &Value::Flag(true)));
+        assert!(!InProject::Nothing.is_stricter(&word("reject"), &word("queue")));
+    }
+}

@@ -1,0 +1,187 @@
+//! Every setting.
+
+use meanwhile::AtCapacity;
+use meanwhile::model::PromptPatterns;
+
+use super::accepts::{Accepts, Value};
+use super::knob::{InProject, Knob};
+use super::profile;
+
+const HOUR_MS: u64 = 3_600_000;
+const DAY_MS: u64 = 24 * HOUR_MS;
+/// Most tasks that a session may run at a time.
+pub(super) const MOST_RUNNING: u64 = 10_000;
+/// What a log may hold.
+pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
+/// Silence before a stall.
+pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
+
+/// Every setting, section by section.
+pub(crate) static KNOBS: [Knob; 13] = [
+    Knob {
+        name: "profile",
+        variable: "MEANWHILE_PROFILE",
+        help: "whose figures are the defaults, and whose names for settings are understood",
+        accepts: Accepts::Word(&profile::NAMES),
+        in_project: InProject::Nothing,
+        get: |c| Value::Text(c.profile.name.to_owned()),
+        set: |c, value| c.profile = profile::named(value.as_text()),
+    },
+    Knob {
+        name: "queue.max_running",
+        variable: "MEANWHILE_QUEUE_MAX_RUNNING",
+        help: "tasks a session may run at a time",
+        accepts: Accepts::Count { least: 1, most: MOST_RUNNING },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.settings.queue.max_running.into()),
+        set: |c, value| c.settings.queue.max_running = value.small(),
+    },
+    Knob {
+        name: "queue.max_running_total",
+        variable: "MEANWHILE_QUEUE_MAX_RUNNING_TOTAL",
+        help: "tasks that may run at a time in all sessions together; 0 = no limit",
+        accepts: Accepts::Count { least: 0, most: 100_000 },
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.settings.queue.max_running_total.into()),
+        set: |c, value| c.settings.queue.max_running_total = value.small(),
+    },
+    Knob {
+        name: "queue.at_capacity",
+        variable: "MEANWHILE_QUEUE_AT_CAPACITY",
+        help: "what a start does when no slot is free: wait in the queue, or be refused",
+        accepts: Accepts::Word(&["queue", "reject"]),
+        in_project: InProject::Choose("reject"),
+        get: |c| {
+            let word = match c.settings.queue.at_capacity {
+                AtCapacity::Queue => "queue",
+                AtCapacity::Reject => "reject",
+            };
+            Value::Text(word.to_owned())
+        },
+        set: |c, value| {
+            c.settings.queue.at_capacity = at_capacity(value.as_text()).unwrap_or_default();
+        },
+    },
+    Knob {
+        name: "output.cap",
+        variable: "MEANWHILE_OUTPUT_CAP",
+        help: "most bytes a task's log may hold; 0 = no cap",
+        accepts: CAP,
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.settings.limits.output_cap),
+        set: |c, value| c.settings.limits.output_cap = value.number(),
+    },
+    Knob {
+        name: "output.log_header",
+        variable: "MEANWHILE_OUTPUT_LOG_HEADER",
+        help: "whether logs begin with lines that name the task",
+        accepts: Accepts::Flag,
+        in_project: InProject::TurnOn,
+        get: |c| Value::Flag(c.settings.log_header),
+        set: |c, value| c.settings.log_header = value.is_on(),
+    },
+    Knob {
+        name: "stall.ms",
+        variable: "MEANWHILE_STALL_MS",
+        help: "silence behind a prompt that counts as a stall; 0 = off",
+        accepts: STALL,
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.settings.limits.stall_ms),
+        set: |c, value| c.settings.limits.stall_ms = value.number(),
+    },
+    Knob {
+        name: "stall.patterns",
+        variable: "MEANWHILE_STALL_PATTERNS",
+        help: "what a prompt looks like: the whole last line, case ignored, where * stands for anything",
+        accepts: Accepts::Lines,
+        in_project: InProject::Nothing,
+        get: |c| Value::List(c.settings.limits.prompts.0.clone()),
+        set: |c, value| c.settings.limits.prompts = PromptPatterns(value.items().to_vec()),
+    },
+    Knob {
+        name: "kill.grace_ms",
+        variable: "MEANWHILE_KILL_GRACE_MS",
+        help: "time between the asked-for signal and SIGKILL",
+        accepts: Accepts::Milliseconds { least: 0, most: HOUR_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.settings.limits.kill_grace_ms),
+        set: |c, value| c.settings.limits.kill_grace_ms = value.number(),
+    },
+    Knob {
+        name: "kill.timeout_grace_ms",
+        variable: "MEANWHILE_KILL_TIMEOUT_GRACE_MS",
+        help: "the same after a time limit",
+        accepts: Accepts::Milliseconds { least: 0, most: HOUR_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.settings.limits.timeout_grace_ms),
+        set: |c, value| c.settings.limits.timeout_grace_ms = value.number(),
+    },
+    Knob {
+        name: "run.timeout",
+        variable: "MEANWHILE_RUN_TIMEOUT",
+        help: "time limit of tasks that are given none; 0 = none",
+        accepts: Accepts::Duration { most: 365 * DAY_MS },
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.settings.limits.run_timeout_ms.unwrap_or(0)),
+        set: |c, value| {
+            c.settings.limits.run_timeout_ms = Some(value.number()).filter(|ms| *ms > 0);
+        },
+    },
+    Knob {
+        name: "run.shell",
+        variable: "MEANWHILE_RUN_SHELL",
+        help: "shell for scripts",
+        accepts: Accepts::Program,
+        in_project: InProject::Nothing,
+        get: |c| Value::Text(c.shell.clone()),
+        set: |c, value| value.as_text().clone_into(&mut c.shell),
+    },
+    Knob {
+        name: "wait.fallback_ms",
+        variable: "MEANWHILE_WAIT_FALLBACK_MS",
+        help: "longest time between two looks of a waiter that heard nothing",
+        accepts: Accepts::Milliseconds { least: 10, most: 60_000 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.fallback_ms),
+        set: |c, value| c.settings.fallback_ms = value.number(),
+    },
+];
+
+/// Returns the setting of that name.
+pub(super) fn find(name: &str) -> Option<&'static Knob> {
+    KNOBS.iter().find(|knob| knob.name == name)
+}
+
+/// Reads what to do when no slot is free.
+pub(crate) fn at_capacity(text: &str) -> Result<AtCapacity, String> {
+    match text {
+        "queue" => Ok(AtCapacity::Queue),
+        "reject" => Ok(AtCapacity::Reject),
+        _ => Err(format!("{text:?} is neither queue nor reject")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::load::Config;
+
+    #[test]
+    fn variables_are_named_after_their_settings() {
+        for knob in &KNOBS {
+            let name = format!("MEANWHILE_{}", knob.name.to_uppercase().replace('.', "_"));
+            assert_eq!(knob.variable, name);
+        }
+    }
+
+    #[test]
+    fn every_default_is_accepted_and_survives_being_set() {
+        let mut config = Config::neutral();
+        for knob in &KNOBS {
+            let before = (knob.get)(&config);
+            assert_eq!(knob.accepts.read_text(&knob.accepts.text(&before)), Some(before.clone()));
+            (knob.set)(&mut config, &before);
+            assert_eq!((knob.get)(&config), before, "{}", knob.name);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Puts the layers on top of each other: default, profile, user file, project file, environment.
+
+use std::env;
+use std::path::PathBuf;
+
+use meanwhile::{Programs, Settings};
+
+use super::accepts::{Accepts, Value};
+use super::file::{Entry, SettingsFile};
+use super::knob::{InProject, Knob};
+use super::knobs::{KNOBS, find};
+use super::places;
+use super::profile::{self, Profile};
+use super::source::{Place, Source, shown};
+use crate::error::CommandError;
+
+/// The setting that has to be known before the profile's figures and names can be.
+const PROFILE: &str = "profile";
+const HINT: &str = "mw config --default prints every setting and what it accepts";
+
+/// What the command line is configured with.
+pub(crate) struct Config {
+    pub(crate) settings: Settings,
+    pub(crate) shell: String,
+    pub(super) profile: &'static Profile,
+    /// Where the user file is looked for.
+    pub(crate) user_file: Option<PathBuf>,
+    /// Where a project file was found.
+    pub(crate) project_file: Option<PathBuf>,
+    /// What the project file asked for in vain, because something stricter holds.
+    pub(crate) not_taken: Vec<NotTaken>,
+    /// Everything that was set, in the order in which it was.
+    sources: Vec<(&'static str, Source)>,
+}
+
+/// A value that a project file asked for and did not get.
+pub(crate) struct NotTaken {
+    pub(crate) name: &'static str,
+    pub(crate) value: String,
+    pub(crate) place: Place,
+}
+
+impl Config {
+    /// Reads everything. Nothing is read from a task's own home before this.
+    ///
+    /// # Errors
+    /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
+    /// line or the variable, and with what is accepted.
+    pub(crate) fn load() -> Result<Self, CommandError> {
+        let home = places::home_directory();
+        let programs = places::programs(&home)?;
+        let mut config = Self::new(Settings::new(home, programs));
+        let (path, file) = places::user_file()?;
+        config.user_file = path;
+        match &file {
+            Some(file) => config.take_user_file(file)?,
+            None => config.take_profile(&[])?,
+        }
+        if let Some(file) = places::project_file(&config.settings.home)? {
+            config.take_project_file(&file)?;
+            config.project_file = Some(file.path);
+        }
+        config.take_environment()?;
+        Ok(config)
+    }
+
+    /// Returns the built-in defaults, for a home and programs that are nowhere.
+    pub(super) fn neutral() -> Self {
+        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        Self::new(Settings::new(PathBuf::new(), programs))
+    }
+
+    fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            shell: "/bin/sh".to_owned(),
+            profile: &profile::NEUTRAL,
+            user_file: None,
+            project_file: None,
+            not_taken: Vec::new(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// Returns where a setting's value came from: the last that set it.
+    pub(crate) fn source(&self, knob: &Knob) -> Source {
+        let found = self.sources.iter().rev().find(|(name, _)| *name == knob.name);
+        found.map_or(Source::Default, |(_, source)| source.clone())
+    }
+
+    /// Returns the variables that are named like settings and are none, such as misspelt ones.
+    ///
+    /// They are no error: a task may hand down the variables of another version.
+    pub(crate) fn unknown_variables() -> Vec<String> {
+        let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let mut unknown: Vec<_> = names.filter(|name| is_unknown_variable(name)).collect();
+        unknown.sort();
+        unknown
+    }
+
+    fn set(&mut self, knob: &'static Knob, value: &Value, source: Source) {
+        (knob.set)(self, value);
+        self.sources.push((knob.name, source));
+    }
+
+    /// Chooses the profile and takes its figures.
+    fn take_profile(&mut self, user: &[Entry<'_>]) -> Result<(), CommandError> {
+        let Some(knob) = find(PROFILE) else { return Ok(()) };
+        if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE) {
+            let value = read_entry(entry, &knob.accepts)?;
+            self.set(knob, &value, Source::User(entry.place.clone()));
+        }
+        self.take_variable(knob, knob.variable, &knob.accepts)?;
+        for (name, text) in self.profile.values {
+            let Some(knob) = find(name) else { continue };
+            if let Some(value) = knob.accepts.read_text(text) {
+                self.set(knob, &value, Source::Profile(self.profile.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn take_user_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
+        let entries = file.entries()?;
+        self.take_profile(&entries)?;
+        for entry in entries.iter().filter(|entry| entry.name != PROFILE) {
+            let (knob, accepts) = match find(&entry.name) {
+                Some(knob) => (knob, &knob.accepts),
+                None => self.by_alias(entry)?,
+            };
+            let value = read_entry(entry, accepts)?;
+            if let Source::User(earlier) = self.source(knob) {
+                let (name, line) = (knob.name, earlier.line);
+                return Err(refused(entry, &format!("{name} was set in line {line} already")));
+            }
+            self.set(knob, &value, Source::User(entry.place.clone()));
+        }
+        Ok(())
+    }
+
+    /// Finds the setting that the profile calls so.
+    fn by_alias(&self, entry: &Entry<'_>) -> Result<(&'static Knob, &'static Accepts), CommandError> {
+        let ours = self.profile.alias(&entry.name);
+        if let Some((alias, knob)) = ours.and_then(|alias| Some((alias, find(alias.knob)?))) {
+            return Ok((knob, &alias.accepts));
+        }
+        Err(unknown(entry))
+    }
+
+    fn take_project_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
+        for entry in file.entries()? {
+            let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
+            if knob.in_project == InProject::Nothing {
+                return Err(refused(&entry, "a project file may not set it"));
+            }
+            let value = read_entry(&entry, &knob.accepts)?;
+            let present = (knob.get)(self);
+            if knob.in_project.is_stricter(&value, &present) {
+                self.set(knob, &value, Source::Project(entry.place));
+            } else if value != present {
+                let value = knob.accepts.text(&value);
+                self.not_taken.push(NotTaken { name: knob.name, value, place: entry.place });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the variables; a setting's own counts more than the one a profile has for it.
+    fn take_environment(&mut self) -> Result<(), CommandError> {
+        for alias in self.profile.aliases {
+            if let Some((variable, knob)) = alias.variable.zip(find(alias.knob)) {
+                self.take_variable(knob, variable, &alias.accepts)?;
+            }
+        }
+        for knob in KNOBS.iter().filter(|knob| knob.name != PROFILE) {
+            self.take_variable(knob, knob.variable, &knob.accepts)?;
+        }
+        Ok(())
+    }
+
+    fn take_variable(
+        &mut self,
+        knob: &'static Knob,
+        variable: &'static str,
+        accepts: &Accepts,
+    ) -> Result<(), CommandError> {
+        let Some(given) = env::var_os(variable) else { return Ok(()) };
+        let value = given.to_str().and_then(|text| accepts.read_text(text)).ok_or_else(|| {
+            let (name, given) = (knob.name, shown(&given.to_string_lossy()));
+            let message = format!("{variable} ({name}): \"{given}\" is not accepted; it takes {accepts}");
+            CommandError::usage(message, HINT)
+        })?;
+        self.set(knob, &value, Source::Environment(variable));
+        Ok(())
+    }
+}
+
+fn is_unknown_variable(name: &str) -> bool {
+    let Some((section, _)) = name.strip_prefix("MEANWHILE_").and_then(|rest| rest.split_once('_')) else {
+        return false;
+    };
+    let is_section = |knob: &Knob| knob.section_and_key().0.eq_ignore_ascii_case(section);
+    KNOBS.iter().any(is_section) && !KNOBS.iter().any(|knob| knob.variable == name)
+}
+
+fn read_entry(entry: &Entry<'_>, accepts: &Accepts) -> Result<Value, CommandError> {
+    accepts.read_toml(&entry.value).ok_or_else(|| {
+        let given = shown(entry.written);
+        refused(entry, &format!("{given} is not accepted; it takes {accepts}"))
+    })
+}
+
+fn unknown(entry: &Entry<'_>) -> CommandError {
+    let mut error = refused(entry, "there is no such setting");
+    if let Some((profile, alias)) = profile::knows(&entry.name) {
+        let name = profile.name;
+        error.hint = format!("it is what the profile {name} calls {} in the user file", alias.knob);
+    }
+    error
+}
+
+fn refused(entry: &Entry<'_>, why: &str) -> CommandError {
+    CommandError::usage(format!("{}: {}: {why}", entry.place, shown(&entry.name)), HINT)
+}

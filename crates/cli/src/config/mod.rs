@@ -1,0 +1,26 @@
+//! Settings: where each may come from, what it accepts, and which of several values counts.
+//!
+//! The later of these counts more: built-in default, profile, user file, project file, environment, and last
+//! the option of a call, which its command applies. A project file is the word of whoever wrote the project, so
+//! it may make a setting stricter and never looser.
+//!
+//! A new setting is one entry of [`KNOBS`], the names that profiles have for it in `profile.rs`, and a test that
+//! it takes effect. The default file, `mw config` and the reference are made from those.
+//!
+//! Every command loads the settings, so what is not there must cost nothing: a file that does not exist is one
+//! failed open, and neither the table of settings nor a profile is looked at before something is set.
+
+mod accepts;
+mod default_file;
+mod file;
+mod knob;
+mod knobs;
+mod load;
+mod places;
+mod profile;
+mod source;
+
+pub(crate) use default_file::default_file;
+pub(crate) use knobs::{KNOBS, at_capacity};
+pub(crate) use load::Config;
+pub(crate) use source::shown;

@@ -1,0 +1,183 @@
+//! Where things are: the home, the settings files, the programs.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use meanwhile::Programs;
+use meanwhile::model::RawText;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use super::file::SettingsFile;
+use super::source::shown;
+use crate::error::CommandError;
+
+/// What a project calls its settings.
+pub(super) const PROJECT_FILE: &str = ".meanwhile.toml";
+/// Most bytes of a project file. It is found, not chosen, so it could be anything.
+const MOST_BYTES: u64 = 1 << 20;
+
+fn variable(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+/// The home, or an empty path where nothing names one: only `mw settle` can do without.
+pub(super) fn home_directory() -> PathBuf {
+    variable("MEANWHILE_HOME")
+        .or_else(|| Some(variable("XDG_STATE_HOME")?.join("meanwhile")))
+        .or_else(|| Some(variable("HOME")?.join(".local/state/meanwhile")))
+        .unwrap_or_default()
+}
+
+/// Returns the path of the user file and its content, if it is there.
+///
+/// One that `MEANWHILE_CONFIG` names must be there.
+pub(super) fn user_file() -> Result<(Option<PathBuf>, Option<SettingsFile>), CommandError> {
+    if let Some(path) = variable("MEANWHILE_CONFIG") {
+        let bytes =
+            fs::read(&path).map_err(|error| unreadable(&path, &error, "MEANWHILE_CONFIG names it"))?;
+        return Ok((Some(path.clone()), Some(SettingsFile::new(path, bytes)?)));
+    }
+    let Some(directory) = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")))
+    else {
+        return Ok((None, None));
+    };
+    let path = directory.join("meanwhile/config.toml");
+    let file = match fs::read(&path) {
+        Ok(bytes) => Some(SettingsFile::new(path.clone(), bytes)?),
+        Err(error) if is_absent(&path, &error) => None,
+        Err(error) => return Err(unreadable(&path, &error, "MEANWHILE_CONFIG can name another")),
+    };
+    Ok((Some(path), file))
+}
+
+/// Looks for a project's settings in the current directory and those above it, up to the user's own.
+///
+/// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command comes by here
+/// and most find nothing, so directories are cut off one path as bytes instead of being taken apart.
+pub(super) fn project_file(home: &Path) -> Result<Option<SettingsFile>, CommandError> {
+    let Ok(directory) = env::current_dir() else {
+        return Ok(None);
+    };
+    let mut path = directory.into_os_string().into_vec();
+    if is_inside(&path, home.as_os_str().as_bytes()) {
+        return Ok(None);
+    }
+    let top = env::var_os("HOME").unwrap_or_default();
+    loop {
+        let is_top = path == top.as_bytes();
+        // The root alone ends in a slash; without it, it is cut off like any other.
+        let length = if path == b"/" { 0 } else { path.len() };
+        path.truncate(length);
+        path.extend_from_slice(b"/");
+        path.extend_from_slice(PROJECT_FILE.as_bytes());
+        if let Some(file) = open_project_file(OsStr::from_bytes(&path))? {
+            return Ok(Some(file));
+        }
+        path.truncate(length);
+        let Some(parent) = path.iter().rposition(|byte| *byte == b'/').filter(|_| !is_top) else {
+            return Ok(None);
+        };
+        path.truncate(parent.max(1));
+    }
+}
+
+/// Tells whether a path is a directory or lies in it.
+fn is_inside(path: &[u8], directory: &[u8]) -> bool {
+    let rest = path.strip_prefix(directory).filter(|_| !directory.is_empty());
+    rest.is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+}
+
+/// Opens a project file and reads it, if it is there and counts.
+fn open_project_file(path: &OsStr) -> Result<Option<SettingsFile>, CommandError> {
+    // Opening must not wait: a pipe of that name would wait for its writer.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
+        Err(Errno::NOENT) => return Ok(None),
+        opened => opened.map(File::from).map_err(io::Error::from),
+    };
+    let path = Path::new(path);
+    let read = match opened {
+        Err(error) if is_absent(path, &error) => return Ok(None),
+        opened => opened.and_then(|file| read_project_file(path, file)),
+    };
+    match read {
+        Ok(Some(bytes)) => SettingsFile::new(path.to_owned(), bytes).map(Some),
+        Ok(None) => Ok(None),
+        Err(error) => Err(unreadable(path, &error, "it holds for everything below its directory")),
+    }
+}
+
+fn read_project_file(path: &Path, mut file: File) -> io::Result<Option<Vec<u8>>> {
+    let found = file.metadata()?;
+    if is_planted(path, found.uid())? {
+        return Ok(None);
+    }
+    if !found.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    if found.len() > MOST_BYTES {
+        return Err(io::Error::other(format!("it has more than {MOST_BYTES} bytes")));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
+}
+
+/// Tells whether a file lies where anyone may put one, as in `/tmp`, and is neither ours nor root's.
+fn is_planted(path: &Path, owner: u32) -> io::Result<bool> {
+    if owner == 0 || owner == rustix::process::geteuid().as_raw() {
+        return Ok(false);
+    }
+    let directory = path.parent().unwrap_or(path);
+    Ok(fs::metadata(directory)?.mode() & 0o002 != 0)
+}
+
+/// Tells whether an error means that there is no such file, as far as we may look.
+fn is_absent(path: &Path, error: &io::Error) -> bool {
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => true,
+        ErrorKind::PermissionDenied => fs::symlink_metadata(path).is_err(),
+        _ => false,
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
+    let shown = shown(&path.to_string_lossy());
+    CommandError::usage(format!("{shown} cannot be read: {error}"), format!("correct or remove it; {hint}"))
+}
+
+/// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
+pub(super) fn programs(home: &Path) -> Result<Programs, CommandError> {
+    let me = env::current_exe()?;
+    let supervisor = match env::var_os("MEANWHILE_SUPERVISOR") {
+        Some(path) => std::path::absolute(path)?,
+        None => me.with_file_name("mw-supervisor"),
+    };
+    let home = std::path::absolute(home).unwrap_or_default();
+    let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
+    Ok(Programs {
+        supervisor,
+        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
+        starter_exits: false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_holds_itself_and_what_is_below() {
+        assert!(is_inside(b"/a/b", b"/a/b"));
+        assert!(is_inside(b"/a/b/c", b"/a/b"));
+        assert!(!is_inside(b"/a/bc", b"/a/b"));
+        assert!(!is_inside(b"/a", b"/a/b"));
+        assert!(!is_inside(b"/a", b""));
+    }
+}

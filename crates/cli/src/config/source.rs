@@ -1,0 +1,87 @@
+//! Where a value came from.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A line of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: PathBuf,
+    pub(crate) line: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", shown(&self.file.to_string_lossy()), self.line)
+    }
+}
+
+/// Where a value came from, in the order in which they count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    Default,
+    Profile(&'static str),
+    User(Place),
+    Project(Place),
+    Environment(&'static str),
+}
+
+impl Source {
+    /// Returns the word for it in JSON.
+    pub(crate) const fn word(&self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::Profile(_) => "profile",
+            Self::User(_) => "user",
+            Self::Project(_) => "project",
+            Self::Environment(_) => "environment",
+        }
+    }
+
+    /// Returns the file and the line, when it is one.
+    pub(crate) fn place(&self) -> Option<(&Path, usize)> {
+        match self {
+            Self::User(place) | Self::Project(place) => Some((&place.file, place.line)),
+            Self::Default | Self::Profile(_) | Self::Environment(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::Profile(name) => write!(f, "profile {name}"),
+            Self::User(place) => write!(f, "{place}"),
+            Self::Project(place) => write!(f, "project {place}"),
+            Self::Environment(variable) => write!(f, "environment {variable}"),
+        }
+    }
+}
+
+/// Makes text from a file or a variable fit to be shown: on one line, not long, nothing for the terminal to obey.
+pub(crate) fn shown(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut short: String = text.chars().take(MOST).flat_map(visible).collect();
+    if text.chars().nth(MOST).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+fn visible(c: char) -> impl Iterator<Item = char> {
+    let escaped = c.is_control().then(|| c.escape_default());
+    let plain = escaped.is_none().then_some(c);
+    escaped.into_iter().flatten().chain(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_cannot_command_a_terminal() {
+        assert_eq!(shown("a\u{1b}[2J\nb ü"), "a\\u{1b}[2J\\nb ü");
+        assert_eq!(shown(&"x".repeat(300)).chars().count(), 201);
+    }
+}

@@ -1,0 +1,152 @@
+//! Where settings are read from, which of them counts, and the default file.
+
+use std::fs;
+use std::path::PathBuf;
+
+use mw_testkit::{Home, children};
+
+use crate::home;
+use crate::knobs::{setting, variable, with_file};
+use crate::knobs_refused::assert_refused;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+
+/// Writes a file into the working directory.
+fn written(home: &Home, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = home.work().join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+#[test]
+fn each_layer_counts_more_than_the_one_before() {
+    let home = home();
+    let expect = |home: &Home, value: &str, origin: &str| {
+        let (found, source) = setting(home, "run.timeout");
+        assert_eq!(found, value);
+        assert!(source.contains(origin), "{source}");
+    };
+    expect(&home, "0", "default");
+    let home = home.with_env("MEANWHILE_PROFILE", "opta");
+    expect(&home, "300000ms", "profile opta");
+    fs::create_dir_all(home.user().join(".config/meanwhile")).unwrap();
+    fs::write(home.user().join(".config/meanwhile/config.toml"), "[run]\ntimeout = \"200s\"\n").unwrap();
+    expect(&home, "200000ms", ".config/meanwhile/config.toml:2");
+    written(&home, ".meanwhile.toml", "[run]\n# a comment\ntimeout = 100\n");
+    expect(&home, "100000ms", ".meanwhile.toml:3");
+    let home = home.with_env(variable("run.timeout"), "1h");
+    expect(&home, "3600000ms", "MEANWHILE_RUN_TIMEOUT");
+    let task = home.ended(&home.start_with(&["--timeout", "300ms"], children::SLEEPER));
+    assert_eq!(task["status"], "timed_out", "the call counts most");
+}
+
+#[test]
+fn a_variable_names_the_user_file() {
+    let home = with_file("[queue]\nmax_running = 3\n");
+    let other = written(&home, "other.toml", "[queue]\nmax_running = 4\n");
+    let home = home.with_env("MEANWHILE_CONFIG", &other);
+    let (value, source) = setting(&home, "queue.max_running");
+    assert_eq!((value.as_str(), source), ("4", format!("{}:2", other.display())));
+    let config = home.mw(["config", "--json"]).exits(0).json();
+    assert_eq!(config["file"], other.to_str().unwrap());
+    let home = home.with_env("MEANWHILE_CONFIG", "");
+    assert_eq!(setting(&home, "queue.max_running").0, "3", "an empty one names nothing");
+}
+
+#[test]
+fn a_file_that_is_named_must_be_there() {
+    assert_refused(&home().with_env("MEANWHILE_CONFIG", "/nowhere/at all.toml"), &["/nowhere/at all.toml"]);
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_refused_by_name() {
+    let home = home();
+    fs::create_dir_all(home.user().join(".config/meanwhile/config.toml")).unwrap();
+    assert_refused(&home, &[".config/meanwhile/config.toml"]);
+}
+
+#[test]
+fn a_file_that_is_no_text_is_refused_by_name() {
+    let home = home();
+    let path = written(&home, "latin.toml", b"[run]\n# caf\xe9\n");
+    assert_refused(&home.with_env("MEANWHILE_CONFIG", path), &["latin.toml:2:", "UTF-8"]);
+}
+
+#[test]
+fn what_is_refused_cannot_command_the_terminal() {
+    let outcome = with_file("\"\\u001b[2J\" = 1\n").mw(["start", "true"]);
+    let text = outcome.exits(2).to_string();
+    assert!(text.contains("config.toml:1:") && !text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn json_tells_the_origin_of_a_value() {
+    let home = with_file("\n[queue]\nmax_running = 3\n");
+    let config = home.mw(["config", "--json"]).exits(0).json();
+    let settings = config["settings"].as_array().unwrap();
+    let found = settings.iter().find(|setting| setting["name"] == "queue.max_running").unwrap();
+    assert_eq!((&found["origin"], &found["line"]), (&"user".into(), &3.into()), "{found}");
+    assert_eq!(found["file"], config["file"]);
+    let other = settings.iter().find(|setting| setting["name"] == "output.cap").unwrap();
+    assert_eq!((&other["origin"], &other["file"]), (&"default".into(), &None::<String>.into()), "{other}");
+}
+
+#[test]
+fn a_misspelt_variable_is_told_and_no_error() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNING", "3").with_env("MEANWHILE_TASK_ID", "x");
+    let config = home.mw(["config", "--json"]).exits(0).json();
+    assert_eq!(config["unknown_variables"], serde_json::json!(["MEANWHILE_QUEUE_MAX_RUNING"]));
+    assert!(home.mw(["config"]).ok().contains("MEANWHILE_QUEUE_MAX_RUNING is set"));
+}
+
+#[test]
+fn the_default_file_changes_nothing() {
+    let text = home().mw(["config", "--default"]).ok();
+    let settings = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
+    assert_eq!(settings(&with_file(&text)), settings(&home()));
+}
+
+#[test]
+fn the_default_file_has_every_setting_with_its_default() {
+    let text = home().mw(["config", "--default"]).ok();
+    let bare =
+        |line: &str| line.strip_prefix('#').filter(|rest| !rest.starts_with([' ', '\n'])).map(str::to_owned);
+    // The items of a list are indented.
+    let is_item = |line: &str| line.starts_with("#  \"");
+    let lines: Vec<_> =
+        text.lines()
+            .map(|line| {
+                if is_item(line) {
+                    line[1..].to_owned()
+                } else {
+                    bare(line).unwrap_or_else(|| line.to_owned())
+                }
+            })
+            .collect();
+    let home_with_all = with_file(&lines.join("\n"));
+    let defaults = home().mw(["config", "--json"]).exits(0).json();
+    for default in defaults["settings"].as_array().unwrap() {
+        let name = default["name"].as_str().unwrap();
+        let (value, source) = setting(&home_with_all, name);
+        assert_eq!(default["value"], value, "{name}");
+        assert!(source.contains("config.toml"), "{name} comes from {source}");
+        assert!(text.contains(default["accepts"].as_str().unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn the_default_file_is_there_for_those_whose_settings_are_refused() {
+    let home = with_file("[queue\n").with_env(variable("output.cap"), "lots");
+    assert!(home.mw(["config", "--default"]).ok().contains("[queue]"));
+    let json = home.mw(["config", "--default", "--json"]).exits(0).json();
+    assert!(json["default_file"].as_str().unwrap().contains("[queue]"));
+    assert!(!home.state().exists());
+}
+
+#[test]
+fn the_page_shows_the_default_file() {
+    let page = fs::read_to_string(PAGE).unwrap();
+    let block = format!("```toml\n{}```\n", home().mw(["config", "--default"]).ok());
+    assert!(page.contains(&block), "put what `mw config --default` prints into docs/configuration.md");
+}

@@ -1,0 +1,168 @@
+//! Profiles: the figures of each dialect, and its names for settings.
+
+use std::fs;
+
+use mw_model::wire::LOG_FILE;
+use mw_testkit::{Home, children};
+
+use crate::home;
+use crate::knobs::{setting, variable, with_file};
+use crate::knobs_refused::assert_refused;
+
+const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
+
+/// What each profile has of its own; everything else is the default.
+const FIGURES: [(&str, &str, &str); 7] = [
+    ("mycode", "queue.max_running", "10"),
+    ("mycode", "run.shell", "bash"),
+    ("opta", "queue.max_running", "5"),
+    ("opta", "queue.at_capacity", "reject"),
+    ("opta", "run.timeout", "300000ms"),
+    ("co-cli", "queue.max_running", "5"),
+    ("co-cli", "output.log_header", "true"),
+];
+
+/// Names that a profile has for settings, with a value as the file has it and as it is shown.
+const ALIASES: [(&str, &str, &str, &str, &str); 8] = [
+    ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
+    ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
+    ("zidane", "behavior.backgroundStallWatchdogMs", "0", "stall.ms", "0"),
+    ("mycode", "maxConcurrentTasks", "3", "queue.max_running", "3"),
+    ("mycode", "maxOutputSize", "\"1MiB\"", "output.cap", "1048576"),
+    ("opta", "background.maxConcurrent", "20", "queue.max_running", "20"),
+    ("opta", "background.defaultTimeout", "400", "run.timeout", "400ms"),
+    ("co-cli", "background_max_concurrent", "3", "queue.max_running", "3"),
+];
+
+fn with_profile(name: &str) -> Home {
+    home().with_env("MEANWHILE_PROFILE", name)
+}
+
+#[test]
+fn every_profile_has_its_own_figures_and_else_the_defaults() {
+    let all = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
+    let neutral = all(&home());
+    for profile in PROFILES {
+        let settings = all(&with_profile(profile));
+        for (default, found) in neutral.as_array().unwrap().iter().zip(settings.as_array().unwrap()) {
+            let name = found["name"].as_str().unwrap();
+            if name == "profile" {
+                assert_eq!(found["value"], profile);
+                continue;
+            }
+            let own = FIGURES.iter().find(|(whose, setting, _)| *whose == profile && *setting == name);
+            match own {
+                Some((_, _, figure)) => {
+                    assert_eq!((&found["value"], &found["origin"]), (&(*figure).into(), &"profile".into()));
+                    assert_eq!(found["source"], format!("profile {profile}"), "{name}");
+                }
+                None => assert_eq!(found, default, "{profile}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn opta_runs_five_and_rejects_the_sixth() {
+    let home = with_profile("opta");
+    for _ in 0..5 {
+        let id = home.start(children::SLEEPER);
+        assert_eq!(home.status(&id)["status"], "running");
+    }
+    let _ = home.mw(["start", "--json", "true"]).refusal(6);
+}
+
+#[test]
+fn mycode_runs_ten_in_bash() {
+    let home = with_profile("mycode");
+    let ids = [(); 11].map(|()| home.start(children::SLEEPER));
+    let words = ids.map(|id| home.status(&id)["status"].clone());
+    assert_eq!(words.iter().filter(|word| *word == "running").count(), 10);
+    assert_eq!(words[10], "pending");
+    let id = with_profile("mycode");
+    let task = id.start("echo \"${BASH_VERSION:+bash}\"");
+    id.ended(&task);
+    assert_eq!(id.log(&task), b"bash\n");
+}
+
+#[test]
+fn co_cli_queues_the_sixth_and_heads_its_logs() {
+    let home = with_profile("co-cli");
+    let ids = [(); 6].map(|()| home.start(children::SLEEPER));
+    assert_eq!(home.status(&ids[4])["status"], "running");
+    assert_eq!(home.status(&ids[5])["status"], "pending");
+    let log = fs::read_to_string(home.task_dir(&ids[0]).join(LOG_FILE)).unwrap();
+    assert!(log.starts_with("# "), "{log}");
+}
+
+#[test]
+fn a_profiles_own_names_are_understood() {
+    for (profile, alias, written, name, shown) in ALIASES {
+        let home = with_file(&format!("profile = \"{profile}\"\n{alias} = {written}\n"));
+        let (value, source) = setting(&home, name);
+        assert_eq!(value, shown, "{alias}");
+        assert!(source.ends_with("config.toml:2"), "{alias}: {source}");
+        assert_eq!(setting(&home, "profile").0, profile);
+    }
+}
+
+#[test]
+fn a_profiles_own_names_are_understood_in_it_alone() {
+    for (profile, alias, written, name, _) in ALIASES {
+        for other in PROFILES.iter().filter(|other| **other != profile) {
+            let home = with_file(&format!("profile = \"{other}\"\n{alias} = {written}\n"));
+            let error = home.mw(["start", "--json", "true"]).refusal(2);
+            assert!(error["message"].as_str().unwrap().contains(alias), "{error}");
+            let hint = error["hint"].as_str().unwrap();
+            assert!(hint.contains(profile) && hint.contains(name), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_profiles_own_names_have_its_own_ranges() {
+    for (profile, alias, written, range) in [
+        ("opta", "background.maxConcurrent", "21", "1 to 20"),
+        ("opta", "background.maxConcurrent", "0", "1 to 20"),
+        ("opta", "background.defaultTimeout", "-1", "milliseconds from 0"),
+        ("opta", "background.defaultTimeout", "\"5m\"", "milliseconds from 0"),
+        ("zidane", "behavior.maxBackgroundTasks", "0", "1 to 10000"),
+        ("mycode", "maxOutputSize", "100", "512"),
+        ("co-cli", "background_max_concurrent", "\"five\"", "1 to 10000"),
+    ] {
+        let home = with_file(&format!("profile = \"{profile}\"\n\n{alias} = {written}\n"));
+        assert_refused(&home, &[alias, "config.toml:3:", range]);
+    }
+}
+
+#[test]
+fn a_time_limit_by_its_own_name_takes_effect() {
+    let home = with_file("profile = \"opta\"\n[background]\ndefaultTimeout = 400\n");
+    assert_eq!(home.ended(&home.start(children::SLEEPER))["status"], "timed_out");
+}
+
+#[test]
+fn a_setting_and_its_other_name_cannot_both_be_in_a_file() {
+    let both = "profile = \"opta\"\nbackground.maxConcurrent = 3\nqueue.max_running = 4\n";
+    assert_refused(&with_file(both), &["queue.max_running", "config.toml:3:", "line 2"]);
+}
+
+#[test]
+fn variables_of_a_profile_are_read_in_it_alone() {
+    const OTHER: &str = "CO_BACKGROUND_MAX_CONCURRENT";
+    let home = with_profile("co-cli").with_env(OTHER, "2");
+    let (value, source) = setting(&home, "queue.max_running");
+    assert_eq!(value, "2");
+    assert!(source.contains(OTHER), "{source}");
+    let home = home.with_env(variable("queue.max_running"), "3");
+    assert_eq!(setting(&home, "queue.max_running").0, "3", "its own variable counts more");
+    assert_eq!(setting(&with_profile("opta").with_env(OTHER, "2"), "queue.max_running").0, "5");
+    assert_refused(&with_profile("co-cli").with_env(OTHER, "0"), &[OTHER, "queue.max_running", "1 to 10000"]);
+}
+
+#[test]
+fn a_variable_chooses_another_profile_than_the_file() {
+    let home = with_file("profile = \"opta\"\n").with_env("MEANWHILE_PROFILE", "mycode");
+    assert_eq!(setting(&home, "queue.max_running").0, "10");
+    assert!(setting(&home, "profile").1.contains("MEANWHILE_PROFILE"));
+}

@@ -1,0 +1,187 @@
+//! A project's file may make settings stricter and never looser.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
+use serde_json::Value;
+
+use crate::home;
+use crate::knobs::{as_file, setting, setting_of, variable, with_file};
+use crate::knobs_refused::assert_refused;
+
+const FILE: &str = ".meanwhile.toml";
+
+/// Puts a project's file into a directory.
+fn put(directory: &Path, text: &str) {
+    fs::create_dir_all(directory).unwrap();
+    fs::write(directory.join(FILE), text).unwrap();
+}
+
+/// Returns a home whose working directory has this project file.
+fn with_project(text: &str) -> Home {
+    let home = home();
+    put(&home.work(), text);
+    home
+}
+
+fn config_in(home: &Home, directory: &Path) -> Value {
+    home.command(["config", "--json"]).cwd(directory).run().exits(0).json()
+}
+
+/// For each setting that a project may change: what the user has, and something stricter.
+const STRICTER: [(&str, &str, &str); 13] = [
+    ("queue.max_running", "8", "2"),
+    ("queue.max_running_total", "0", "5"),
+    ("queue.max_running_total", "6", "5"),
+    ("queue.at_capacity", "queue", "reject"),
+    ("output.cap", "0", "2048"),
+    ("output.cap", "4096", "2048"),
+    ("output.log_header", "false", "true"),
+    ("stall.ms", "0", "1000"),
+    ("stall.ms", "45000", "1000"),
+    ("kill.grace_ms", "5000", "0"),
+    ("kill.timeout_grace_ms", "3000", "100"),
+    ("run.timeout", "0", "60000ms"),
+    ("run.timeout", "90000ms", "60000ms"),
+];
+
+#[test]
+fn a_stricter_value_is_taken() {
+    for (name, users, projects) in STRICTER {
+        let home = with_file(&as_file(name, users));
+        put(&home.work(), &as_file(name, projects));
+        let (value, source) = setting(&home, name);
+        assert_eq!(value, projects, "{name}");
+        assert!(source.starts_with("project ") && source.ends_with(".meanwhile.toml:2"), "{name}: {source}");
+    }
+}
+
+#[test]
+fn a_looser_value_is_not_taken_and_that_is_said() {
+    for (name, stricter, looser) in STRICTER.map(|(name, users, projects)| (name, projects, users)) {
+        let home = with_file(&as_file(name, stricter));
+        put(&home.work(), &as_file(name, looser));
+        let config = config_in(&home, &home.work());
+        let (value, source) = setting_of(&config, name);
+        assert_eq!(value, stricter, "{name}");
+        assert!(source.contains("config.toml"), "{name}: {source}");
+        let asked = &config["not_taken"][0];
+        assert_eq!(
+            (&asked["name"], &asked["value"], &asked["line"]),
+            (&name.into(), &looser.into(), &2.into())
+        );
+        let text = home.mw(["config"]).ok();
+        assert!(text.contains(&format!("{name} = {looser}, which is looser")), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_matter_of_strictness_is_refused() {
+    for (name, value) in
+        [("profile", "opta"), ("run.shell", "/bin/sh"), ("wait.fallback_ms", "100"), ("stall.patterns", "*")]
+    {
+        let text = as_file(name, value);
+        let line = format!("{FILE}:{}:", text.lines().count());
+        assert_refused(&with_project(&text), &[name, &line, "project"]);
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_by_name() {
+    for (text, named) in [
+        ("[queue]\nmax_running = 0\n", ["queue.max_running", ".meanwhile.toml:2:", "1 to 10000"]),
+        ("[queue]\nmax_runing = 3\n", ["queue.max_runing", ".meanwhile.toml:2:", "no such setting"]),
+        ("[output]\ncap = true\n", ["output.cap", ".meanwhile.toml:2:", "512"]),
+        ("[behavior]\nmaxBackgroundTasks = 3\n", ["behavior.maxBackgroundTasks", ".meanwhile.toml:2:", ""]),
+        ("\n\n[queue", ["", ".meanwhile.toml:3:", ""]),
+    ] {
+        assert_refused(&with_project(text), &named);
+    }
+}
+
+#[test]
+fn a_project_holds_for_the_directories_below_it() {
+    let home = with_project("[queue]\nmax_running = 2\n");
+    let below = home.work().join("src/deep");
+    fs::create_dir_all(&below).unwrap();
+    assert_eq!(setting_of(&config_in(&home, &below), "queue.max_running").0, "2");
+    assert_eq!(setting_of(&config_in(&home, &home.user()), "queue.max_running").0, "8");
+    // The nearest counts, alone.
+    put(&home.work().join("src"), "[output]\ncap = 2048\n");
+    let config = config_in(&home, &below);
+    assert_eq!(setting_of(&config, "queue.max_running").0, "8");
+    assert_eq!(setting_of(&config, "output.cap").0, "2048");
+    assert_eq!(config["project_file"], home.work().join("src").join(FILE).to_str().unwrap());
+}
+
+#[test]
+fn nothing_above_the_users_own_directory_is_a_project() {
+    let home = home();
+    put(home.work().parent().unwrap(), "[queue]\nmax_running = 1\n");
+    assert_eq!(setting(&home, "queue.max_running").0, "1");
+    let below = home.user().join("project");
+    fs::create_dir_all(&below).unwrap();
+    assert_eq!(setting_of(&config_in(&home, &below), "queue.max_running").0, "8");
+    put(&home.user(), "[queue]\nmax_running = 3\n");
+    assert_eq!(setting_of(&config_in(&home, &below), "queue.max_running").0, "3");
+}
+
+#[test]
+fn the_home_itself_is_no_project() {
+    let home = home();
+    home.ended(&home.start("true"));
+    put(home.state(), "[queue]\nmax_running = 1\n");
+    assert_eq!(setting_of(&config_in(&home, home.state()), "queue.max_running").0, "8");
+    assert_eq!(setting_of(&config_in(&home, &home.state().join("tasks")), "queue.max_running").0, "8");
+}
+
+#[test]
+fn a_projects_value_takes_effect_until_its_last_task_has_run() {
+    let home = with_project("[queue]\nmax_running = 1\n");
+    let first = home.start(&children::gated("go", 0));
+    for number in 1..=3 {
+        let id = home.start(&format!("mkdir run && echo {number} >> order; sleep 0.1; rmdir run"));
+        assert_eq!(home.status(&id)["status"], "pending");
+    }
+    assert_eq!(home.status(&first)["status"], "running");
+    home.open("go");
+    // The commands that start the next run elsewhere; the starter's limit goes with them.
+    wait_until(SOON, "all have run one after the other", || {
+        (home.file("order") == "1\n2\n3\n").then_some(())
+    });
+}
+
+#[test]
+fn variables_and_options_count_more_than_a_project() {
+    let home = with_project("[run]\ntimeout = \"400ms\"\n").with_env(variable("run.timeout"), "1h");
+    assert_eq!(setting(&home, "run.timeout").0, "3600000ms");
+    let home = with_project("[output]\ncap = 512\n");
+    let id = home.start_with(&["--cap", "0"], &children::numbers(1000));
+    assert_eq!(home.ended(&id)["dropped_bytes"], 0);
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_never_waited_for() {
+    let pipe = home();
+    mknodat(CWD, pipe.work().join(FILE), FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+    let directory = home();
+    fs::create_dir(directory.work().join(FILE)).unwrap();
+    let long = with_project(&"#".repeat(2 << 20));
+    for home in [pipe, directory, long] {
+        assert_refused(&home, &[FILE]);
+    }
+}
+
+#[test]
+fn what_another_put_where_anyone_may_write_does_not_count() {
+    let home = with_project("[queue]\nmax_running = 1\n");
+    if std::os::unix::fs::chown(home.work().join(FILE), Some(54_321), None).is_err() {
+        return; // Only root can give a file away.
+    }
+    assert_eq!(setting(&home, "queue.max_running").0, "1", "in a directory of its own it does");
+    fs::set_permissions(home.work(), PermissionsExt::from_mode(0o1777)).unwrap();
+    assert_eq!(setting(&home, "queue.max_running").0, "8");
+}
