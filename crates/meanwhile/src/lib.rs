@@ -36,6 +36,7 @@ mod runtime;
 mod settings;
 mod start;
 mod store;
+pub mod summary;
 mod task;
 mod wait;
 
