@@ -1,7 +1,7 @@
 //! `cargo build`, `check`, `clippy` and the compiling half of everything else that cargo does.
 
 use super::finding::{Finding, Kind};
-use super::lines::{counted, last_that};
+use super::lines::{begins, counted, last_that};
 use super::report::Report;
 
 /// Lines that begin like an error of the compiler and are cargo's word on it.
@@ -14,12 +14,8 @@ const NOT_DIAGNOSTICS: [&str; 6] = [
     "command `",
 ];
 
-/// Reads the errors of a failed build, or the time and warnings of a good one.
-pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
-    failed(lines).or_else(|| finished(lines))
-}
-
-fn failed(lines: &[&str]) -> Option<Finding> {
+/// Reads the errors of a failed build.
+pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     let (verdict, _) = last_that(lines, blamed_on)?;
     let mut errors: Vec<String> = Vec::new();
     for (index, line) in lines[..=verdict].iter().enumerate() {
@@ -39,12 +35,12 @@ fn failed(lines: &[&str]) -> Option<Finding> {
         report.name(error);
     }
     let rest = &lines[verdict + 1..];
-    let own =
-        rest.iter().take_while(|line| line.starts_with("warning: ") || line.starts_with("error: ")).count();
-    Some(Finding { last: verdict + own, kind: Kind::Failed, text: report.line() })
+    let own = rest.iter().take_while(|line| begins(line, &["warning: ", "error: "])).count();
+    Some(Finding::new(verdict + own, Kind::Failed, &report))
 }
 
-fn finished(lines: &[&str]) -> Option<Finding> {
+/// Reads time and warnings of a good build.
+pub(super) fn finished(lines: &[&str]) -> Option<Finding> {
     let (last, (profile, time)) = last_that(lines, |line| {
         let (what, time) = line.trim_start().strip_prefix("Finished ")?.split_once(" target(s) in ")?;
         // Older versions write `Finished dev [unoptimized + debuginfo]`.
@@ -53,7 +49,7 @@ fn finished(lines: &[&str]) -> Option<Finding> {
     let mut report = Report::new("cargo");
     report.say(format!("{profile} profile finished in {time}"));
     report.count_things(lines.iter().filter_map(|line| warnings(line)).sum(), "warning");
-    Some(Finding { last, kind: Kind::Finished, text: report.line() })
+    Some(Finding::new(last, Kind::Finished, &report))
 }
 
 /// Returns how many errors cargo gives as the reason why a crate could not be built.
@@ -77,7 +73,7 @@ fn diagnostic(line: &str) -> Option<(Option<&str>, &str)> {
     }
     let (code, message) = rest.split_once(": ")?;
     let is_code = code.is_empty() || (code.starts_with('[') && code.ends_with(']'));
-    let is_own = NOT_DIAGNOSTICS.iter().any(|start| message.starts_with(start));
+    let is_own = begins(message, &NOT_DIAGNOSTICS);
     (is_code && !is_own).then_some((place, message))
 }
 

@@ -1,8 +1,11 @@
 //! `cargo test`: one result for each test binary, added up.
 
-use super::finding::{Finding, Kind};
-use super::lines::{counts, number_of};
+use super::finding::Finding;
+use super::lines::{begins, counts, number_of};
 use super::report::Report;
+
+const AROUND_RESULTS: [&str; 5] =
+    ["error: test failed", "error: doctest failed", "all doctests ran in", "Caused by:", "    `-p "];
 
 /// All binaries of the tail together.
 #[derive(Default)]
@@ -32,7 +35,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         return None;
     }
     let failed = run.failed > 0 || !run.dead.is_empty() || run.owes;
-    Some(Finding { last, kind: if failed { Kind::Failed } else { Kind::Passed }, text: run.report().line() })
+    Some(Finding::of_tests(last, failed, &run.report()))
 }
 
 impl<'a> Run<'a> {
@@ -130,17 +133,8 @@ fn rerun(line: &str) -> Option<&str> {
 
 /// Says whether a line is one that cargo or the test harness prints around results.
 fn is_own(line: &str) -> bool {
-    const STARTS: [&str; 6] = [
-        "error: test failed",
-        "error: doctest failed",
-        "test ",
-        "all doctests ran in",
-        "Caused by:",
-        "    `-p ",
-    ];
-    let is_total = || {
-        line.starts_with("error: ")
-            && (line.ends_with(" target failed:") || line.ends_with(" targets failed:"))
-    };
-    STARTS.iter().any(|start| line.starts_with(start)) || is_total()
+    let is_test = line.starts_with("test ") && line.contains(" ... ");
+    let is_total = line.starts_with("error: ")
+        && (line.ends_with(" target failed:") || line.ends_with(" targets failed:"));
+    is_test || is_total || begins(line, &AROUND_RESULTS)
 }

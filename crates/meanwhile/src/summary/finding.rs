@@ -1,6 +1,18 @@
 //! What a recogniser hands back.
 
-/// How a tool's own ending is to be weighed against the others in the same output.
+use super::report::Report;
+
+/// A tool's ending.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Finding {
+    /// Index of the last line that belongs to it.
+    pub(super) last: usize,
+    /// How to weigh it against others in the same output.
+    pub(super) kind: Kind,
+    /// What to say.
+    pub(super) text: String,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It said that something went wrong.
@@ -13,13 +25,13 @@ pub(super) enum Kind {
     RunnerOfOthers,
 }
 
-/// A tool's ending.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Finding {
-    /// Index of the last line that belongs to it.
-    pub(super) last: usize,
-    /// How to weigh it.
-    pub(super) kind: Kind,
-    /// What to say.
-    pub(super) text: String,
+impl Finding {
+    pub(super) fn new(last: usize, kind: Kind, report: &Report) -> Self {
+        Self { last, kind, text: report.line() }
+    }
+
+    /// Makes the finding of a test runner.
+    pub(super) fn of_tests(last: usize, failed: bool, report: &Report) -> Self {
+        Self::new(last, if failed { Kind::Failed } else { Kind::Passed }, report)
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::{Finding, Kind};
+use super::finding::Finding;
 use super::go_events::{End, Event, read};
 use super::report::{Report, plural};
 
@@ -29,11 +29,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     }
     let failed =
         run.owes || run.packages_that(&[End::Failed, End::Broken]) > 0 || run.leaves(End::Failed).count() > 0;
-    Some(Finding {
-        last: last?,
-        kind: if failed { Kind::Failed } else { Kind::Passed },
-        text: run.report().line(),
-    })
+    Some(Finding::of_tests(last?, failed, &run.report()))
 }
 
 impl Run {

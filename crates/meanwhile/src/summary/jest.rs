@@ -1,7 +1,7 @@
 //! `jest`.
 
 use super::finding::{Finding, Kind};
-use super::lines::{counts, last_that, number_of};
+use super::lines::{begins, counts, last_that, number_of};
 use super::report::Report;
 
 /// What the last lines count, worst first.
@@ -43,9 +43,9 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         }
     }
     let bad = number_of(&tests, "failed") + failed_suites > 0;
-    let own = |line: &&&str| CLOSING.iter().any(|start| line.starts_with(start));
+    let own = |line: &&&str| begins(line, &CLOSING);
     let last = at + lines[at + 1..].iter().take_while(own).count();
-    Some(Finding { last, kind: if bad { Kind::Failed } else { Kind::Passed }, text: report.line() })
+    Some(Finding::of_tests(last, bad, &report))
 }
 
 /// Reads `Tests:       1 failed, 2 passed, 3 total`.
@@ -62,5 +62,5 @@ fn none_found(lines: &[&str]) -> Option<Finding> {
         report.name(format!("pattern {}", pattern.trim_end_matches(" - 0 matches")));
     }
     let last = pattern.map_or(at, |(after, _)| at + after);
-    Some(Finding { last, kind: Kind::Failed, text: report.line() })
+    Some(Finding::new(last, Kind::Failed, &report))
 }

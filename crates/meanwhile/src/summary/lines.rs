@@ -31,6 +31,11 @@ pub(super) fn number_of(counts: &[(u64, &str)], word: &str) -> u64 {
     counts.iter().find(|(_, found)| *found == word).map_or(0, |(number, _)| *number)
 }
 
+/// Says whether a line begins with one of these.
+pub(super) fn begins(line: &str, starts: &[&str]) -> bool {
+    starts.iter().any(|start| line.starts_with(start))
+}
+
 /// Finds the last line that an interpretation takes, with its index.
 pub(super) fn last_that<'a, T>(lines: &[&'a str], take: impl Fn(&'a str) -> Option<T>) -> Option<(usize, T)> {
     lines.iter().enumerate().rev().find_map(|(index, line)| Some((index, take(line)?)))

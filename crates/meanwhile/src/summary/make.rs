@@ -30,7 +30,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         }
     }
     let rest = lines[last + 1..].iter().take_while(|line| program(line).is_some()).count();
-    Some(Finding { last: last + rest, kind: Kind::RunnerOfOthers, text: report.line() })
+    Some(Finding::new(last + rest, Kind::RunnerOfOthers, &report))
 }
 
 /// A line with three stars.

@@ -1,7 +1,7 @@
 //! `cargo nextest run`.
 
-use super::finding::{Finding, Kind};
-use super::lines::{counted, last_that};
+use super::finding::Finding;
+use super::lines::{begins, counted, last_that};
 use super::report::Report;
 
 /// Reads the last `Summary` line and the failures listed below it.
@@ -22,14 +22,12 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         if let Some(name) = failure(line) {
             report.name(name);
             last = index;
-        } else if line.starts_with("error: ") || line.starts_with("warning: ") || line.starts_with("(hint: ")
-        {
+        } else if begins(line, &["error: ", "warning: ", "(hint: "]) {
             last = index;
         }
     }
     let failed = !bad.is_empty() || lines[at..=last].iter().any(|line| line.starts_with("error: "));
-    let kind = if failed { Kind::Failed } else { Kind::Passed };
-    Some(Finding { last, kind, text: report.line() })
+    Some(Finding::of_tests(last, failed, &report))
 }
 
 /// Splits `Summary [ 4.030s] 4/5 tests run: 3 passed (1 flaky), 1 timed out` into what ran and how it went.
@@ -39,7 +37,7 @@ fn summary(line: &str) -> Option<(&str, &str)> {
 }
 
 fn is_fine(word: &str) -> bool {
-    word.starts_with("passed") || word.starts_with("skipped")
+    begins(word, &["passed", "skipped"])
 }
 
 /// Returns how many tests were left out when a failure stopped the run: `4/5 tests`.

@@ -1,7 +1,7 @@
 //! `npm`: its errors, what an install did, and what an audit found.
 
 use super::finding::{Finding, Kind};
-use super::lines::{counted, last_that};
+use super::lines::{begins, counted, last_that};
 use super::report::Report;
 
 /// First words of error lines that give details, not the reason.
@@ -19,12 +19,8 @@ const DETAILS: [&str; 11] = [
     "Lifecycle script ",
 ];
 
-/// Reads errors, or how an install or audit ended.
-pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
-    failed(lines).or_else(|| installed(lines))
-}
-
-fn failed(lines: &[&str]) -> Option<Finding> {
+/// Reads npm's own errors.
+pub(super) fn failed(lines: &[&str]) -> Option<Finding> {
     let (last, _) = last_that(lines, error)?;
     let said: Vec<&str> = lines.iter().filter_map(|line| error(line)).collect();
     let field = |name| said.iter().find_map(|line: &&str| line.strip_prefix(name));
@@ -40,7 +36,7 @@ fn failed(lines: &[&str]) -> Option<Finding> {
         }
         report.name(reason);
     }
-    Some(Finding { last, kind: Kind::RunnerOfOthers, text: report.line() })
+    Some(Finding::new(last, Kind::RunnerOfOthers, &report))
 }
 
 /// Returns what npm says in an error line.
@@ -51,7 +47,7 @@ fn error(line: &str) -> Option<&str> {
 }
 
 fn is_reason(line: &str) -> bool {
-    !line.trim().is_empty() && !DETAILS.iter().any(|detail| line.starts_with(detail))
+    !line.trim().is_empty() && !begins(line, &DETAILS)
 }
 
 /// Takes off the label that repeats the code: `404 ` for `E404`, `notarget ` for `ETARGET`.
@@ -65,7 +61,8 @@ fn without_label<'a>(line: &'a str, code: Option<&str>) -> &'a str {
     if is_label { rest.trim_start() } else { line }
 }
 
-fn installed(lines: &[&str]) -> Option<Finding> {
+/// Reads what an install or audit did.
+pub(super) fn installed(lines: &[&str]) -> Option<Finding> {
     let install = last_that(lines, |line| is_install(line).then_some(line));
     let audit = last_that(lines, |line| is_audit(line).then_some(line));
     let last = install.map(|(index, _)| index).max(audit.map(|(index, _)| index))?;
@@ -73,17 +70,15 @@ fn installed(lines: &[&str]) -> Option<Finding> {
     for (_, line) in install.into_iter().chain(audit) {
         report.say(line);
     }
-    let is_hint = |line: &&&str| !line.starts_with("npm ") && !line.starts_with("> ");
+    let is_hint = |line: &&&str| !begins(line, &["npm ", "> "]);
     let hints = lines[last + 1..].iter().take_while(is_hint).count();
     let known = lines[last + 1..][..hints].iter().all(|line| line.trim().is_empty() || is_advice(line));
-    Some(Finding { last: if known { last + hints } else { last }, kind: Kind::Finished, text: report.line() })
+    Some(Finding::new(if known { last + hints } else { last }, Kind::Finished, &report))
 }
 
 /// Reads `added 2 packages, and audited 3 packages in 1s` and `up to date in 378ms`.
 fn is_install(line: &str) -> bool {
-    let is_change =
-        ["added ", "removed ", "changed ", "up to date"].iter().any(|start| line.starts_with(start));
-    is_change
+    begins(line, &["added ", "removed ", "changed ", "up to date"])
         && line.rsplit_once(" in ").is_some_and(|(_, time)| time.ends_with('s'))
         && (line.contains(" package") || line.starts_with("up to date"))
 }
@@ -96,14 +91,8 @@ fn is_audit(line: &str) -> bool {
 
 /// Says whether a line is advice that npm prints after an install or audit.
 fn is_advice(line: &str) -> bool {
-    const STARTS: [&str; 7] = [
-        "To address ",
-        "Some issues ",
-        "a different dependency",
-        "Run `npm ",
-        "  run `npm ",
-        "  npm audit fix",
-        "  npm ",
-    ];
-    STARTS.iter().any(|start| line.starts_with(start)) || line.ends_with("looking for funding")
+    begins(
+        line,
+        &["To address ", "Some issues ", "a different dependency", "Run `npm ", "  run `npm ", "  npm "],
+    ) || line.ends_with("looking for funding")
 }

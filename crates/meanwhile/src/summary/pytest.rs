@@ -52,8 +52,8 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
         report.name(lines[index].trim_start_matches("ERROR: "));
     }
     let bad = WORDS[..BAD].iter().any(|word| number_of(&counts, word) > 0);
-    let kind = if bad || interrupted || complaint.is_some() { Kind::Failed } else { Kind::Passed };
-    Some(Finding { last: complaint.unwrap_or(at), kind, text: report.line() })
+    let failed = bad || interrupted || complaint.is_some();
+    Some(Finding::of_tests(complaint.unwrap_or(at), failed, &report))
 }
 
 /// Reads `=== 2 failed, 5 passed in 0.03s ===`, with or without the frame.
@@ -83,5 +83,5 @@ fn refused(lines: &[&str]) -> Option<Finding> {
     let mut report = Report::new("pytest");
     report.name(reason);
     let rest = lines[last + 1..].iter().take_while(|line| line.starts_with("  ")).count();
-    Some(Finding { last: last + rest, kind: Kind::Failed, text: report.line() })
+    Some(Finding::new(last + rest, Kind::Failed, &report))
 }

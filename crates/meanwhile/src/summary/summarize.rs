@@ -8,17 +8,19 @@ use super::{cargo_build, cargo_test, go_test, jest, make, nextest, npm, pytest, 
 /// Reads the ending of one tool out of clean lines.
 type Recogniser = fn(&[&str]) -> Option<Finding>;
 
-const RECOGNISERS: [Recogniser; 10] = [
+const RECOGNISERS: [Recogniser; 12] = [
     nextest::recognise,
     cargo_test::recognise,
-    cargo_build::recognise,
+    cargo_build::failed,
+    cargo_build::finished,
     pytest::recognise,
     jest::recognise,
     vitest::recognise,
     go_test::recognise,
     tsc::recognise,
     make::recognise,
-    npm::recognise,
+    npm::failed,
+    npm::installed,
 ];
 
 /// So many lines after a tool's ending are taken for small talk, such as `exit code: 0` or `done`.

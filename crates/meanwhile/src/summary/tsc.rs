@@ -20,7 +20,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     }
     let last = found.map_or(*last_error, |(index, _)| index.max(*last_error));
     let table = lines[last + 1..].iter().take_while(|line| is_table(line)).count();
-    Some(Finding { last: last + table, kind: Kind::Failed, text: report.line() })
+    Some(Finding::new(last + table, Kind::Failed, &report))
 }
 
 /// Reads `src/a.ts(1,14): error TS2322: …` and `src/a.ts:1:14 - error TS2322: …` into one form.

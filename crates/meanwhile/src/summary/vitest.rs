@@ -1,20 +1,22 @@
 //! `vitest`.
 
 use super::finding::{Finding, Kind};
-use super::lines::{counts, last_that, number_of};
+use super::lines::{begins, counts, last_that, number_of};
 use super::report::Report;
+
+/// What is told when no file was found.
+const SETTINGS: [&str; 3] = ["filter: ", "include: ", "exclude: "];
 
 /// Reads the counts at the end and the failures named above.
 pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let Some((at, tests)) = last_that(lines, |line| block(line, "Tests")) else {
         let (last, _) =
             last_that(lines, |line| line.strip_prefix("No test files found, exiting with code "))?;
-        let rest = lines[last + 1..].iter().take_while(|line| line.is_empty() || is_setting(line)).count();
-        return Some(Finding {
-            last: last + rest,
-            kind: Kind::Failed,
-            text: "no test files found (vitest)".to_owned(),
-        });
+        let rest =
+            lines[last + 1..].iter().take_while(|line| line.is_empty() || begins(line, &SETTINGS)).count();
+        let mut report = Report::new("vitest");
+        report.say("no test files found");
+        return Some(Finding::new(last + rest, Kind::Failed, &report));
     };
     let (_, files) = last_that(&lines[..at], |line| block(line, "Test Files"))?;
     let errors = lines[at..].iter().find_map(|line| block(line, "Errors")).unwrap_or_default();
@@ -41,11 +43,7 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     }
     let bad = number_of(&tests, "failed") + number_of(&files, "failed") + errors > 0;
     let rest = lines[at + 1..].iter().take_while(|line| line.starts_with("  ")).count();
-    Some(Finding {
-        last: at + rest,
-        kind: if bad { Kind::Failed } else { Kind::Passed },
-        text: report.line(),
-    })
+    Some(Finding::of_tests(at + rest, bad, &report))
 }
 
 /// Reads `Tests  1 failed | 2 passed (3)`, which is indented so that the titles end in one column.
@@ -55,8 +53,4 @@ fn block<'a>(line: &'a str, title: &str) -> Option<Vec<(u64, &'a str)>> {
         return Some(Vec::new());
     }
     counts(list.split(" (").next()?, " | ")
-}
-
-fn is_setting(line: &str) -> bool {
-    ["filter: ", "include: ", "exclude: "].iter().any(|start| line.starts_with(start))
 }
