@@ -30,8 +30,8 @@ pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
     let start = lines[..at].iter().rposition(|line| closing(line).is_some()).map_or(0, |index| index + 1);
     let own = &lines[start..at];
     let interrupted = own.iter().any(|line| banner(line, '!') == Some("KeyboardInterrupt"));
-    let after = lines[at + 1..].iter().position(|line| line.starts_with("ERROR: "));
-    let complaint = after.map(|index| at + 1 + index);
+    let next = (at + 1..lines.len()).find(|index| !lines[*index].is_empty());
+    let complaint = next.filter(|index| lines[*index].starts_with("ERROR: "));
 
     let mut report = Report::new("pytest");
     if !counts.iter().any(|(_, word)| !["deselected", "warning", "warnings"].contains(word)) {

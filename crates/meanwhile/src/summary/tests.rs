@@ -91,6 +91,13 @@ fn a_success_that_was_not_the_end_does_not_hide_what_followed() {
     assert_eq!(followed.as_deref(), Some("5 passed, 1 skipped, 1 xfailed (pytest); then: KeyError: 'a'"));
     let followed = joined(&[&pass, b"1\n2\n3\n4\nuploaded\n"]);
     assert_eq!(followed.as_deref(), Some("5 passed, 1 skipped, 1 xfailed (pytest); then: uploaded"));
+    let followed = joined(&[&pass, b"deploying\nERROR: no such host\n"]);
+    assert_eq!(
+        followed.as_deref(),
+        Some("5 passed, 1 skipped, 1 xfailed (pytest); then: ERROR: no such host")
+    );
+    let followed = joined(&[&fixture("nextest_pass"), b"packing\nerror: disk full\n"]);
+    assert_eq!(followed.as_deref(), Some("4 passed, 2 skipped (nextest); then: error: disk full"));
     let followed = joined(&[&fixture("cargo_build_ok"), b"hello\n"]);
     assert_eq!(followed.as_deref(), Some("hello"));
 }
