@@ -41,6 +41,7 @@ mod settings;
 mod slots;
 mod start;
 mod store;
+pub mod summary;
 mod task;
 mod wait;
 

@@ -1,0 +1,158 @@
+//! Ports of real listeners.
+
+use std::io::{BufRead, BufReader};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::*;
+
+/// A child that ends with the test.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+fn ourselves() -> u32 {
+    std::process::id()
+}
+
+fn listener(address: &str) -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind(address).unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+/// A process that holds a socket as its standard input and does nothing.
+fn holder(socket: impl Into<OwnedFd>) -> Ends {
+    Ends(Command::new("sleep").arg("600").stdin(Stdio::from(socket.into())).spawn().unwrap())
+}
+
+/// Waits until these processes and no others hold a port: a child that another test starts has all our
+/// descriptors for a moment.
+fn assert_holders(port: u16, expected: &[u32]) {
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while holders_of_port(port) != expected {
+        assert!(Instant::now() < deadline, "{:?} hold port {port}", holders_of_port(port));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn listeners_are_told_with_their_addresses() {
+    let (_one, narrow) = listener("127.0.0.1:0");
+    let (_two, wide) = listener("0.0.0.0:0");
+    let found = listening_ports(&[ourselves()]);
+    assert!(found.contains(&narrow) && found.contains(&wide), "{found:?}");
+    assert!(found.is_sorted());
+}
+
+#[test]
+fn listeners_on_ipv6_are_told_too() {
+    let Ok(listener) = TcpListener::bind("[::1]:0") else {
+        println!("skipped: there is no IPv6 here");
+        return;
+    };
+    let address = listener.local_addr().unwrap();
+    assert!(listening_ports(&[ourselves()]).contains(&address));
+    assert_holders(address.port(), &[ourselves()]);
+}
+
+#[test]
+fn connections_and_datagrams_are_no_listeners() {
+    let (listener, address) = listener("127.0.0.1:0");
+    let client = TcpStream::connect(address).unwrap();
+    let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (_accepted, _) = listener.accept().unwrap();
+    drop(listener);
+    let found = listening_ports(&[ourselves()]);
+    assert!(!found.contains(&address), "{found:?}");
+    assert!(!found.contains(&client.local_addr().unwrap()), "{found:?}");
+    assert!(!found.contains(&datagrams.local_addr().unwrap()), "{found:?}");
+}
+
+#[test]
+fn a_socket_belongs_to_those_who_hold_it() {
+    let (listener, address) = listener("127.0.0.1:0");
+    let first = holder(listener.try_clone().unwrap());
+    let second = holder(listener);
+    let mut both = [first.0.id(), second.0.id()];
+    both.sort_unstable();
+    assert_eq!(listening_ports(&[first.0.id()]), [address]);
+    assert_eq!(listening_ports(&both), [address]);
+    assert_holders(address.port(), &both);
+    assert!(!listening_ports(&[ourselves()]).contains(&address));
+    drop((first, second));
+    assert_holders(address.port(), &[]);
+}
+
+#[test]
+fn processes_that_are_gone_are_passed_over() {
+    let (listener, address) = listener("127.0.0.1:0");
+    let held = holder(listener);
+    let mut ended = Ends(Command::new("true").stdout(Stdio::piped()).spawn().unwrap());
+    // Its end of the pipe closes when it ends; until it is waited for it is a zombie.
+    let mut out = BufReader::new(ended.0.stdout.take().unwrap());
+    assert_eq!(out.read_line(&mut String::new()).unwrap(), 0);
+    assert_eq!(listening_ports(&[u32::MAX, ended.0.id(), held.0.id()]), [address]);
+    assert_eq!(listening_ports(&[ended.0.id(), u32::MAX, 0]), []);
+    assert_eq!(listening_ports(&[]), []);
+}
+
+#[test]
+#[ignore = "the other side of the test below, run by it in a namespace of its own"]
+fn listens_until_it_is_killed() {
+    let Ok(wanted) = std::env::var("MW_TEST_PORT") else {
+        return;
+    };
+    let (_listener, address) = listener(&format!("0.0.0.0:{wanted}"));
+    println!("\nlistening {}", address.port());
+    _ = std::io::stdin().read_line(&mut String::new());
+}
+
+#[test]
+fn each_process_is_seen_in_its_own_network() {
+    let (_ours, address) = listener("127.0.0.1:0");
+    let port = address.port();
+    let other = "platform::ports_linux::tests::listens_until_it_is_killed";
+    let child = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", other, "--ignored", "--nocapture"])
+        .env("MW_TEST_PORT", port.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = Ends(child.unwrap());
+    let mut out = BufReader::new(child.0.stdout.take().unwrap()).lines();
+    if !out.by_ref().map_while(Result::ok).any(|line| line == format!("listening {port}")) {
+        println!("skipped: a network namespace cannot be made here");
+        return;
+    }
+    let theirs = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    assert_eq!(listening_ports(&[child.0.id()]), [theirs]);
+    let both = listening_ports(&[ourselves(), child.0.id()]);
+    assert!(both.contains(&theirs) && both.contains(&address), "{both:?}");
+    assert_holders(port, &[ourselves()]);
+}
+
+#[test]
+fn rows_are_read_as_the_kernel_writes_them() {
+    let rest = "00000000:00000000 00:00000000 00000000     0        0 4242 1 0000000000000000 100 0 0 10 0";
+    let four = u32::from_ne_bytes([127, 0, 0, 1]);
+    let line = format!("   0: {four:08X}:1F90 00000000:0000 0A {rest}");
+    assert_eq!(row(&line), Some(Row::Listener(4242, "127.0.0.1:8080".parse().unwrap())));
+    let mapped = u32::from_ne_bytes([0, 0, 0xff, 0xff]);
+    let line = format!("1: 0000000000000000{mapped:08X}{four:08X}:1F90 {:032X}:0000 0A {rest}", 0);
+    assert_eq!(row(&line), Some(Row::Listener(4242, "127.0.0.1:8080".parse().unwrap())));
+    assert_eq!(row(&line.replace(" 0A ", " 01 ")), Some(Row::Connection));
+    assert_eq!(row(&line.replace(" 0A ", " 07 ")), Some(Row::Closed));
+    for bad in ["", "0: x:y z 0A", "0: 7F:1F90 0:0 0A 0 0 0 0 0 1", "0: éééé:1F90 0:0 0A 0 0 0 0 0 1"] {
+        assert_eq!(row(bad), None, "{bad}");
+    }
+}

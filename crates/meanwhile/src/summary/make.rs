@@ -1,0 +1,105 @@
+//! `make`: which target failed, and the first error or the last words of what it ran.
+
+use super::finding::{Finding, Kind};
+use super::report::Report;
+
+/// Reads the errors of make itself. What it ran tells more, where another recogniser knows it.
+pub(super) fn recognise(lines: &[&str]) -> Option<Finding> {
+    let complaints: Vec<(usize, Complaint<'_>)> =
+        lines.iter().enumerate().filter_map(|(index, line)| Some((index, complaint(line)?))).collect();
+    let (last, _) = *complaints.last()?;
+    let mut report = Report::new("make");
+    let failures = failures(&complaints);
+    match failures.as_slice() {
+        [] => report.say(complaints.first()?.1.said.trim_end_matches("  Stop.").trim_end_matches('.')),
+        [(_, failure)] => report.say(format!("target {} failed ({})", failure.target, failure.how())),
+        several => {
+            report.say(format!("{} targets failed", several.len()));
+            for (_, failure) in several {
+                report.name(format!("{} ({})", failure.target, failure.how()));
+            }
+        }
+    }
+    if let Some((at, _)) = failures.last() {
+        let before = &lines[..*at];
+        for error in before.iter().filter(|line| is_error(line)) {
+            report.name(*error);
+        }
+        if !before.iter().any(|line| is_error(line)) {
+            report.name(last_words(before).unwrap_or_default());
+        }
+    }
+    let rest = lines[last + 1..].iter().take_while(|line| program(line).is_some()).count();
+    Some(Finding::new(last + rest, Kind::RunnerOfOthers, &report))
+}
+
+/// A line with three stars.
+#[derive(Clone, Copy)]
+struct Complaint<'a> {
+    /// How deep the make that says it is nested.
+    level: u32,
+    said: &'a str,
+}
+
+/// A target whose commands failed.
+struct Failure<'a> {
+    place: &'a str,
+    target: &'a str,
+    ending: &'a str,
+}
+
+impl Failure<'_> {
+    fn how(&self) -> String {
+        format!("{} at {}", self.ending, self.place)
+    }
+}
+
+/// Returns the failures that are not merely those of a nested make told again by the one around it.
+fn failures<'a>(complaints: &[(usize, Complaint<'a>)]) -> Vec<(usize, Failure<'a>)> {
+    let mut found = Vec::new();
+    let mut before = 0;
+    for (index, complaint) in complaints {
+        let is_own = complaint.level >= before;
+        before = complaint.level;
+        found.extend(failure(complaint.said).filter(|_| is_own).map(|failure| (*index, failure)));
+    }
+    found
+}
+
+/// Splits `make: …` or `make[1]: …` into level and text.
+fn program(line: &str) -> Option<(u32, &str)> {
+    let rest = line.strip_prefix('g').unwrap_or(line).strip_prefix("make")?;
+    let (level, rest) = match rest.strip_prefix('[') {
+        Some(rest) => rest.split_once(']').and_then(|(level, rest)| Some((level.parse().ok()?, rest)))?,
+        None => (0, rest),
+    };
+    Some((level, rest.strip_prefix(": ")?))
+}
+
+/// Returns what follows the three stars; an error in a makefile is told with its place.
+fn complaint(line: &str) -> Option<Complaint<'_>> {
+    if let Some((level, said)) = program(line) {
+        return Some(Complaint { level, said: said.strip_prefix("*** ")? });
+    }
+    let (place, _) = line.split_once(": *** ")?;
+    let (_, number) = place.rsplit_once(':')?;
+    let is_place = number.parse::<u32>().is_ok() && line.ends_with("  Stop.");
+    is_place.then_some(Complaint { level: 0, said: line })
+}
+
+/// Reads `[Makefile:4: fail] Error 1`.
+fn failure(said: &str) -> Option<Failure<'_>> {
+    let (inside, ending) = said.strip_prefix('[')?.split_once("] ")?;
+    let (place, target) = inside.split_once(": ")?;
+    Some(Failure { place, target, ending })
+}
+
+/// Says whether a line is an error of a compiler or linker.
+fn is_error(line: &str) -> bool {
+    [": error: ", ": fatal error: ", ": undefined reference to "].iter().any(|mark| line.contains(mark))
+}
+
+/// Returns the last line that is not make's own.
+fn last_words<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    lines.iter().rev().copied().find(|line| !line.trim().is_empty() && program(line).is_none())
+}

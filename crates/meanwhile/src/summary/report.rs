@@ -1,0 +1,122 @@
+//! The shape all summaries share: `3 failed, 120 passed: first name, second name +1 more (runner)`.
+
+/// Most characters of a summary.
+pub(super) const MOST_CHARS: usize = 200;
+/// Most names that are spelled out.
+const MOST_NAMES: usize = 3;
+
+/// Counts, then names, then who says so.
+#[derive(Debug)]
+pub(super) struct Report {
+    runner: &'static str,
+    counts: Vec<String>,
+    names: Vec<String>,
+}
+
+impl Report {
+    pub(super) fn new(runner: &'static str) -> Self {
+        Self { runner, counts: Vec::new(), names: Vec::new() }
+    }
+
+    /// Adds `12 passed`, unless there are none.
+    pub(super) fn count(&mut self, number: u64, word: &str) {
+        if number > 0 {
+            self.counts.push(format!("{number} {word}"));
+        }
+    }
+
+    /// Adds `1 error` or `2 errors`, unless there are none.
+    pub(super) fn count_things(&mut self, number: u64, thing: &str) {
+        self.count(number, &plural(number, thing));
+    }
+
+    /// Adds words that are no count.
+    pub(super) fn say(&mut self, words: impl Into<String>) {
+        self.counts.push(words.into());
+    }
+
+    /// Adds a name of what went wrong, once.
+    pub(super) fn name(&mut self, name: impl Into<String>) {
+        let name = name.into();
+        if !name.is_empty() && !self.names.contains(&name) {
+            self.names.push(name);
+        }
+    }
+
+    /// Writes it out. Names are cut before counts and runner are.
+    pub(super) fn line(&self) -> String {
+        let counts = self.counts.join(", ");
+        let runner = format!(" ({})", self.runner);
+        let mut names = self.names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+        if self.names.len() > MOST_NAMES {
+            names.push_str(&format!(" +{} more", self.names.len() - MOST_NAMES));
+        }
+        let between = if counts.is_empty() || names.is_empty() { "" } else { ": " };
+        let used = [&counts, between, &runner].map(|part| part.chars().count()).iter().sum();
+        format!("{counts}{between}{}{runner}", shorten(&names, MOST_CHARS.saturating_sub(used)))
+    }
+}
+
+/// Returns a word for one thing or for many.
+pub(super) fn plural(number: u64, thing: &str) -> String {
+    if number == 1 { thing.to_owned() } else { format!("{thing}s") }
+}
+
+/// Cuts a text to a number of characters; the last one shows that it was cut.
+pub(super) fn shorten(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Makes one line of a text: no control or invisible formatting characters, single spaces.
+pub(super) fn one_line(text: &str) -> String {
+    let visible: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .filter(|c| !c.is_control() && !is_invisible(*c))
+        .collect();
+    visible.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Characters that only steer layout; some of them make text read differently from what it is.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_come_first_and_who_says_so_last() {
+        let mut report = Report::new("pytest");
+        report.count(4, "failed");
+        report.count(0, "skipped");
+        report.count_things(1, "error");
+        for name in ["a", "b", "b", "c", "d"] {
+            report.name(name);
+        }
+        assert_eq!(report.line(), "4 failed, 1 error: a, b, c +1 more (pytest)");
+    }
+
+    #[test]
+    fn long_names_never_push_out_the_runner() {
+        let mut report = Report::new("jest");
+        report.count(1, "failed");
+        report.name("ü".repeat(500));
+        let line = report.line();
+        assert_eq!(line.chars().count(), MOST_CHARS);
+        assert!(line.ends_with("ü… (jest)"), "{line}");
+    }
+
+    #[test]
+    fn a_line_has_no_characters_that_hide() {
+        assert_eq!(one_line(" a\tb\u{7}\u{2028}c\u{202e}  d\u{200b} "), "a b c d");
+        assert_eq!(shorten("ééééé", 4), "ééé…");
+        assert_eq!(shorten("ab   cd", 5), "ab…");
+        assert_eq!(shorten("abc", 3), "abc");
+    }
+}

@@ -1,0 +1,75 @@
+//! Chooses among what the recognisers found.
+
+use super::finding::{Finding, Kind};
+use super::lines::clean;
+use super::report::{MOST_CHARS, one_line, shorten};
+use super::{cargo_build, cargo_test, go_test, jest, make, nextest, npm, pytest, tsc, vitest};
+
+/// Reads the ending of one tool out of clean lines.
+type Recogniser = fn(&[&str]) -> Option<Finding>;
+
+const RECOGNISERS: [Recogniser; 12] = [
+    nextest::recognise,
+    cargo_test::recognise,
+    cargo_build::failed,
+    cargo_build::finished,
+    pytest::recognise,
+    jest::recognise,
+    vitest::recognise,
+    go_test::recognise,
+    tsc::recognise,
+    make::recognise,
+    npm::failed,
+    npm::installed,
+];
+
+/// So many lines after a tool's ending are taken for small talk, such as `exit code: 0` or `done`.
+const SMALL_TALK: usize = 3;
+/// Words that no small talk has.
+const TROUBLE: [&str; 8] =
+    ["error", "fail", "fatal", "panic", "traceback", "exception", "not found", "permission denied"];
+
+/// Says in one line how a task ended, from the end of its output.
+///
+/// Known tools give counts and the first names of what failed, with the tool in parentheses at the end:
+/// `3 failed, 120 passed: tests/test_x.py::test_y (pytest)`. Several tools in one output are told one after the
+/// other, failures first. Lines that come after them and look like more than small talk are told by the last of
+/// them: `120 passed (pytest); then: cp: no space left on device`. Any other output is told by its last
+/// non-blank line; there is no summary only where there is no such line.
+///
+/// The result has at most 200 characters, no control characters and no line breaks, and ends in `…` where it was
+/// cut. Bytes that are no UTF-8 show as U+FFFD. It takes any bytes and never panics.
+#[must_use]
+pub fn summarize(tail: &[u8]) -> Option<String> {
+    let text = clean(tail);
+    let lines: Vec<&str> = text.lines().collect();
+    let told = told_by_tools(&lines).or_else(|| last_line(&lines))?;
+    Some(shorten(&one_line(&told), MOST_CHARS))
+}
+
+fn told_by_tools(lines: &[&str]) -> Option<String> {
+    let mut found: Vec<Finding> = RECOGNISERS.iter().filter_map(|recognise| recognise(lines)).collect();
+    found.retain(|finding| finding.kind != Kind::Finished || last_line(&lines[finding.last + 1..]).is_none());
+    let last = found.iter().map(|finding| finding.last).max()?;
+    if found.iter().any(|finding| finding.kind == Kind::Failed) {
+        found.retain(|finding| finding.kind != Kind::RunnerOfOthers);
+    }
+    found.sort_by_key(|finding| (matches!(finding.kind, Kind::Passed | Kind::Finished), finding.last));
+    let mut told: Vec<String> = found.into_iter().map(|finding| finding.text).collect();
+    told.extend(what_followed(&lines[last + 1..]).map(|line| format!("then: {line}")));
+    Some(told.join("; "))
+}
+
+/// Returns the last line of what came after the tools, when it is more than small talk.
+fn what_followed(rest: &[&str]) -> Option<String> {
+    let is_trouble = |line: &str| {
+        let line = line.to_lowercase();
+        TROUBLE.iter().any(|word| line.contains(word))
+    };
+    let said = rest.iter().filter(|line| !line.trim().is_empty()).count();
+    (said > SMALL_TALK || rest.iter().any(|line| is_trouble(line))).then(|| last_line(rest)).flatten()
+}
+
+fn last_line(lines: &[&str]) -> Option<String> {
+    lines.iter().rev().map(|line| one_line(line)).find(|line| !line.is_empty())
+}
