@@ -2,8 +2,9 @@
 
 use std::env;
 use std::io::IsTerminal;
+use std::sync::Mutex;
 
-use meanwhile::{Runtime, Scope};
+use meanwhile::{Runtime, Scope, Supervisor};
 
 use crate::config::Config;
 use crate::error::CommandError;
@@ -16,10 +17,12 @@ pub(crate) struct Context {
     pub(crate) config: Config,
     pub(crate) session: Option<String>,
     pub(crate) json: bool,
+    /// A supervisor that was summoned before anything else was known.
+    early: Mutex<Option<Supervisor>>,
 }
 
 impl Context {
-    pub(crate) fn load(json: bool) -> Result<Self, CommandError> {
+    pub(crate) fn load(json: bool, early: Option<Supervisor>) -> Result<Self, CommandError> {
         let session = match env::var("MEANWHILE_SESSION") {
             Ok(session) if session.is_empty() => None,
             Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
@@ -40,7 +43,7 @@ impl Context {
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
             meanwhile::arm_fail_point(&name);
         }
-        Ok(Self { config: Config::load()?, session, json })
+        Ok(Self { config: Config::load()?, session, json, early: Mutex::new(early) })
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
@@ -51,7 +54,11 @@ impl Context {
     pub(crate) fn passing_runtime(&self) -> Result<Runtime, CommandError> {
         let mut settings = self.config.settings.clone();
         settings.programs.starter_exits = true;
-        Ok(Runtime::open(settings)?)
+        let runtime = Runtime::open(settings)?;
+        if let Some(supervisor) = self.early.lock().ok().and_then(|mut early| early.take()) {
+            runtime.use_supervisor(supervisor);
+        }
+        Ok(runtime)
     }
 
     /// Whose tasks this command may see.

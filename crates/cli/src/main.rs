@@ -12,6 +12,7 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::Parser;
+use meanwhile::Supervisor;
 
 use crate::commands::Command;
 use crate::context::Context;
@@ -35,6 +36,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    let early = summon_early();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return refuse(&error),
@@ -42,7 +44,7 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let done = match arguments.command {
         Command::Config(config) if config.wants_default() => config.print_default(json),
-        command => Context::load(json).and_then(|context| command.run(&context)),
+        command => Context::load(json, early).and_then(|context| command.run(&context)),
     };
     match done {
         Ok(code) => ExitCode::from(code),
@@ -53,6 +55,16 @@ fn main() -> ExitCode {
             ExitCode::from(error.exit)
         }
     }
+}
+
+/// Starts the supervisor of `mw start` before the arguments are even read: it gets ready on another core
+/// meanwhile. If nothing is started after all, it goes away by itself.
+fn summon_early() -> Option<Supervisor> {
+    let mut words = std::env::args_os().skip(1);
+    let starts = words.next().is_some_and(|word| word == "start")
+        && words.all(|word| word != "--help" && word != "-h");
+    // What fails here fails again where it can be told.
+    starts.then(config::early_programs).flatten().and_then(|programs| Supervisor::summon(&programs).ok())
 }
 
 /// Bad arguments, in the same shape as every other error; help and version are no errors.

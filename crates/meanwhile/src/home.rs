@@ -152,6 +152,11 @@ impl Home {
         })
     }
 
+    /// Opens a task's directory.
+    pub(crate) fn open_task(&self, id: &TaskId) -> Result<File> {
+        File::open(self.task(id)).map_err(Error::io("cannot open the task directory"))
+    }
+
     /// Removes a task's directory.
     pub(crate) fn remove_task(&self, id: &TaskId) {
         let _ = fs::remove_dir_all(self.task(id));
@@ -162,7 +167,7 @@ impl Home {
         let path = self.task(id);
         let directory = File::open(&path)?;
         directory.lock()?;
-        Ok(StartHold { _directory: directory })
+        Ok(StartHold { directory })
     }
 
     /// Tells whether somebody is just starting this task.
@@ -243,7 +248,13 @@ impl Home {
 
 /// A task directory held by the one who starts the task.
 pub(crate) struct StartHold {
-    _directory: File,
+    directory: File,
+}
+
+impl StartHold {
+    pub(crate) const fn directory(&self) -> &File {
+        &self.directory
+    }
 }
 
 fn is_locked(file: &File) -> bool {

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 use std::fs;
 
-use mw_model::wire::RUNS_DIR;
-use mw_model::{RunOrigin, TaskId, TaskSpec, TaskState};
+use mw_model::wire::{JournalEntry, JournalLine, RUNS_DIR};
+use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp, next_state};
 
 use crate::bell;
 use crate::error::{Error, Result};
@@ -107,14 +107,40 @@ pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> 
     Ok(())
 }
 
-/// Adds a task; one that was begun gets the state from which reconciling goes on.
-fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<Task> {
+/// Reads a task that runs under a supervisor; nothing when it does not, or when that is not certain.
+pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
+    let supervised = home.is_supervised(id);
+    let (mut task, journal) = not_begun(home, &home.spec(id).ok()?);
+    let run = task.state.run();
+    if !supervised || home.result(id, run).is_some() {
+        return None;
+    }
+    let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
+    apply(&Event::Reserved { since: Timestamp::default() })?;
+    for line in journal.into_iter().filter(|line| line.run == run) {
+        match line.entry {
+            JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
+            JournalEntry::KillRequested { by, signal } => apply(&Event::KillRequested { by, signal })?,
+            _ => {}
+        }
+    }
+    task.state.process().is_some().then_some(task)
+}
+
+/// Reads a task as it was before its present run began, and its journal.
+fn not_begun(home: &Home, spec: &TaskSpec) -> (Task, Vec<JournalLine>) {
     let journal = home.journal(&spec.id);
     let earlier =
         fs::read_dir(home.task(&spec.id).join(RUNS_DIR)).map_or(0, |runs| runs.flatten().count() as u32);
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
     let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
-    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
+    (new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id)), journal)
+}
+
+/// Adds a task; one that was begun gets the state from which reconciling goes on.
+fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<Task> {
+    let (mut task, journal) = not_begun(home, spec);
+    let run = task.state.run();
     task.number = transaction.take_number(&spec.session, spec.number)?;
     let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
     if begun {

@@ -52,7 +52,7 @@ impl Runtime {
         for (id, asked) in asked {
             receipts.push(self.receipt(id, asked?, request)?);
         }
-        if self.store()?.any_waiting()? {
+        if self.home.waiting_flag().is_set() {
             self.pump_queue();
         }
         Ok(receipts)
@@ -99,7 +99,6 @@ impl Runtime {
             let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
             let _ = line.set_patience(Some(grace + ANSWER_PATIENCE));
             if let Ok(ControlReply::Killed { receipt }) = line.reply() {
-                self.reconcile_task(id)?;
                 return Ok(receipt);
             }
             // The supervisor was killed meanwhile; its stand-in is asked again.

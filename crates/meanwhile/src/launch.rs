@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, IoSlice};
 use std::mem::MaybeUninit;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
-use crate::settings::Settings;
+use crate::settings::{Programs, Settings};
 
 /// What a supervisor is summoned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,35 +38,44 @@ impl Purpose {
     }
 }
 
-/// A supervisor process that waits for its message. Dropped without one, it goes away by itself.
-pub(crate) struct Supervisor {
+/// A supervisor process that waits to be told what to do. Dropped before that, it goes away by itself.
+pub struct Supervisor {
     process: Child,
-    /// Where it waits for its message.
-    line: Option<UnixStream>,
+    /// Where it waits.
+    line: UnixStream,
     /// Whether the process stays as the guardian, so that it is not to be waited for.
     stays: bool,
 }
 
 impl Supervisor {
-    /// Starts the program for a run in a directory. This may be done before it is known that it will
-    /// be needed: it gets ready on another core while the task is written down.
-    pub(crate) fn summon(settings: &Settings, purpose: Purpose, directory: &Path, run: u32) -> Result<Self> {
-        let path = &settings.programs.supervisor;
-        let stays = settings.programs.starter_exits;
-        let directory = File::open(directory).map_err(Error::io("cannot open the task directory"))?;
-        // A socket, because slots are passed on through it.
+    /// Starts one for the first run of a task that is about to be asked for: it gets ready on another core
+    /// while the task is written down.
+    ///
+    /// # Errors
+    /// When the program cannot be executed.
+    pub fn summon(programs: &Programs) -> Result<Self> {
+        Self::summon_for(programs, Purpose::Spawn, 1)
+    }
+
+    pub(crate) fn summon_for(programs: &Programs, purpose: Purpose, run: u32) -> Result<Self> {
+        let path = &programs.supervisor;
+        let stays = programs.starter_exits;
+        // A socket, because descriptors are passed on through it.
         let (line, stdin) = UnixStream::pair().map_err(Error::io("cannot make a socket"))?;
-        // The directory itself is handed over, in place of standard error: its name may change at any
-        // moment, and setting a working directory would cost the fast way of starting a process.
         let process = Command::new(path)
             .args([purpose.word(), &run.to_string()])
             .args(stays.then_some("stay"))
             .stdin(Stdio::from(OwnedFd::from(stdin)))
             .stdout(Stdio::piped())
-            .stderr(Stdio::from(directory))
+            .stderr(Stdio::null())
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
-        Ok(Self { process, line: Some(line), stays })
+        Ok(Self { process, line, stays })
+    }
+
+    /// Sends it to the task's directory, where it gets ready. That it is gone shows in its missing answer.
+    pub(crate) fn send_to(&self, directory: &File) {
+        let _ = send(&self.line, b"d", &[directory.as_fd()]);
     }
 
     /// Gives it its task and the slots that go with it; returns the process it started.
@@ -79,18 +89,12 @@ impl Supervisor {
             message: format!("the supervisor {what}"),
         };
         let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
-        // A supervisor that is gone shows in its missing answer.
-        if let Some(line) = self.line.take() {
-            let _ = send(&line, &text, slots);
-        }
+        let _ = send(&self.line, &text, slots);
+        let _ = self.line.shutdown(Shutdown::Write);
         fail_point("start-message-sent");
         let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
         let mut line = String::new();
-        let read = BufReader::new(stdout).read_line(&mut line);
-        if !self.stays {
-            let _ = self.process.wait();
-        }
-        if read.unwrap_or(0) == 0 {
+        if BufReader::new(stdout).read_line(&mut line).unwrap_or(0) == 0 {
             return Err(Error::Unanswered);
         }
         match serde_json::from_str(&line) {
@@ -103,8 +107,9 @@ impl Supervisor {
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // Without a message it goes away; with one it is no longer ours.
-        if self.line.take().is_some() || !self.stays {
+        // With a message it is no longer ours, without one it goes away at the end of its input.
+        let _ = self.line.shutdown(Shutdown::Write);
+        if !self.stays {
             let _ = self.process.wait();
         }
     }

@@ -51,6 +51,7 @@ pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point};
 pub use home::Home;
 pub use kill::KillRequest;
+pub use launch::Supervisor;
 pub use mw_model as model;
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,

@@ -38,29 +38,46 @@ impl Runtime {
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
         let now = self.clock.now();
         let mut picked = Picked::default();
-        let mut skipped = 0;
+        let mut passed = 0;
         loop {
-            let waiting = transaction.waiting_in(session, skipped, BATCH)?;
+            let slots = self.take_slots(session)?;
+            // Whoever had them has ended. That comes first in the stream of events, and others may have
+            // waited for it.
+            if slots.is_some() && self.record_endings(transaction)? {
+                passed = 0;
+            }
+            let next = self.next_to_run(transaction, session, &mut passed, &mut picked)?;
+            let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(picked) };
+            transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
+            picked.to_launch.push(Granted { task, slots });
+        }
+    }
+
+    /// Returns the first waiting task that may run, ending those on the way that never will. `passed` counts
+    /// those that go on waiting.
+    fn next_to_run(
+        &self,
+        transaction: &Transaction<'_>,
+        session: &str,
+        passed: &mut u32,
+        picked: &mut Picked,
+    ) -> Result<Option<Task>> {
+        let now = self.clock.now();
+        loop {
+            let waiting = transaction.waiting_in(session, *passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
             for mut task in waiting {
                 match verdict(transaction, &task, now)? {
-                    Verdict::Wait => skipped += 1,
+                    Verdict::Run => return Ok(Some(task)),
+                    Verdict::Wait => *passed += 1,
                     Verdict::End(cause) => {
                         end_unsupervised(&self.home, transaction, &mut task, cause, now)?;
                         picked.any_ended = true;
                     }
-                    Verdict::Run => {
-                        let Some(slots) = self.take_slots(session)? else { return Ok(picked) };
-                        // Whoever had them has ended; that comes first in the stream of events.
-                        self.record_endings(transaction)?;
-                        let event = Event::Reserved { since: now };
-                        transaction.apply(&mut task, &event, now, Change::default())?;
-                        picked.to_launch.push(Granted { task, slots });
-                    }
                 }
             }
             if last {
-                return Ok(picked);
+                return Ok(None);
             }
         }
     }

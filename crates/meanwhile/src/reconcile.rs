@@ -245,17 +245,19 @@ impl Runtime {
         Ok(changed)
     }
 
-    /// Records every ending that is on disk, in the order in which the tasks came.
-    pub(crate) fn record_endings(&self, transaction: &Transaction<'_>) -> Result<()> {
+    /// Records every ending that is on disk, in the order in which the tasks came; returns whether there were
+    /// any.
+    pub(crate) fn record_endings(&self, transaction: &Transaction<'_>) -> Result<bool> {
+        let mut any = false;
         for mut task in transaction.unsettled()? {
-            if task.state.process().is_some() || matches!(task.state, TaskState::Starting { .. }) {
+            if !matches!(task.state, TaskState::Ended { .. }) {
                 let findings = self.look_at(&task);
                 if findings.record.is_some() {
-                    self.apply_findings(transaction, &mut task, &findings)?;
+                    any |= self.apply_findings(transaction, &mut task, &findings)?;
                 }
             }
         }
-        Ok(())
+        Ok(any)
     }
 
     /// The task runs, or ran, and nobody supervises it: starts an adopter, or records it as lost.
@@ -274,11 +276,12 @@ impl Runtime {
         let launch = Launch::Adopt { process, started_at };
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, launch);
-            let directory = self.home.task(&task.id);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
             let slots = self.take_slots(&spec.session)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-            Supervisor::summon(&self.settings, Purpose::Adopt, &directory, run)?.hand_over(&message, &slots)
+            let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
+            supervisor.send_to(&self.home.open_task(&task.id)?);
+            supervisor.hand_over(&message, &slots)
         });
         match adopted {
             Ok(_) => {

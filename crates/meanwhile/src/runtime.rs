@@ -1,6 +1,6 @@
 //! The facade: one home, opened. What front ends call.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use crate::control::Line;
 use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
+use crate::launch::Supervisor;
 use crate::output::{From, ReadRequest};
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
@@ -28,6 +29,8 @@ pub struct Runtime {
     /// What takes its place when the disk is full.
     copy: OnceCell<Store>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// A supervisor for the next start, if one was summoned early.
+    pub(crate) ready: Cell<Option<Supervisor>>,
 }
 
 impl Runtime {
@@ -46,7 +49,14 @@ impl Runtime {
     /// As [`Runtime::open`].
     pub fn open_with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self> {
         let home = Home::open(&settings.home)?;
-        Ok(Self { settings, home, store: OnceCell::new(), copy: OnceCell::new(), clock })
+        Ok(Self {
+            settings,
+            home,
+            store: OnceCell::new(),
+            copy: OnceCell::new(),
+            clock,
+            ready: Cell::new(None),
+        })
     }
 
     /// Returns the database, with every task that was written down so far.
@@ -104,6 +114,12 @@ impl Runtime {
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        // A whole id needs no looking up where nothing is hidden.
+        if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
+            && self.home.has_spec(&id)
+        {
+            return Ok(id);
+        }
         let mut found = self.store()?.resolve(handle, scope)?;
         match found.len() {
             0 => Err(Error::NotFound(handle.to_owned())),

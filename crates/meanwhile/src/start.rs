@@ -32,6 +32,11 @@ pub struct Started {
 }
 
 impl Runtime {
+    /// Takes a supervisor that was summoned early, for the next start.
+    pub fn use_supervisor(&self, supervisor: Supervisor) {
+        self.ready.set(Some(supervisor));
+    }
+
     /// Starts a task and returns at once.
     ///
     /// When this returns, the task is written down and its first process executed, or it waits in the
@@ -88,8 +93,12 @@ impl Runtime {
         hold: StartHold,
         slots: Slots,
     ) -> Result<Task> {
-        // Gets ready while the task is written down; goes away by itself when it is not needed.
-        let supervisor = Supervisor::summon(&self.settings, Purpose::Spawn, &self.home.task(id), 1)?;
+        // Gets ready while the task is written down.
+        let supervisor = match self.ready.take() {
+            Some(supervisor) => supervisor,
+            None => Supervisor::summon(&self.settings.programs)?,
+        };
+        supervisor.send_to(hold.directory());
         let (spec, mut task) = self.write_down(request, id)?;
         let since = spec.created_at;
         task.set_state(
@@ -326,12 +335,12 @@ impl Runtime {
         let message = launch::spawn_message(&self.settings, spec)?;
         let supervisor = match ready {
             Some(supervisor) => supervisor,
-            None => Supervisor::summon(
-                &self.settings,
-                Purpose::Spawn,
-                &self.home.task(&task.id),
-                task.state.run(),
-            )?,
+            None => {
+                let run = task.state.run();
+                let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Spawn, run)?;
+                supervisor.send_to(&self.home.open_task(&task.id)?);
+                supervisor
+            }
         };
         supervisor.hand_over(&message, &slots.descriptors())
     }

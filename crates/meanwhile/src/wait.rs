@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::bell::Bell;
 use crate::control::Line;
 use crate::error::{Error, Result};
+use crate::index;
 use crate::output::{From, ReadRequest, last_write_us};
 use crate::runtime::Runtime;
 use crate::task::Task;
@@ -115,7 +116,7 @@ impl Runtime {
         let mut bell = None;
         let mut watched = Vec::new();
         for id in &request.tasks {
-            let task = self.stored(id)?;
+            let task = self.glance(id)?;
             watched.push(Watched {
                 task,
                 line: None,
@@ -216,9 +217,16 @@ impl Runtime {
                 return Ok(false);
             }
         }
-        let id = one.task.id.clone();
-        one.task = self.current(&id)?;
+        one.task = self.glance(&one.task.id)?;
         Ok(one.task.status.is_terminal())
+    }
+
+    /// Returns a task as it is: one that runs from its directory alone, others from the database.
+    fn glance(&self, id: &TaskId) -> Result<Task> {
+        match index::running_task(&self.home, id) {
+            Some(task) => Ok(task),
+            None => self.current(id),
+        }
     }
 
     fn call(&self, one: &mut Watched, condition: &Condition) {

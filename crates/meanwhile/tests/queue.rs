@@ -67,7 +67,7 @@ fn take(world: &mut World, step: &Step) {
 proptest! {
     // A case runs dozens of processes, so there are few, and a counterexample is made smaller only a little.
     #![proptest_config(ProptestConfig {
-        cases: 12,
+        cases: 16,
         max_shrink_iters: 24,
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -1,13 +1,11 @@
 //! From a command line and one message on stdin to a supervised command: who forks whom.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::OpenOptions;
 use std::io::{self, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
 
 use mw_model::RawText;
 use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, START_VERSION, StartMessage};
@@ -15,7 +13,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-use crate::cgroup::Cgroup;
+use crate::cgroup::{self, Cgroup};
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
@@ -83,6 +81,7 @@ pub(crate) struct Run {
     pub(crate) files: Files,
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
+    pub(crate) boot_id: String,
     /// Locks that say that this task runs. Guardian and supervisor have the same.
     slots: Vec<OwnedFd>,
 }
@@ -103,13 +102,14 @@ impl Run {
     }
 }
 
-/// The supervisor's `main`. Returns in the first of its processes only.
+/// The supervisor's `main`; returns what the process ends with. Returns in the first of its processes only.
 #[must_use]
-pub fn run() -> ExitCode {
+pub fn run() -> i32 {
     sys::close_inherited();
+    sys::ignore_broken_pipes();
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
-        return ExitCode::FAILURE;
+        return 1;
     };
     // A session of its own: hosts kill the group, or everything on their terminal, when they end.
     let _ = rustix::process::setsid();
@@ -118,33 +118,33 @@ pub fn run() -> ExitCode {
         sys::exit_at_once(0)
     }
     match sys::fork() {
-        Ok(Fork::Parent(_)) => ExitCode::SUCCESS,
+        Ok(Fork::Parent(_)) => 0,
         Ok(Fork::Child) => {
             guard(&address);
             sys::exit_at_once(0)
         }
         Err(error) => {
             Refusal::system("cannot fork", &error).answer();
-            ExitCode::FAILURE
+            1
         }
     }
 }
 
 /// P1: sets everything up, forks the supervisor and sleeps until it is needed.
 fn guard(address: &Address) {
-    let prepared = prepare(address);
+    let Some(directory) = receive_directory() else { return };
+    let prepared = prepare(address, &directory);
     let Some(message) = read_message() else { return };
     let run = message.and_then(|(message, slots)| {
-        let (board, prepared) = prepared?;
+        let Ready { board, prepared, events, group, boot_id } = prepared?;
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
-        let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
         let cgroup = match address.purpose {
-            Purpose::Spawn => Cgroup::make(&message.task),
+            Purpose::Spawn => group.and_then(|group| Cgroup::make(&group, &message.task)),
             Purpose::Adopt => find_cgroup(address.run),
         };
-        Ok(Run { number: address.run, message, board, files, events, cgroup, slots })
+        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, slots })
     });
     let run = match run {
         Ok(run) => run,
@@ -158,9 +158,19 @@ fn guard(address: &Address) {
     }
 }
 
+/// What does not depend on the message.
+struct Ready {
+    board: Board,
+    prepared: Prepared,
+    events: ChildEvents,
+    /// Where to make a control group.
+    group: Option<PathBuf>,
+    boot_id: String,
+}
+
 /// Makes ready what does not depend on the message, while that is still being written.
-fn prepare(address: &Address) -> Result<(Board, Prepared), Refusal> {
-    enter_directory().map_err(|error| Refusal::system("task directory", &error))?;
+fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
+    rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     sys::become_subreaper();
     let journal = take_lock()?;
@@ -169,18 +179,13 @@ fn prepare(address: &Address) -> Result<(Board, Prepared), Refusal> {
     }
     fail_point("supervisor-locked");
     let board = Board::new().map_err(|error| Refusal::system("shared page", &error))?;
-    let prepared = match address.purpose {
-        Purpose::Spawn => Prepared::for_spawn(journal, board),
-        Purpose::Adopt => Prepared::for_adoption(journal, board),
+    let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
+    let (prepared, group) = match address.purpose {
+        Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
+        Purpose::Adopt => (Prepared::for_adoption(journal, board), None),
     };
-    Ok((board, prepared.map_err(|error| Refusal::system("task files", &error))?))
-}
-
-/// The starter hands over the task's directory in place of standard error.
-fn enter_directory() -> io::Result<()> {
-    rustix::process::fchdir(rustix::stdio::stderr())?;
-    let null = OpenOptions::new().write(true).open("/dev/null")?;
-    Ok(rustix::stdio::dup2_stderr(&null)?)
+    let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
+    Ok(Ready { board, prepared, events, group, boot_id: sys::boot_id() })
 }
 
 /// A command is executed once per run, even if two starters mean it.
@@ -218,33 +223,47 @@ fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     }))
 }
 
+/// Takes the task's directory, which comes first; nothing when the start was called off.
+fn receive_directory() -> Option<OwnedFd> {
+    let (_, mut descriptors) = receive_some(&mut [0]).ok()?;
+    descriptors.pop()
+}
+
 /// Takes bytes and descriptors from standard input, to its end.
 fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let (mut text, mut slots) = (Vec::new(), Vec::new());
-    let mut part = [0; 8 << 10];
+    let mut part = [0; 2 << 10];
+    loop {
+        let (got, descriptors) = receive_some(&mut part)?;
+        if got == 0 {
+            return Ok((text, slots));
+        }
+        text.extend_from_slice(&part[..got]);
+        slots.extend(descriptors);
+    }
+}
+
+fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let mut parts = [IoSliceMut::new(&mut part)];
-        let got = match recvmsg(rustix::stdio::stdin(), &mut parts, &mut ancillary, RecvFlags::empty()) {
+        let parts = &mut [IoSliceMut::new(part)];
+        let got = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {
             Err(Errno::INTR) => continue,
             other => other?.bytes,
         };
+        let mut descriptors = Vec::new();
         for message in ancillary.drain() {
-            if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-                slots.extend(descriptors);
+            if let RecvAncillaryMessage::ScmRights(passed) = message {
+                descriptors.extend(passed);
             }
         }
-        if got == 0 {
-            break;
+        // They are ours, not the command's.
+        for descriptor in &descriptors {
+            rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
         }
-        text.extend_from_slice(&part[..got]);
+        return Ok((got, descriptors));
     }
-    // They are ours, not the command's.
-    for slot in &slots {
-        rustix::io::fcntl_setfd(slot, FdFlags::CLOEXEC)?;
-    }
-    Ok((text, slots))
 }
 
 /// The group that an earlier supervisor made for this run.

@@ -19,9 +19,9 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group for a task below our own. Nothing where that is not ours to divide.
-    pub(crate) fn make(task: &str) -> Option<Self> {
-        let path = base_group()?.join(format!("{PREFIX}{task}"));
+    /// Makes a group for a task below another. Nothing where that is not ours to divide.
+    pub(crate) fn make(base: &Path, task: &str) -> Option<Self> {
+        let path = base.join(format!("{PREFIX}{task}"));
         fs::create_dir(&path).ok()?;
         match File::open(&path) {
             Ok(directory) => Some(Self { path, directory }),
@@ -67,7 +67,7 @@ impl AsFd for Cgroup {
 ///
 /// A supervisor that was started from inside a task is in that task's group; it leaves it, so that the
 /// end of the one is not the end of the other.
-fn base_group() -> Option<PathBuf> {
+pub(crate) fn base_group() -> Option<PathBuf> {
     let own = own_group()?;
     let is_a_tasks =
         own.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(PREFIX.as_bytes()));

@@ -26,12 +26,23 @@ pub(crate) struct Files {
     pub(crate) stderr: OutputPipe,
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) terminal: Option<Terminal>,
+    /// What a command gets that has neither a terminal nor an open standard input.
+    pub(crate) for_command: Option<CommandEnds>,
+}
+
+/// The command's side of its streams, closed here as soon as it has them.
+pub(crate) struct CommandEnds {
+    pub(crate) null: File,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
 }
 
 /// What can be made before it is known what to run.
 pub(crate) struct Prepared {
-    pub(crate) journal: File,
-    pub(crate) log: Log,
+    journal: File,
+    log: Log,
+    /// The pipes of a new run, and the command's ends of them.
+    pipes: Option<(OutputPipe, OutputPipe, CommandEnds)>,
 }
 
 /// Opens the journal and locks the task against a second supervisor; nothing when it is locked.
@@ -45,28 +56,36 @@ pub(crate) fn lock_journal() -> io::Result<Option<File>> {
 }
 
 impl Prepared {
-    /// Makes the log of a new run.
+    /// Makes the log and the pipes of a new run.
     pub(crate) fn for_spawn(journal: File, board: Board) -> io::Result<Self> {
-        Ok(Self { journal, log: Log::create(Path::new("."), board)? })
+        let (stdout, stderr) = (OutputPipe::new()?, OutputPipe::new()?);
+        let ends = CommandEnds {
+            null: File::open("/dev/null")?,
+            stdout: stdout.for_command()?,
+            stderr: stderr.for_command()?,
+        };
+        let log = Log::create(Path::new("."), board)?;
+        Ok(Self { journal, log, pipes: Some((stdout, stderr, ends)) })
     }
 
     /// Opens the log of a run that is adopted.
     pub(crate) fn for_adoption(journal: File, board: Board) -> io::Result<Self> {
-        Ok(Self { journal, log: Log::recover(Path::new("."), board)? })
+        Ok(Self { journal, log: Log::recover(Path::new("."), board)?, pipes: None })
     }
 
     /// Adds what the message asks for.
     pub(crate) fn complete(self, message: &StartMessage, run: u32) -> io::Result<Files> {
-        let Self { journal, mut log } = self;
+        let Self { journal, mut log, pipes } = self;
         log.set_cap(message.limits.output_cap);
-        let (stdout, stderr) = match &message.launch {
-            Launch::Spawn { .. } => {
-                if let Some(header) = &message.log_header {
-                    log.write_header(header)?;
-                }
-                (OutputPipe::new()?, OutputPipe::new()?)
+        if let (Launch::Spawn { .. }, Some(header)) = (&message.launch, &message.log_header) {
+            log.write_header(header)?;
+        }
+        let (stdout, stderr, for_command) = match pipes {
+            Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends)),
+            None => {
+                let (stdout, stderr) = find_pipes(&message.task, run)?;
+                (stdout, stderr, None)
             }
-            Launch::Adopt { .. } => find_pipes(&message.task, run)?,
         };
         let stdin = match message.io {
             Io::Stdin => Some(open_stdin(&message.launch)?),
@@ -76,7 +95,7 @@ impl Prepared {
             (Io::Pty { rows, cols }, Launch::Spawn { .. }) => Some(Terminal::open(rows, cols)?),
             _ => None,
         };
-        Ok(Files { journal, log, stdout, stderr, stdin, terminal })
+        Ok(Files { journal, log, stdout, stderr, stdin, terminal, for_command })
     }
 }
 

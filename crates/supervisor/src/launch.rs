@@ -35,7 +35,7 @@ pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
     let entry = opening_entry(&run);
     record::journal(&mut run.files.journal, run.number, entry);
-    let begun = match begin(&run) {
+    let begun = match begin(&mut run) {
         Ok(begun) => begun,
         Err(refusal) => {
             let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
@@ -59,7 +59,7 @@ pub(crate) fn supervise(mut run: Run) {
     conclude(&Supervisor::new(run, begun).run());
 }
 
-fn begin(run: &Run) -> Result<Begun, Refusal> {
+fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {
             let plan = ExecPlan::new(program, argv, env, cwd, *umask)
@@ -73,34 +73,34 @@ fn begin(run: &Run) -> Result<Begun, Refusal> {
     }
 }
 
-fn execute(plan: &ExecPlan, run: &Run) -> Result<Process, Refusal> {
-    let pipe_failed = |error: io::Error| Refusal::system("output pipe", &error);
-    let (stdin, stdout, stderr);
-    let streams = if let Some(terminal) = &run.files.terminal {
-        let end = terminal.task.as_fd();
-        Child { stdin: end, stdout: end, stderr: end, terminal: true }
-    } else {
-        stdin = open_stdin(run).map_err(|error| Refusal::system("standard input", &error))?;
-        stdout = run.files.stdout.for_command().map_err(pipe_failed)?;
-        stderr = run.files.stderr.for_command().map_err(pipe_failed)?;
-        Child { stdin: stdin.as_fd(), stdout: stdout.as_fd(), stderr: stderr.as_fd(), terminal: false }
+fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
+    let missing = || Refusal::system("output pipe", &io::Error::from(io::ErrorKind::NotFound));
+    let ends = run.files.for_command.take().ok_or_else(missing)?;
+    let stdin;
+    let streams = match (&run.files.terminal, &run.files.stdin) {
+        (Some(terminal), _) => {
+            let end = terminal.task.as_fd();
+            Child { stdin: end, stdout: end, stderr: end, terminal: true }
+        }
+        (None, open) => {
+            stdin = match open {
+                Some(_) => files::open_stdin_for_command(),
+                None => Ok(OwnedFd::from(ends.null)),
+            }
+            .map_err(|error| Refusal::system("standard input", &error))?;
+            let (stdout, stderr) = (ends.stdout.as_fd(), ends.stderr.as_fd());
+            Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false }
+        }
     };
     run.board.set_started_ms(clock::monotonic_ms());
     let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
         .map_err(|(step, errno)| spawn_refusal(step, errno))?;
-    Ok(identify(pid))
-}
-
-fn open_stdin(run: &Run) -> io::Result<OwnedFd> {
-    match run.files.stdin {
-        Some(_) => files::open_stdin_for_command(),
-        None => OpenOptions::new().read(true).open("/dev/null").map(OwnedFd::from),
-    }
+    Ok(identify(pid, &run.boot_id))
 }
 
 /// Notes what a process can be recognised by.
-pub(crate) fn identify(pid: u32) -> Process {
-    Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: sys::boot_id() }
+pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
+    Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
 }
 
 fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {

@@ -21,7 +21,7 @@ use crate::sys::{self, Board};
 mod compact;
 
 /// Most bytes moved by one call, which is also the size asked for our pipes.
-pub(crate) const CHUNK: usize = 1 << 20;
+pub(crate) const CHUNK: usize = 1 << 19;
 /// An index entry is renewed after this long, so that times in the index stay useful.
 const RENEW_US: u64 = 1_000_000;
 /// An index beyond this is compacted along with its log, where there is a cap.

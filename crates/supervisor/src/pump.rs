@@ -26,7 +26,10 @@ fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
     // An empty pipe must not be announced in the index.
-    while taken < TURN_BYTES && rustix::io::ioctl_fionread(&source).is_ok_and(|waiting| waiting > 0) {
+    if !rustix::io::ioctl_fionread(&source).is_ok_and(|waiting| waiting > 0) {
+        return false;
+    }
+    while taken < TURN_BYTES {
         match log.append_from(stream, &source, now) {
             Moved::Bytes(0) | Moved::Nothing => break,
             Moved::Bytes(count) => taken += count,

@@ -17,6 +17,7 @@ use crate::sys::{self, Phase, WaitResult};
 
 /// Sleeps until the supervisor has ended, and takes over if that was not its plan.
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
+    run.files.for_command = None;
     loop {
         let _ = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], None);
         run.events.clear();
@@ -40,7 +41,9 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
 fn take_over(mut run: Run) {
     let process = match (&run.message.launch, run.board.child()) {
         (Launch::Adopt { process, .. }, _) => process.clone(),
-        (Launch::Spawn { .. }, Some(pid)) if run.board.spawn_failure().is_none() => identify(pid),
+        (Launch::Spawn { .. }, Some(pid)) if run.board.spawn_failure().is_none() => {
+            identify(pid, &run.boot_id)
+        }
         (Launch::Spawn { .. }, _) => {
             let message = "the supervisor was killed before it could start the command".to_owned();
             return Refusal { code: "system", message }.answer();

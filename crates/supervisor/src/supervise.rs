@@ -33,6 +33,8 @@ const SETTLE_IN_MS: u64 = 5;
 const DYING_MS: u64 = 20;
 /// How long the true exit of a process that is not our child may take to show.
 const FOREIGN_EXIT_MS: u64 = 5000;
+/// How long a waiter gets to act on what it was told, before this process goes on to clean up.
+const NAP_NS: i64 = 1_000_000;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -344,8 +346,13 @@ impl Supervisor {
             let _ = sys::reap(pid);
         }
         fail_point("supervisor-reaped");
+        let told = self.connections.any_waits_for(Interest::End);
         self.tell_end(&record);
         self.run.free_slots();
+        if told && !is_settling_due() {
+            // Whoever was just told may be waiting for this very processor.
+            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
+        }
         self.write_metadata();
         self.tree_changed = true;
         if !living.is_empty() {
@@ -357,6 +364,10 @@ impl Supervisor {
     /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
     /// what is about to is no survivor.
     fn left_behind(&self) -> BTreeMap<u32, u64> {
+        let alone = matches!(self.leader, Leader::Child(leader) if sys::is_only_child(leader));
+        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
+            return BTreeMap::new();
+        }
         let patience = if self.ending.is_some() { DYING_MS } else { 0 };
         let deadline = clock::monotonic_ms() + patience;
         loop {

@@ -1,8 +1,7 @@
 //! The supervisor as an executable of its own, installed beside `mw`.
-#![forbid(unsafe_code)]
+#![no_main]
+#![deny(unsafe_code)]
 
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    mw_supervisor::run()
-}
+#[expect(unsafe_code, reason = "an entry point is called by the C library")]
+#[path = "../../../supervisor/src/sys/entry.rs"]
+mod entry;

@@ -155,10 +155,7 @@ fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
 /// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
 pub(super) fn programs(home: &Path) -> Result<Programs, CommandError> {
     let me = env::current_exe()?;
-    let supervisor = match env::var_os("MEANWHILE_SUPERVISOR") {
-        Some(path) => std::path::absolute(path)?,
-        None => me.with_file_name("mw-supervisor"),
-    };
+    let supervisor = supervisor(&me)?;
     let home = std::path::absolute(home).unwrap_or_default();
     let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
     Ok(Programs {
@@ -166,6 +163,19 @@ pub(super) fn programs(home: &Path) -> Result<Programs, CommandError> {
         settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
         starter_exits: false,
     })
+}
+
+fn supervisor(me: &Path) -> io::Result<PathBuf> {
+    match env::var_os("MEANWHILE_SUPERVISOR") {
+        Some(path) => std::path::absolute(path),
+        None => Ok(me.with_file_name("mw-supervisor")),
+    }
+}
+
+/// Returns what is needed to summon a supervisor before anything is known about its task.
+pub(crate) fn early_programs() -> Option<Programs> {
+    let supervisor = supervisor(&env::current_exe().ok()?).ok()?;
+    Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ pub const MOST_SLOTS: usize = 2;
 
 /// What a supervisor is told on its standard input, as JSON.
 ///
-/// Standard input is a socket, which passes on the slots that the task holds until its end. Standard error
-/// is the task's directory, and the command line names the run, so that it can get ready while this message
-/// is still being written. End of input without a message means that the start was called off.
+/// Standard input is a socket. The first byte brings the task's directory with it, so that the supervisor can
+/// get ready there while this message is still being written; the message brings the slots that the task holds
+/// until its end. End of input before either means that the start was called off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartMessage {
     /// See [`START_VERSION`].

@@ -80,8 +80,9 @@ pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_
         }
     }
     let mut act = act;
-    let mut stack = vec![0_u128; STACK_WORDS];
-    // SAFETY: the end of the vector is the top of a stack that only the child uses. The parent is held, so
+    // Not zeroed: what the child does not touch costs nothing.
+    let mut stack = [MaybeUninit::<u128>::uninit(); STACK_WORDS];
+    // SAFETY: the end of the array is the top of a stack that only the child uses. The parent is held, so
     // everything the child borrows stays as it is until the child has other memory or is gone.
     unsafe {
         libc::clone(
@@ -93,8 +94,8 @@ pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_
     }
 }
 
-/// 64 KiB, of which the kernel gives out what is touched.
-const STACK_WORDS: usize = 4096;
+/// 16 KiB: the child makes a few system calls, no more.
+const STACK_WORDS: usize = 1024;
 
 /// What a child that shares our memory begins with.
 extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
@@ -234,12 +235,22 @@ fn executable(pid: &str) -> Option<(u64, u64)> {
     Some((found.dev(), found.ino()))
 }
 
+/// Tells whether a process is all the family this one has; false when that is not known.
+pub(crate) fn is_only_child(pid: u32) -> bool {
+    own_children().is_some_and(|own| own == [pid])
+}
+
+/// This program has one thread, so one look tells.
+fn own_children() -> Option<Vec<u32>> {
+    let text = fs::read_to_string("/proc/thread-self/children").ok()?;
+    Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
+
 fn children(pid: u32) -> Vec<u32> {
-    // This program has one thread, so one look tells.
     if pid == std::process::id()
-        && let Ok(text) = fs::read_to_string("/proc/thread-self/children")
+        && let Some(own) = own_children()
     {
-        return text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect();
+        return own;
     }
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Vec::new();

@@ -209,3 +209,8 @@ pub(crate) fn process_command(pid: u32) -> String {
 pub(crate) fn exit_of_foreign(_pidfd: BorrowedFd<'_>) -> Option<Exit> {
     None
 }
+
+/// Tells whether a process is all the family this one has; never known here.
+pub(crate) const fn is_only_child(_pid: u32) -> bool {
+    false
+}

@@ -30,6 +30,12 @@ pub(crate) fn fork() -> io::Result<Fork> {
     }
 }
 
+/// Writing to somebody who is gone is an error to be handled, not the end.
+pub(crate) fn ignore_broken_pipes() {
+    // SAFETY: ignoring a signal has no preconditions.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
 /// Ends this process without running destructors, which belong to the other side of a fork.
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: ends the process; nothing is touched afterwards.
