@@ -380,7 +380,6 @@ impl Runtime {
         if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
             self.pump_queue();
         }
-        self.store()?.tidy(&self.home.database());
         Ok(())
     }
 }

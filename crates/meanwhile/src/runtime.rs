@@ -85,7 +85,7 @@ impl Runtime {
         if let Some(store) = self.store.get() {
             return Ok(store);
         }
-        let store = match Store::open(&self.home.database())? {
+        let mut store = match Store::open(&self.home.database())? {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
@@ -94,6 +94,7 @@ impl Runtime {
                 store
             }
         };
+        store.tidy(&self.home.database());
         Ok(self.store.get_or_init(|| store))
     }
 

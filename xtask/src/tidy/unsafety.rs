@@ -70,7 +70,7 @@ mod tests {
             assert_eq!(found(&path, deny), [1]);
             assert_eq!(found(&path, "// #![forbid(unsafe_code)]\n"), [1]);
         }
-        assert_eq!(found(HOME_ROOT, deny), []);
+        assert_eq!(found(HOME_ROOTS[0], deny), []);
         assert_eq!(found("crates/cli/src/commands/main_loop.rs", ""), []);
     }
 }

@@ -48,10 +48,9 @@ impl Store {
             Err(error) => return Err(error.into()),
         };
         connection.busy_handler(Some(wait_for_writer))?;
-        // The last connection to close would copy the whole log back and delete it: `mw settle` does
-        // that at a better moment.
+        // The last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0;")?;
+        connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
         let store = Self { connection };
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
@@ -78,11 +77,14 @@ impl Store {
 
     /// Copies the write-ahead log back into the database when it has grown. The first to open a
     /// database reads that log through, so it must stay short.
-    pub(crate) fn tidy(&self, path: &Path) {
+    pub(crate) fn tidy(&mut self, path: &Path) {
         const WORTH_IT: u64 = 256 << 10;
         let wal = path.with_extension("db-wal");
         if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
+            // Not worth waiting for others: the next one who comes tries again.
+            let _ = self.connection.busy_handler(None::<fn(i32) -> bool>);
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = self.connection.busy_handler(Some(wait_for_writer));
         }
     }
 }
