@@ -19,8 +19,10 @@ use crate::task::Task;
 
 /// How often a port is tried; no kernel tells when one opens.
 const PORT_INTERVAL: Duration = Duration::from_millis(50);
-/// How soon a task that runs, but whose supervisor cannot be reached, is looked at again.
-const NO_LINE_INTERVAL: Duration = Duration::from_millis(5);
+/// How soon a task that runs, but whose supervisor cannot be reached, is looked at again: at first so soon,
+/// because it may just have been started, then ever more rarely.
+const NO_LINE_INTERVAL: Duration = Duration::from_millis(1);
+const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
 /// Bytes of output looked at in one go.
 const STEP: u64 = 1 << 20;
 /// How much of an unfinished line is kept for matching.
@@ -78,6 +80,8 @@ pub struct WaitReply {
 struct Watched {
     task: Task,
     line: Option<Line>,
+    /// How many looks in a row its supervisor could not be reached.
+    unheard: u32,
     /// The condition came true.
     met: bool,
     /// It can no longer come true.
@@ -120,6 +124,7 @@ impl Runtime {
             watched.push(Watched {
                 task,
                 line: None,
+                unheard: 0,
                 met: false,
                 hopeless: false,
                 seen: 0,
@@ -195,6 +200,8 @@ impl Runtime {
         if !one.is_decided() && one.line.is_none() {
             self.call(one, condition);
         }
+        let unheard = one.line.is_none() && one.task.state.process().is_some();
+        one.unheard = if unheard { one.unheard + 1 } else { 0 };
         Ok(())
     }
 
@@ -287,11 +294,9 @@ impl Runtime {
                 }
             }
         }
-        // A supervisor that was just started opens its socket a moment later.
-        let unheard =
-            |one: &Watched| !one.is_decided() && one.line.is_none() && one.task.state.process().is_some();
-        if watched.iter().any(unheard) {
-            longest = longest.min(NO_LINE_INTERVAL);
+        let patience = |one: &Watched| (NO_LINE_INTERVAL * one.unheard).min(LONGEST_NO_LINE_INTERVAL);
+        for one in watched.iter().filter(|one| !one.is_decided() && one.unheard > 0) {
+            longest = longest.min(patience(one));
         }
         if let Some(deadline) = deadline {
             longest = longest.min(deadline.saturating_duration_since(Instant::now()));
