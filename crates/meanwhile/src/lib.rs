@@ -29,6 +29,8 @@ mod home;
 mod index;
 mod kill;
 mod launch;
+mod lease;
+mod notices;
 mod output;
 mod platform;
 mod queue;
@@ -53,6 +55,7 @@ pub use home::Home;
 pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
+pub use notices::{Delivery, DeliveryPolicy, Host, Moment};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,

@@ -9,6 +9,7 @@ mod follow;
 mod input;
 mod kill;
 mod list;
+mod notices;
 mod output;
 mod reference;
 mod restart;
@@ -92,6 +93,7 @@ commands! {
     Restart "restart" restart::Arguments, "Run a task once more";
     Clear "clear" clear::Arguments, "Remove finished tasks and their files";
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
+    Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";
     Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);

@@ -29,6 +29,7 @@ mod list_status;
 mod log_header;
 mod names;
 mod nested;
+mod notices;
 mod output;
 mod queue;
 mod queue_after;

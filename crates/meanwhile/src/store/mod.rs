@@ -9,6 +9,7 @@ mod cursors;
 mod error;
 mod events;
 mod migrations;
+mod notices;
 mod queue;
 mod read;
 mod resolve;
@@ -20,5 +21,6 @@ pub use events::EventRow;
 pub use read::{Filter, Page};
 
 pub(crate) use connection::{Opened, Store};
+pub(crate) use notices::NoticeRow;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

@@ -23,6 +23,8 @@ pub const INDEX_FILE: &str = "output.idx";
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// The exit record.
 pub const RESULT_FILE: &str = "result.json";
+/// The last run whose end the owner was told of.
+pub const TOLD_FILE: &str = "told";
 /// The supervisor's control socket.
 pub const CONTROL_SOCKET: &str = "control";
 /// The pipe that is the task's standard input, where it has one.
