@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
-    SPEC_FILE, TASKS_DIR, TOLD_FILE, WAITING_FILE,
+    SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE, WAITING_FILE,
 };
 use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
 
@@ -90,7 +90,7 @@ impl Home {
     }
 
     fn sessions(&self) -> PathBuf {
-        self.root.join("sessions")
+        self.root.join(SESSIONS_DIR)
     }
 
     /// Returns the directory of a session.

@@ -39,6 +39,7 @@ mod request;
 mod restart;
 mod runtime;
 mod session_dir;
+mod sessions;
 mod settings;
 mod slots;
 mod start;
@@ -62,6 +63,7 @@ pub use output::{
 };
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
+pub use sessions::SessionInfo;
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};

@@ -78,14 +78,25 @@ pub struct Host<'runtime> {
 }
 
 impl Runtime {
-    /// Opens a session for a host.
+    /// Opens a session for its host. The session's tasks end some time after its last host died.
     ///
     /// # Errors
     /// When the session's directory cannot be written.
     pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'_>> {
-        let lease =
-            Lease::take(self.home.session(session).path()).map_err(Error::io("cannot hold the session"))?;
+        let lease = Lease::host(self.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        self.announce_host(session)?;
         Ok(Host { runtime: self, session: session.to_owned(), lease, policy })
+    }
+
+    /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn teller(&self, session: &str) -> Result<Host<'_>> {
+        let lease = Lease::teller(self.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy: DeliveryPolicy::Immediate })
     }
 
     /// Ends a task because its owner says so. The owner has the receipt, so it is not told again.

@@ -15,6 +15,7 @@ use crate::control::{Connections, Interest};
 use crate::ending::{Ending, SIGKILL, Step};
 use crate::fail_point::fail_point;
 use crate::files;
+use crate::hosts::Hosts;
 use crate::launch::{Begun, is_settling_due};
 use crate::pump::pump;
 use crate::record;
@@ -61,6 +62,8 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
+    /// Who hosts the task's session, where it ends with that.
+    pub(crate) hosts: Option<Hosts>,
     /// When to do what only a task that lives for a while needs.
     pub(crate) settled_in_ms: Option<u64>,
     /// `mw settle` running beside us while survivors live.
@@ -96,6 +99,7 @@ impl Supervisor {
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
             listener: None,
             connections: Connections::default(),
+            hosts: run.message.session.as_ref().map(Hosts::new),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
             unrecorded: None,
@@ -146,6 +150,7 @@ impl Supervisor {
                 .chain(self.listener.as_ref().map(AsFd::as_fd))
                 .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
                 .chain(self.foreign_handle())
+                .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
                 .chain(self.connections.descriptors())
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
@@ -170,7 +175,8 @@ impl Supervisor {
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.limit_due().map(|(_, due)| due);
-        [ending, recheck, silence, limit, self.settled_in_ms].into_iter().flatten().min()
+        let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
+        [ending, recheck, silence, limit, orphaned, self.settled_in_ms].into_iter().flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -222,6 +228,11 @@ impl Supervisor {
         if self.settled_in_ms.is_some_and(|due| now >= due) {
             self.settle_in();
         }
+        if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
+            self.hosts = None;
+            let grace_ms = self.run.message.limits.timeout_grace_ms;
+            self.kill("the end of its session".to_owned(), SIGTERM, Some(grace_ms));
+        }
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
@@ -233,6 +244,9 @@ impl Supervisor {
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
         self.listener = files::listen().ok();
+        if let Some(hosts) = &mut self.hosts {
+            hosts.search();
+        }
         if self.record.is_none() {
             self.write_metadata();
         }

@@ -14,6 +14,7 @@ mod output;
 mod reference;
 mod restart;
 mod run;
+mod session;
 mod settle;
 mod start;
 mod status;
@@ -93,6 +94,7 @@ commands! {
     Restart "restart" restart::Arguments, "Run a task once more";
     Clear "clear" clear::Arguments, "Remove finished tasks and their files";
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
+    Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use clap::Args;
+use meanwhile::Moment;
 use meanwhile::model::Notice;
-use meanwhile::{DeliveryPolicy, Moment};
 use serde_json::json;
 
 use crate::context::Context;
@@ -29,8 +29,8 @@ impl Arguments {
             ));
         };
         let runtime = context.runtime()?;
-        let host = runtime.host(&session, DeliveryPolicy::Immediate)?;
-        let delivery = host.drain(Moment::Idle)?;
+        let teller = runtime.teller(&session)?;
+        let delivery = teller.drain(Moment::Idle)?;
         let text = if context.json { as_json(delivery.notices()) } else { as_blocks(delivery.notices()) };
         // Who did not get them has not been told.
         let mut out = std::io::stdout().lock();

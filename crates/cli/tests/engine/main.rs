@@ -37,6 +37,7 @@ mod queue_total;
 mod restart_clear;
 mod run;
 mod run_queue;
+mod session_ends;
 mod sessions;
 mod spawn;
 mod start;

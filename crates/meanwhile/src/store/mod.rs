@@ -14,6 +14,7 @@ mod queue;
 mod read;
 mod resolve;
 mod rows;
+mod sessions;
 mod write;
 
 pub use error::StoreError;
