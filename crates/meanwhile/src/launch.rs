@@ -172,6 +172,7 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         io: spec.io,
         limits: spec.limits.clone(),
         settle,
+        always_settle: settings.hooks.any(),
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: Some(metadata(spec, Status::Running)),

@@ -26,6 +26,7 @@ mod ending;
 mod error;
 mod fail_point;
 mod home;
+mod hooks;
 mod index;
 mod kill;
 mod launch;
@@ -64,7 +65,7 @@ pub use output::{
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
-pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
+pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, Settings};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use task::{Progress, Scope, Task};

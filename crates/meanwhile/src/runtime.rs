@@ -31,6 +31,8 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
+    /// Whether this process runs hooks itself.
+    pub(crate) runs_hooks: Cell<bool>,
 }
 
 impl Runtime {
@@ -56,6 +58,7 @@ impl Runtime {
             copy: OnceCell::new(),
             clock,
             ready: Cell::new(None),
+            runs_hooks: Cell::new(false),
         })
     }
 

@@ -45,6 +45,41 @@ pub struct Programs {
     pub starter_exits: bool,
 }
 
+/// Commands that are run when something happens; see `hooks`.
+#[derive(Clone, Debug)]
+pub struct HookSettings {
+    /// When a task has started.
+    pub start: Option<String>,
+    /// When a run has ended.
+    pub exit: Option<String>,
+    /// When a task is silent behind a prompt.
+    pub stall: Option<String>,
+    /// Whether ends and stalls are shown on the desktop.
+    pub desktop: bool,
+    /// Where everything is posted to.
+    pub webhook: Option<String>,
+    /// How long one hook may take.
+    pub timeout_ms: u64,
+}
+
+impl Default for HookSettings {
+    fn default() -> Self {
+        Self { start: None, exit: None, stall: None, desktop: false, webhook: None, timeout_ms: 10_000 }
+    }
+}
+
+impl HookSettings {
+    /// Tells whether there is anything to run.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.start.is_some()
+            || self.exit.is_some()
+            || self.stall.is_some()
+            || self.desktop
+            || self.webhook.is_some()
+    }
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -56,6 +91,8 @@ pub struct Settings {
     pub queue: QueueSettings,
     /// Limits of tasks that ask for none of their own.
     pub limits: Limits,
+    /// What is run when something happens.
+    pub hooks: HookSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -73,6 +110,7 @@ impl Settings {
             programs,
             queue: QueueSettings::default(),
             limits: Limits::default(),
+            hooks: HookSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

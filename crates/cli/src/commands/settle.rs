@@ -20,22 +20,20 @@ pub(crate) struct Arguments {
     /// The starter's limit in all
     #[arg(long)]
     max_running_total: Option<u32>,
-    /// The task
-    id: String,
+    /// The task; all of them unless given
+    id: Option<String>,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let id: TaskId = self
-            .id
-            .parse()
-            .map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
+        let usage = |error| CommandError::usage(format!("{error}"), "settle is called by supervisors");
+        let id = self.id.map(|id| id.parse::<TaskId>().map_err(usage)).transpose()?;
         let mut settings = context.config.settings.clone();
         settings.home = self.home;
         settings.programs.starter_exits = true;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
-        Runtime::open(settings)?.settle(&id)?;
+        Runtime::open(settings)?.settle(id.as_ref())?;
         Ok(0)
     }
 }

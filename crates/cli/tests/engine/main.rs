@@ -17,6 +17,7 @@ mod files;
 mod follow;
 mod follow_survivor;
 mod handles;
+mod hooks;
 mod input_pty;
 mod kill;
 mod knobs;
