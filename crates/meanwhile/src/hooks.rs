@@ -49,8 +49,8 @@ impl Runtime {
         }
     }
 
-    /// Starts the process that runs hooks, out of our family, so that nobody has to wait for it.
-    fn spawn_runner(&self) -> io::Result<()> {
+    /// Starts a process that settles what there is, out of our family, so that nobody has to wait for it.
+    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
         let words = self.settings.programs.settle.iter().map(|word| word.to_lossy());
         let mut shell = Command::new("/bin/sh")
             .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])

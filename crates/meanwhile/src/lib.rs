@@ -38,6 +38,7 @@ mod queue;
 mod reconcile;
 mod request;
 mod restart;
+mod retention;
 mod runtime;
 mod session_dir;
 mod sessions;
@@ -65,7 +66,7 @@ pub use output::{
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
-pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, Settings};
+pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use task::{Progress, Scope, Task};

@@ -368,8 +368,8 @@ impl Runtime {
         }
     }
 
-    /// What a supervisor does as its last act: records the ending, starts the next and runs hooks. Without a task,
-    /// it does so for all.
+    /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
+    /// then what nobody needs any more. Without a task, it does so for all.
     ///
     /// # Errors
     /// When the database fails; the next command does the same work.
@@ -384,6 +384,7 @@ impl Runtime {
         if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
             self.pump_queue();
         }
-        self.fire_hooks()
+        self.fire_hooks()?;
+        self.purge_if_due()
     }
 }

@@ -92,13 +92,19 @@ impl Runtime {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
-                    index::rebuild(&self.home, transaction)
+                    index::rebuild(&self.home, transaction)?;
+                    self.note_purge(transaction)
                 })?;
                 store
             }
         };
         store.tidy(&self.home.database());
-        Ok(self.store.get_or_init(|| store))
+        let store = self.store.get_or_init(|| store);
+        if !self.runs_hooks.get() && self.is_purge_due()? {
+            // In the background: nobody should wait for it.
+            let _ = self.spawn_runner();
+        }
+        Ok(store)
     }
 
     /// Returns the home.

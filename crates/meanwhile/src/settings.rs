@@ -45,6 +45,23 @@ pub struct Programs {
     pub starter_exits: bool,
 }
 
+/// How long finished tasks are kept; 0 = no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct RetentionSettings {
+    /// Since they ended.
+    pub max_age_ms: u64,
+    /// How many.
+    pub max_tasks: u64,
+    /// How many bytes they may take together.
+    pub max_disk: u64,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0 }
+    }
+}
+
 /// Commands that are run when something happens; see `hooks`.
 #[derive(Clone, Debug)]
 pub struct HookSettings {
@@ -91,6 +108,8 @@ pub struct Settings {
     pub queue: QueueSettings,
     /// Limits of tasks that ask for none of their own.
     pub limits: Limits,
+    /// How long finished tasks are kept.
+    pub retention: RetentionSettings,
     /// What is run when something happens.
     pub hooks: HookSettings,
     /// Whether logs begin with co-cli's four header lines.
@@ -110,6 +129,7 @@ impl Settings {
             programs,
             queue: QueueSettings::default(),
             limits: Limits::default(),
+            retention: RetentionSettings::default(),
             hooks: HookSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 20] = [
+pub(crate) static KNOBS: [Knob; 23] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -153,6 +153,33 @@ pub(crate) static KNOBS: [Knob; 20] = [
         in_project: InProject::Nothing,
         get: |c| Value::Number(c.settings.fallback_ms),
         set: |c, value| c.settings.fallback_ms = value.number(),
+    },
+    Knob {
+        name: "retention.max_age",
+        variable: "MEANWHILE_RETENTION_MAX_AGE",
+        help: "how long finished tasks are kept; 0 = for ever",
+        accepts: Accepts::Duration { most: 3650 * DAY_MS },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_age_ms),
+        set: |c, value| c.settings.retention.max_age_ms = value.number(),
+    },
+    Knob {
+        name: "retention.max_tasks",
+        variable: "MEANWHILE_RETENTION_MAX_TASKS",
+        help: "how many finished tasks are kept; 0 = all",
+        accepts: Accepts::Count { least: 0, most: 1_000_000_000 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_tasks),
+        set: |c, value| c.settings.retention.max_tasks = value.number(),
+    },
+    Knob {
+        name: "retention.max_disk",
+        variable: "MEANWHILE_RETENTION_MAX_DISK",
+        help: "how many bytes finished tasks may take together; 0 = no limit",
+        accepts: Accepts::Size { least: 1 << 10, most: 1 << 50 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_disk),
+        set: |c, value| c.settings.retention.max_disk = value.number(),
     },
     Knob {
         name: "hooks.start",

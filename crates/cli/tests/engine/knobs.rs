@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`.
-const KNOBS: [&str; 20] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
+/// `hooks`.
+const KNOBS: [&str; 23] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -26,6 +27,9 @@ const KNOBS: [&str; 20] = [
     "run.timeout",
     "run.shell",
     "wait.fallback_ms",
+    "retention.max_age",
+    "retention.max_tasks",
+    "retention.max_disk",
     "hooks.start",
     "hooks.exit",
     "hooks.stall",

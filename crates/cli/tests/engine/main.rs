@@ -36,6 +36,7 @@ mod queue;
 mod queue_after;
 mod queue_total;
 mod restart_clear;
+mod retention;
 mod run;
 mod run_queue;
 mod session_ends;
