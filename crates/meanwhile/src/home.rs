@@ -84,6 +84,12 @@ impl Home {
         WaitingFlag::at(self.root.join(WAITING_FILE))
     }
 
+    /// Notes that a task waits, inside the transaction that makes it wait and before slots are tried for it:
+    /// who frees one from then on sees that and settles.
+    pub(crate) fn note_waiting(&self) -> Result<()> {
+        self.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))
+    }
+
     /// Returns the list of tasks that are not in the database yet.
     pub(crate) fn arrivals(&self) -> Arrivals {
         Arrivals::at(self.root.join(ARRIVALS_FILE))

@@ -65,11 +65,18 @@ impl Runtime {
     /// # Errors
     /// When the database fails. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
-        for task in self.store()?.unsettled(&self.home.tasks())? {
-            self.reconcile_known(&task)?;
-        }
+        self.reconcile_unsettled()?;
         if self.store()?.any_waiting()? {
             self.pump_queue();
+        }
+        Ok(())
+    }
+
+    /// Looks at every task that is not settled. Before slots are given away: one that runs unsupervised has
+    /// lost its own and gets another.
+    pub(crate) fn reconcile_unsettled(&self) -> Result<()> {
+        for task in self.store()?.unsettled(&self.home.tasks())? {
+            self.reconcile_known(&task)?;
         }
         Ok(())
     }
@@ -188,6 +195,8 @@ impl Runtime {
                 }
                 None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
                     transaction.apply(task, &Event::Released, now, Change::default())?;
+                    // Without room for that it waits for the next command.
+                    let _ = self.home.note_waiting();
                     changed = true;
                 }
                 None => {}
@@ -343,8 +352,7 @@ impl Runtime {
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
             let transaction = self.store()?.begin(&self.home.tasks())?;
-            // Before slots are tried: who frees one from now on sees it and settles.
-            self.home.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))?;
+            self.home.note_waiting()?;
             let picked = self.pick_everywhere(&transaction)?;
             queue::commit(&self.home, transaction)?;
             Ok(picked)
@@ -378,6 +386,7 @@ impl Runtime {
         self.reconcile_task(id)?;
         // A flag that nobody waits behind is taken away there.
         if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
+            self.reconcile_unsettled()?;
             self.pump_queue();
         }
         Ok(())

@@ -46,6 +46,7 @@ impl Runtime {
             now,
             Change::default(),
         )?;
+        self.home.note_waiting()?;
         transaction.commit()?;
         fail_point("restart-committed");
         bell::ring(&self.home);

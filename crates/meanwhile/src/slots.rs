@@ -39,15 +39,19 @@ fn slot(directory: &Path, number: u32) -> PathBuf {
 }
 
 fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
-    for number in 0..limit.saturating_sub(held_beyond(directory, limit)) {
+    let mut taken = None;
+    let mut held = held_beyond(directory, limit);
+    let crowded = held > 0;
+    for number in 0..limit {
         let file = open_below(directory, &slot(directory, number), &mut OpenOptions::new())?;
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => {}
+            Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
+            Ok(()) => taken = taken.or(Some(file)),
+            Err(TryLockError::WouldBlock) => held += 1,
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    Ok(None)
+    Ok(taken.filter(|_| held < limit))
 }
 
 /// Counts tasks that were started when the limit was higher.
@@ -132,7 +136,13 @@ mod tests {
         let mut many: Vec<_> = (0..4).map(|_| take(4).unwrap()).collect();
         drop(many.drain(..2));
         assert!(take(2).is_none(), "slots 2 and 3 are held");
-        drop(many);
+        drop(many.pop());
+        let low = take(2).unwrap();
+        assert!(take(2).is_none(), "slots 0 and 2 are held");
+        let other = take(3).unwrap();
+        drop(low);
+        assert!(take(2).is_none(), "slots 1 and 2 are held");
+        drop((many, other));
         assert!(take(2).is_some());
     }
 }

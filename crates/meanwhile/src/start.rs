@@ -75,14 +75,16 @@ impl Runtime {
         if request.name.is_some() || !request.after.is_empty() {
             return Ok(None);
         }
-        let limits = self.settings.queue;
-        match self.take_slots(&request.session)? {
-            Some(slots) => Ok((!self.home.waiting_flag().is_set()).then_some(slots)),
-            None if request.at_capacity == AtCapacity::Reject => {
-                Err(Error::AtCapacity { limit: limits.max_running })
+        let mut slots = self.take_slots(&request.session)?;
+        if slots.is_none() && request.at_capacity == AtCapacity::Reject {
+            // Somebody may just be trying a slot for others, which is done inside a transaction only.
+            let _quiet = self.store()?.begin(&self.home.tasks())?;
+            slots = self.take_slots(&request.session)?;
+            if slots.is_none() {
+                return Err(Error::AtCapacity { limit: self.settings.queue.max_running });
             }
-            None => Ok(None),
         }
+        Ok(slots.filter(|_| !self.home.waiting_flag().is_set()))
     }
 
     /// Starts a task that has its slots. The database hears of it from whoever opens it next.
@@ -156,9 +158,7 @@ impl Runtime {
         }
         task.number = transaction.take_number(&task.session, task.number)?;
         transaction.insert(&task)?;
-        // Before slots are tried: who frees one from now on sees it and settles.
-        let flag = self.home.waiting_flag();
-        flag.set().map_err(Error::io("cannot note that tasks wait"))?;
+        self.home.note_waiting()?;
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
@@ -347,6 +347,8 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
+        // The files first, as when it is cleared: files without a row might come back.
+        self.home.remove_task(id);
         let removed = self.store().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;
             transaction.delete(id)?;
@@ -354,7 +356,6 @@ impl Runtime {
         });
         // What could not be removed now is swept by the next command.
         let _ = removed;
-        self.home.remove_task(id);
         self.pump_queue();
     }
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod adoption;
+mod arrivals;
 mod client;
 mod disk;
 mod fail_points;
@@ -15,6 +16,7 @@ mod looks;
 mod nested;
 mod pending;
 mod reboot;
+mod slots;
 mod soak;
 mod specs;
 mod store;
