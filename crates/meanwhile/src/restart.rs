@@ -50,7 +50,7 @@ impl Runtime {
         transaction.commit()?;
         fail_point("restart-committed");
         bell::ring(&self.home);
-        self.pump_queue();
+        self.reconcile()?;
         let mut task = self.current(&id)?;
         if matches!(task.state, TaskState::Pending { .. }) {
             task.queue_position = Some(self.store()?.queue_position(&task)?);

@@ -4,12 +4,17 @@
 //! all sessions. A starter locks a free one and passes the descriptor on to the task's supervisor, which
 //! lets go of it when the task is over. The kernel takes it back from the dead, so no count can be wrong
 //! and no two starters can have the same slot.
+//!
+//! A task may live on whose supervisors were killed. So a slot says whether its last holder gave it back:
+//! one that was not given back is used only after a look at the tasks that hold slots.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use mw_model::wire::SLOT_HELD;
 
 use crate::session_dir::open_below;
 use crate::settings::QueueSettings;
@@ -28,9 +33,21 @@ impl Slots {
         Ok(take_one(home, limits.max_running_total)?.map(|common| Self(vec![own, common])))
     }
 
-    /// Returns the descriptors to pass on.
+    /// Returns the descriptors to pass on, and notes that they are held until they are given back. Without room
+    /// for that, only the kernel knows.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
+        for file in &self.0 {
+            let _ = file.write_all_at(&[SLOT_HELD], 0);
+        }
         self.0.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// Tells whether all were given back by whoever had them last.
+    pub(crate) fn were_given_back(&self) -> bool {
+        self.0.iter().all(|file| {
+            let mut mark = [0];
+            file.read_at(&mut mark, 0).is_ok_and(|_| mark != [SLOT_HELD])
+        })
     }
 }
 
@@ -43,7 +60,7 @@ fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
     let mut held = held_beyond(directory, limit);
     let crowded = held > 0;
     for number in 0..limit {
-        let file = open_below(directory, &slot(directory, number), &mut OpenOptions::new())?;
+        let file = open_below(directory, &slot(directory, number), OpenOptions::new().read(true))?;
         match file.try_lock() {
             Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
             Ok(()) => taken = taken.or(Some(file)),
@@ -97,6 +114,8 @@ impl WaitingFlag {
 
 #[cfg(test)]
 mod tests {
+    use mw_model::wire::SLOT_FREE;
+
     use super::*;
     use crate::settings::AtCapacity;
 
@@ -116,6 +135,18 @@ mod tests {
         let third = take(limits(2, 0)).unwrap();
         assert!(take(limits(2, 0)).is_none());
         drop((second, third));
+    }
+
+    #[test]
+    fn a_slot_that_was_passed_on_must_be_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = || Slots::take(dir.path(), dir.path(), limits(1, 0)).unwrap().unwrap();
+        assert!(take().were_given_back());
+        assert!(take().were_given_back(), "it was only tried");
+        assert_eq!(take().descriptors().len(), 1);
+        assert!(!take().were_given_back());
+        fs::write(slot(dir.path(), 0), [SLOT_FREE]).unwrap();
+        assert!(take().were_given_back());
     }
 
     #[test]

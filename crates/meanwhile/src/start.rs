@@ -84,7 +84,8 @@ impl Runtime {
                 return Err(Error::AtCapacity { limit: self.settings.queue.max_running });
             }
         }
-        Ok(slots.filter(|_| !self.home.waiting_flag().is_set()))
+        // One that was not given back may belong to a task that lives on.
+        Ok(slots.filter(|slots| slots.were_given_back() && !self.home.waiting_flag().is_set()))
     }
 
     /// Starts a task that has its slots. The database hears of it from whoever opens it next.
@@ -119,6 +120,7 @@ impl Runtime {
     /// Puts a task in its place among those that wait, and starts whoever may start.
     fn start_in_order(&self, request: &TaskRequest, id: &TaskId, hold: StartHold) -> Result<Task> {
         let (_, task) = self.write_down(request, id)?;
+        self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
@@ -355,7 +357,7 @@ impl Runtime {
             Ok(transaction.commit()?)
         });
         // What could not be removed now is swept by the next command.
-        let _ = removed;
+        let _ = removed.and_then(|()| self.reconcile_unsettled());
         self.pump_queue();
     }
 }

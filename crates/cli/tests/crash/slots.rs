@@ -90,6 +90,37 @@ fn a_look_at_one_that_waits_does_not_start_it_beside_a_task_whose_watchers_were_
 }
 
 #[test]
+fn a_start_does_not_take_the_slot_of_a_task_whose_watchers_were_killed() {
+    for options in [&[][..], &["--name", "n"], &["--at-capacity", "reject"]] {
+        let home = one_slot();
+        let holder = home.start(children::SLEEPER);
+        let pid = home.pid(&holder);
+        home.slay_watchers(&holder);
+        let args = [&["start", "--json"], options, &["touch ran; exit 3"]].concat();
+        let outcome = home.mw(args);
+        let taken = outcome.code == Some(0) && outcome.json()["status"] != "pending";
+        assert!(!taken && processes::alive(pid), "{options:?}: {outcome}");
+        let _ = home.mw(["kill", &holder]).ok();
+        if outcome.code == Some(0) {
+            by_itself(&home, "ran");
+        }
+    }
+}
+
+#[test]
+fn a_slot_whose_task_died_with_its_watchers_is_used_again() {
+    let home = one_slot();
+    let holder = home.start(children::SLEEPER);
+    let pid = home.pid(&holder);
+    home.slay_watchers(&holder);
+    home.slay(pid);
+    assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
+    assert_eq!(home.status(&holder)["status"], "lost");
+    // Given back, it needs no look.
+    assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
+}
+
+#[test]
 fn a_flag_that_was_left_behind_is_taken_away() {
     let home = one_slot();
     let _ = home.ended(&home.start("exit 3"));

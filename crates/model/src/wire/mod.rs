@@ -22,4 +22,4 @@ pub use layout::{
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
-pub use start::{Answer, Launch, MOST_SLOTS, START_VERSION, StartMessage};
+pub use start::{Answer, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, StartMessage};
