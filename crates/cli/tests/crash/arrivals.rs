@@ -35,7 +35,7 @@ fn a_line_that_was_cut_short_hides_no_other_task() {
     let _ = home.list();
     let mut file = OpenOptions::new().append(true).open(arrivals(&home)).unwrap();
     // As a disk that was full for a moment leaves it.
-    file.write_all(first[..7].as_bytes()).unwrap();
+    file.write_all(&first.as_bytes()[..7]).unwrap();
     let second = home.start("exit 3");
     let mut expected = [first, second];
     expected.sort();
