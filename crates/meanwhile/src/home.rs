@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
@@ -174,6 +175,21 @@ impl Home {
         let directory = File::open(&path)?;
         directory.lock()?;
         Ok(StartHold { directory })
+    }
+
+    /// Holds a task that nobody supervises while it gets a new supervisor; waits for another who does the same,
+    /// but not for ever.
+    pub(crate) fn hold_adoption(&self, id: &TaskId) -> Option<File> {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let spec = File::open(self.task(id).join(SPEC_FILE)).ok()?;
+        let deadline = Instant::now() + PATIENCE;
+        while spec.try_lock().is_err() {
+            if Instant::now() > deadline {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(spec)
     }
 
     /// Tells whether somebody is just starting this task.

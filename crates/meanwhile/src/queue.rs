@@ -1,5 +1,7 @@
 //! Who runs next. Slots are taken in the transaction that decides; see `slots` for what they are.
 
+use std::time::Duration;
+
 use mw_model::{Cause, Event, Status, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
@@ -32,6 +34,17 @@ impl Runtime {
     /// Takes the slots for one more task of a session.
     pub(crate) fn take_slots(&self, session: &str) -> Result<Option<Slots>> {
         self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue)
+    }
+
+    /// The same for a task that runs already: whoever only tries a slot is waited for.
+    pub(crate) fn take_slots_patiently(&self, session: &str) -> Result<Option<Slots>> {
+        for _ in 0..20 {
+            if let Some(slots) = self.take_slots(session)? {
+                return Ok(Some(slots));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
     }
 
     /// Gives slots to a session's waiting tasks, by priority, then in order.

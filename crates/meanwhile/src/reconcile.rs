@@ -278,6 +278,11 @@ impl Runtime {
         started_at: Timestamp,
     ) -> Result<bool> {
         let run = task.state.run();
+        let alone = self.home.hold_adoption(&task.id);
+        if self.home.is_supervised(&task.id) || self.home.result(&task.id, run).is_some() {
+            // Somebody else was faster.
+            return self.record_findings(&task.id, &self.look_at(task));
+        }
         self.record_findings(
             &task.id,
             &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings },
@@ -286,12 +291,13 @@ impl Runtime {
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, launch);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
-            let slots = self.take_slots(&spec.session)?;
+            let slots = self.take_slots_patiently(&spec.session)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
             let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
             supervisor.send_to(&self.home.open_task(&task.id)?);
             supervisor.hand_over(&message, &slots)
         });
+        drop(alone);
         match adopted {
             Ok(_) => {
                 // When its process is gone, the adopter says so at once.

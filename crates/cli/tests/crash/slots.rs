@@ -100,10 +100,7 @@ fn a_start_does_not_take_the_slot_of_a_task_whose_watchers_were_killed() {
         let outcome = home.mw(args);
         let taken = outcome.code == Some(0) && outcome.json()["status"] != "pending";
         assert!(!taken && processes::alive(pid), "{options:?}: {outcome}");
-        let _ = home.mw(["kill", &holder]).ok();
-        if outcome.code == Some(0) {
-            by_itself(&home, "ran");
-        }
+        assert!(!home.has_file("ran"));
     }
 }
 
@@ -179,4 +176,36 @@ fn bad_input_leaves_neither_process_nor_directory() {
     let outcome = home.command(["start", "true"]).session(&"x".repeat(201)).run();
     assert_ne!(outcome.code, Some(0), "{outcome}");
     home.wait_until_empty(SOON);
+}
+
+#[test]
+fn many_starts_at_a_time_leave_the_slots_to_tasks_whose_watchers_were_killed() {
+    let home = home().with_env(LIMIT, "2");
+    let holders = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
+    for holder in &holders {
+        home.slay_watchers(holder);
+    }
+    let starting: Vec<_> = (0..4).map(|_| home.command(["start", "--json", "touch ran"]).spawn()).collect();
+    for start in starting {
+        assert_eq!(start.wait().json()["status"], "pending");
+    }
+    for holder in &holders {
+        assert_eq!(home.status(holder)["status"], "running");
+    }
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn tasks_on_another_disk_still_start_the_next() {
+    let home = one_slot();
+    let _ = home.list();
+    let elsewhere = home.work().join("other/disk/tasks");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(home.state().join("tasks"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, home.state().join("tasks")).unwrap();
+    let holder = home.start(&children::gated("go", 3));
+    home.until_logged(&holder, "waiting");
+    let _ = home.start("touch ran; exit 3");
+    home.open("go");
+    by_itself(&home, "ran");
 }
