@@ -8,6 +8,7 @@
 //! A task may live on whose supervisors were killed. So a slot says whether its last holder gave it back:
 //! one that was not given back is used only after a look at the tasks that hold slots.
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -21,30 +22,46 @@ use crate::settings::QueueSettings;
 
 /// The slots one task holds: its session's, and the home's where that has a limit.
 #[derive(Debug)]
-pub(crate) struct Slots(Vec<File>);
+pub(crate) struct Slots {
+    files: Vec<File>,
+    /// Whether a supervisor has them too, which lets go of them.
+    passed_on: Cell<bool>,
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // To close them is not enough: a process that another thread has just forked has them open, too.
+        if !self.passed_on.get() {
+            self.files.iter().for_each(|file| _ = file.unlock());
+        }
+    }
+}
 
 impl Slots {
     /// Takes what a task needs to run; nothing when a limit is reached.
     pub(crate) fn take(session: &Path, home: &Path, limits: QueueSettings) -> io::Result<Option<Self>> {
         let Some(own) = take_one(session, limits.max_running)? else { return Ok(None) };
-        if limits.max_running_total == 0 {
-            return Ok(Some(Self(vec![own])));
+        let mut slots = Self { files: vec![own], passed_on: Cell::new(false) };
+        if limits.max_running_total > 0 {
+            let Some(common) = take_one(home, limits.max_running_total)? else { return Ok(None) };
+            slots.files.push(common);
         }
-        Ok(take_one(home, limits.max_running_total)?.map(|common| Self(vec![own, common])))
+        Ok(Some(slots))
     }
 
     /// Returns the descriptors to pass on, and notes that they are held until they are given back. Without room
     /// for that, only the kernel knows.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        for file in &self.0 {
+        self.passed_on.set(true);
+        for file in &self.files {
             let _ = file.write_all_at(&[SLOT_HELD], 0);
         }
-        self.0.iter().map(AsFd::as_fd).collect()
+        self.files.iter().map(AsFd::as_fd).collect()
     }
 
     /// Tells whether all were given back by whoever had them last.
     pub(crate) fn were_given_back(&self) -> bool {
-        self.0.iter().all(|file| {
+        self.files.iter().all(|file| {
             let mut mark = [0];
             file.read_at(&mut mark, 0).is_ok_and(|_| mark != [SLOT_HELD])
         })
@@ -63,12 +80,18 @@ fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
         let file = open_below(directory, &slot(directory, number), OpenOptions::new().read(true))?;
         match file.try_lock() {
             Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
-            Ok(()) => taken = taken.or(Some(file)),
+            Ok(()) if taken.is_none() => taken = Some(file),
+            Ok(()) => file.unlock()?,
             Err(TryLockError::WouldBlock) => held += 1,
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    Ok(taken.filter(|_| held < limit))
+    if held >= limit
+        && let Some(file) = taken.take()
+    {
+        file.unlock()?;
+    }
+    Ok(taken)
 }
 
 /// Counts tasks that were started when the limit was higher.
@@ -77,7 +100,10 @@ fn held_beyond(directory: &Path, limit: u32) -> u32 {
     for number in limit.. {
         // They are used from the first on, so the first that is missing is the last.
         let Ok(file) = File::open(slot(directory, number)) else { break };
-        held += u32::from(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => held += 1,
+            _ => _ = file.unlock(),
+        }
     }
     held
 }
