@@ -169,8 +169,15 @@ impl Home {
         let _ = fs::remove_dir_all(self.task(id));
     }
 
-    /// Holds a task that waits while it is being started.
-    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
+    /// Holds a task that waits while it is being started; nothing when somebody does already.
+    pub(crate) fn try_hold_start(&self, id: &TaskId) -> Option<StartHold> {
+        let directory = File::open(self.task(id)).ok()?;
+        directory.try_lock().ok()?;
+        Some(StartHold { directory })
+    }
+
+    /// Holds a task that is new.
+    fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
         let path = self.task(id);
         let directory = File::open(&path)?;
         directory.lock()?;

@@ -6,7 +6,7 @@ use mw_model::{Cause, Event, Status, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
 use crate::error::Result;
-use crate::home::Home;
+use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
 use crate::slots::Slots;
 use crate::store::{Change, Transaction};
@@ -28,6 +28,9 @@ pub(crate) struct Picked {
 pub(crate) struct Granted {
     pub(crate) task: Task,
     pub(crate) slots: Slots,
+    /// Taken before others can see that it has its slots, so that nobody takes it for abandoned. Its own
+    /// starter has one already.
+    pub(crate) hold: Option<StartHold>,
 }
 
 impl Runtime {
@@ -62,7 +65,8 @@ impl Runtime {
             let next = self.next_to_run(transaction, session, &mut passed, &mut picked)?;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(picked) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-            picked.to_launch.push(Granted { task, slots });
+            let hold = self.home.try_hold_start(&task.id);
+            picked.to_launch.push(Granted { task, slots, hold });
         }
     }
 

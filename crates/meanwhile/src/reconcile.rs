@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
-use crate::queue;
+use crate::queue::{self, Granted};
 use crate::runtime::Runtime;
 use crate::slots::Slots;
 use crate::store::{Change, Transaction};
@@ -366,21 +366,33 @@ impl Runtime {
         let Ok(picked) = picked else { return };
         let again = picked.any_ended;
         let changed = again || !picked.to_launch.is_empty();
-        let mut failed = false;
-        for granted in picked.to_launch {
-            let hold = self.home.hold_start(&granted.task.id);
-            let launched = self.launch(granted);
-            // What was killed on the way waits for the next command; trying at once might never end.
-            failed |= launched.is_err_and(|error| !matches!(error, Error::Unanswered));
-            drop(hold);
-        }
+        let freed = self.launch_all(picked.to_launch);
         if changed {
             bell::ring(&self.home);
         }
-        // A failed launch frees its slot, and a skipped task may free those that come after it.
-        if failed || again {
+        // A skipped task may free those that come after it.
+        if freed || again {
             self.pump_queue();
         }
+    }
+
+    /// Launches all; tells whether slots are free again, because a launch failed or was not needed. Failures are
+    /// recorded with their tasks.
+    pub(crate) fn launch_all(&self, to_launch: Vec<Granted>) -> bool {
+        let mut freed = false;
+        for granted in to_launch {
+            match self.launch(granted) {
+                // Another supervisor has it, and its own slots.
+                Ok(task) if matches!(task.state, TaskState::Starting { .. }) => {
+                    let _ = self.reconcile_task(&task.id);
+                    freed = true;
+                }
+                // What was killed on the way waits for the next command; trying at once might never end.
+                Ok(_) | Err(Error::Unanswered) => {}
+                Err(_) => freed = true,
+            }
+        }
+        freed
     }
 
     /// What a supervisor does as its last act: records the ending and starts the next.

@@ -127,11 +127,8 @@ impl Runtime {
         let own = own.map(|at| picked.to_launch.remove(at));
         let launched = own.map(|granted| self.launch(granted));
         drop(hold);
-        for granted in picked.to_launch {
-            let hold = self.home.hold_start(&granted.task.id);
-            // Its failure is its own: recorded with it.
-            let _ = self.launch(granted);
-            drop(hold);
+        if self.launch_all(picked.to_launch) {
+            self.pump_queue();
         }
         match launched {
             Some(task) => task,
@@ -258,7 +255,7 @@ impl Runtime {
 
     /// Launches a task that was given its slots. Its failure is recorded, and frees them.
     pub(crate) fn launch(&self, granted: Granted) -> Result<Task> {
-        let Granted { task, slots } = granted;
+        let Granted { task, slots, hold: _hold } = granted;
         let id = task.id.clone();
         let launched = match self.home.spec(&id) {
             Ok(spec) => self.launch_spec(task.clone(), &spec, None, slots),
