@@ -15,8 +15,8 @@ use mw_model::TaskId;
 
 use crate::error::{Error, Result};
 
-/// How long another process may take to take them in.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long starters may hold the list before the lines that were taken in are left to the next one.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The list.
 pub(crate) struct Arrivals {
@@ -32,7 +32,8 @@ impl Arrivals {
     pub(crate) fn announce<T>(&self, id: &TaskId, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         let mut file = OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?;
         file.lock_shared()?;
-        file.write_all(format!("{id}\n").as_bytes())?;
+        // A line that a full disk cut short stays by itself.
+        file.write_all(format!("\n{id}\n").as_bytes())?;
         make()
     }
 
@@ -41,11 +42,28 @@ impl Arrivals {
         std::fs::metadata(&self.path).is_ok_and(|found| found.len() > 0)
     }
 
+    /// Tells whether the list is there: it is made once and never removed by us.
+    pub(crate) fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Makes an empty list where there is none.
+    pub(crate) fn make(&self) -> io::Result<()> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path).map(drop)
+    }
+
+    /// Returns all ids, in order.
+    pub(crate) fn ids(&self) -> Result<Vec<TaskId>> {
+        let read = File::open(&self.path).and_then(|mut file| read(&mut file));
+        read.map_err(Error::io(format!("cannot read {}", self.path.display())))
+    }
+
     /// Hands over all ids, in order, and strikes those that come back. An id that was not handed back stays
     /// for the next time, unless `gone` says that nothing is left of it.
     ///
-    /// Starters wait for the striking only. Killed before it, the same ids are handed over again; two that do
-    /// this at a time take the same ids in, which changes nothing.
+    /// Starters wait for the striking only. Killed before it, or kept from it by a starter that was stopped,
+    /// the same ids are handed over again; two that do this at a time take the same ids in, which changes
+    /// nothing.
     pub(crate) fn take_in(
         &self,
         take: impl FnOnce(Vec<TaskId>) -> Result<HashSet<TaskId>>,
@@ -58,7 +76,9 @@ impl Arrivals {
             Err(error) => return Err(failed(error)),
         };
         let done = take(read(&mut file).map_err(failed)?)?;
-        lock_patiently(&file).map_err(failed)?;
+        if !lock_patiently(&file).map_err(failed)? {
+            return Ok(());
+        }
         let left = read(&mut file).map_err(failed)?.into_iter().filter(|id| !done.contains(id) && !gone(id));
         let left: String = left.map(|id| format!("{id}\n")).collect();
         // Those first: killed before the cut, what follows them is old news.
@@ -81,17 +101,16 @@ fn read(file: &mut File) -> io::Result<Vec<TaskId>> {
     Ok(ids.filter(|id| seen.insert(id.clone())).collect())
 }
 
-fn lock_patiently(file: &File) -> io::Result<()> {
+/// Takes the list for itself; false when others do not let go of it.
+fn lock_patiently(file: &File) -> io::Result<bool> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(()),
+            Ok(()) => return Ok(true),
             Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_micros(100));
             }
-            Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "another process does not let go of it"));
-            }
+            Err(TryLockError::WouldBlock) => return Ok(false),
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }

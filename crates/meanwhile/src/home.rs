@@ -4,6 +4,7 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
@@ -84,6 +85,12 @@ impl Home {
         WaitingFlag::at(self.root.join(WAITING_FILE))
     }
 
+    /// Notes that a task waits, inside the transaction that makes it wait and before slots are tried for it:
+    /// who frees one from then on sees that and settles.
+    pub(crate) fn note_waiting(&self) -> Result<()> {
+        self.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))
+    }
+
     /// Returns the list of tasks that are not in the database yet.
     pub(crate) fn arrivals(&self) -> Arrivals {
         Arrivals::at(self.root.join(ARRIVALS_FILE))
@@ -162,12 +169,34 @@ impl Home {
         let _ = fs::remove_dir_all(self.task(id));
     }
 
-    /// Holds a task that waits while it is being started.
-    pub(crate) fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
+    /// Holds a task that waits while it is being started; nothing when somebody does already.
+    pub(crate) fn try_hold_start(&self, id: &TaskId) -> Option<StartHold> {
+        let directory = File::open(self.task(id)).ok()?;
+        directory.try_lock().ok()?;
+        Some(StartHold { directory })
+    }
+
+    /// Holds a task that is new.
+    fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
         let path = self.task(id);
         let directory = File::open(&path)?;
         directory.lock()?;
         Ok(StartHold { directory })
+    }
+
+    /// Holds a task that nobody supervises while it gets a new supervisor; waits for another who does the same,
+    /// but not for ever.
+    pub(crate) fn hold_adoption(&self, id: &TaskId) -> Option<File> {
+        const PATIENCE: Duration = Duration::from_secs(2);
+        let spec = File::open(self.task(id).join(SPEC_FILE)).ok()?;
+        let deadline = Instant::now() + PATIENCE;
+        while spec.try_lock().is_err() {
+            if Instant::now() > deadline {
+                return None;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Some(spec)
     }
 
     /// Tells whether somebody is just starting this task.

@@ -31,30 +31,49 @@ enum Arrival {
 impl Runtime {
     /// Takes in the tasks that were started without the database.
     pub(crate) fn take_in_arrivals(&self, store: &Store) -> Result<()> {
-        let mut any = false;
-        let take = |ids: Vec<TaskId>| {
-            let mut done = HashSet::new();
-            for some in ids.chunks(AT_ONCE) {
-                let transaction = store.begin(&self.home.tasks())?;
-                // Their slots may have been those of tasks that have ended since.
-                self.record_endings(&transaction)?;
-                for id in some {
-                    match self.take_in(&transaction, id)? {
-                        Arrival::Unfinished => {}
-                        Arrival::New => any |= done.insert(id.clone()),
-                        Arrival::Old => _ = done.insert(id.clone()),
-                    }
-                }
-                transaction.commit()?;
-                fail_point("arrivals-committed");
+        let take = |ids: Vec<TaskId>| self.take_in_all(store, &ids);
+        self.home.arrivals().take_in(take, |id| self.is_abandoned(id))
+    }
+
+    /// Takes them into a database that is gone with this process. They stay on the list.
+    pub(crate) fn take_in_for_now(&self, copy: &Store) -> Result<()> {
+        self.take_in_all(copy, &self.home.arrivals().ids()?).map(drop)
+    }
+
+    /// Puts every task on the list that is not in the database. Only needed where somebody removed the list.
+    pub(crate) fn find_arrivals(&self, store: &Store) -> Result<()> {
+        for id in directories(&self.home)? {
+            if store.task(&id, &self.home.tasks())?.is_none() {
+                self.home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
             }
-            Ok(done)
-        };
-        self.home.arrivals().take_in(take, |id| self.is_abandoned(id))?;
+        }
+        // Without room there is none, and the next one looks again.
+        let _ = self.home.arrivals().make();
+        Ok(())
+    }
+
+    /// Takes these in; returns those that need not be looked at again.
+    fn take_in_all(&self, store: &Store, ids: &[TaskId]) -> Result<HashSet<TaskId>> {
+        let mut any = false;
+        let mut done = HashSet::new();
+        for some in ids.chunks(AT_ONCE) {
+            let transaction = store.begin(&self.home.tasks())?;
+            // Their slots may have been those of tasks that have ended since.
+            self.record_endings(&transaction)?;
+            for id in some {
+                match self.take_in(&transaction, id)? {
+                    Arrival::Unfinished => {}
+                    Arrival::New => any |= done.insert(id.clone()),
+                    Arrival::Old => _ = done.insert(id.clone()),
+                }
+            }
+            transaction.commit()?;
+            fail_point("arrivals-committed");
+        }
         if any {
             self.ring();
         }
-        Ok(())
+        Ok(done)
     }
 
     fn take_in(&self, transaction: &Transaction<'_>, id: &TaskId) -> Result<Arrival> {
@@ -88,10 +107,7 @@ impl Runtime {
 /// Fills an empty database from the task directories. Directories that cannot be read are left alone.
 pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
     let mut specs: Vec<TaskSpec> = Vec::new();
-    for entry in fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?.flatten() {
-        let Some(id) = entry.file_name().to_str().and_then(|name| name.parse::<TaskId>().ok()) else {
-            continue;
-        };
+    for id in directories(home)? {
         if home.is_being_started(&id) {
             // Its starter does not know that the database is new.
             home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
@@ -104,6 +120,12 @@ pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> 
         insert(home, transaction, spec)?;
     }
     Ok(())
+}
+
+/// Returns the ids of all task directories.
+fn directories(home: &Home) -> Result<Vec<TaskId>> {
+    let entries = fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?;
+    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
 /// Reads a task that runs under a supervisor; nothing when it does not, or when that is not certain.
@@ -146,6 +168,8 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
         transaction.insert_reserved(&mut task, spec.created_at)?;
     } else {
         transaction.insert(&task)?;
+        // Without room for that it waits for the next command.
+        let _ = home.note_waiting();
     }
     if home.told(&spec.id) == Some(run) {
         transaction.latch(&task, spec.created_at)?;

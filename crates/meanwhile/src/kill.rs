@@ -52,6 +52,7 @@ impl Runtime {
             receipts.push(self.receipt(id, asked?, request)?);
         }
         if self.home.waiting_flag().is_set() {
+            self.reconcile_unsettled()?;
             self.pump_queue();
         }
         Ok(receipts)

@@ -1,10 +1,12 @@
 //! Who runs next. Slots are taken in the transaction that decides; see `slots` for what they are.
 
+use std::time::Duration;
+
 use mw_model::{Cause, Event, Status, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
 use crate::error::Result;
-use crate::home::Home;
+use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
 use crate::slots::Slots;
 use crate::store::{Change, Transaction};
@@ -26,12 +28,26 @@ pub(crate) struct Picked {
 pub(crate) struct Granted {
     pub(crate) task: Task,
     pub(crate) slots: Slots,
+    /// Taken before others can see that it has its slots, so that nobody takes it for abandoned. Its own
+    /// starter has one already.
+    pub(crate) hold: Option<StartHold>,
 }
 
 impl Runtime {
     /// Takes the slots for one more task of a session.
     pub(crate) fn take_slots(&self, session: &str) -> Result<Option<Slots>> {
         self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue)
+    }
+
+    /// The same for a task that runs already: whoever only tries a slot is waited for.
+    pub(crate) fn take_slots_patiently(&self, session: &str) -> Result<Option<Slots>> {
+        for _ in 0..20 {
+            if let Some(slots) = self.take_slots(session)? {
+                return Ok(Some(slots));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(None)
     }
 
     /// Gives slots to a session's waiting tasks, by priority, then in order.
@@ -49,7 +65,8 @@ impl Runtime {
             let next = self.next_to_run(transaction, session, &mut passed, &mut picked)?;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(picked) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-            picked.to_launch.push(Granted { task, slots });
+            let hold = self.home.try_hold_start(&task.id);
+            picked.to_launch.push(Granted { task, slots, hold });
         }
     }
 

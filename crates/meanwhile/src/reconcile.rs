@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
-use crate::queue;
+use crate::queue::{self, Granted};
 use crate::runtime::Runtime;
 use crate::slots::Slots;
 use crate::store::{Change, Transaction};
@@ -64,11 +64,18 @@ impl Runtime {
     /// # Errors
     /// When the database fails. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
-        for task in self.store()?.unsettled(&self.home.tasks())? {
-            self.reconcile_known(&task)?;
-        }
+        self.reconcile_unsettled()?;
         if self.store()?.any_waiting()? {
             self.pump_queue();
+        }
+        Ok(())
+    }
+
+    /// Looks at every task that is not settled. Before slots are given away: one that runs unsupervised has
+    /// lost its own and gets another.
+    pub(crate) fn reconcile_unsettled(&self) -> Result<()> {
+        for task in self.store()?.unsettled(&self.home.tasks())? {
+            self.reconcile_known(&task)?;
         }
         Ok(())
     }
@@ -187,6 +194,8 @@ impl Runtime {
                 }
                 None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
                     transaction.apply(task, &Event::Released, now, Change::default())?;
+                    // Without room for that it waits for the next command.
+                    let _ = self.home.note_waiting();
                     changed = true;
                 }
                 None => {}
@@ -268,6 +277,11 @@ impl Runtime {
         started_at: Timestamp,
     ) -> Result<bool> {
         let run = task.state.run();
+        let alone = self.home.hold_adoption(&task.id);
+        if self.home.is_supervised(&task.id) || self.home.result(&task.id, run).is_some() {
+            // Somebody else was faster.
+            return self.record_findings(&task.id, &self.look_at(task));
+        }
         self.record_findings(
             &task.id,
             &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings },
@@ -276,12 +290,13 @@ impl Runtime {
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, launch);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
-            let slots = self.take_slots(&spec.session)?;
+            let slots = self.take_slots_patiently(&spec.session)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
             let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
             supervisor.send_to(&self.home.open_task(&task.id)?);
             supervisor.hand_over(&message, &slots)
         });
+        drop(alone);
         match adopted {
             Ok(_) => {
                 // When its process is gone, the adopter says so at once.
@@ -342,8 +357,7 @@ impl Runtime {
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
             let transaction = self.store()?.begin(&self.home.tasks())?;
-            // Before slots are tried: who frees one from now on sees it and settles.
-            self.home.waiting_flag().set().map_err(Error::io("cannot note that tasks wait"))?;
+            self.home.note_waiting()?;
             let picked = self.pick_everywhere(&transaction)?;
             queue::commit(&self.home, transaction)?;
             Ok(picked)
@@ -351,21 +365,33 @@ impl Runtime {
         let Ok(picked) = picked else { return };
         let again = picked.any_ended;
         let changed = again || !picked.to_launch.is_empty();
-        let mut failed = false;
-        for granted in picked.to_launch {
-            let hold = self.home.hold_start(&granted.task.id);
-            let launched = self.launch(granted);
-            // What was killed on the way waits for the next command; trying at once might never end.
-            failed |= launched.is_err_and(|error| !matches!(error, Error::Unanswered));
-            drop(hold);
-        }
+        let freed = self.launch_all(picked.to_launch);
         if changed {
             self.ring();
         }
-        // A failed launch frees its slot, and a skipped task may free those that come after it.
-        if failed || again {
+        // A skipped task may free those that come after it.
+        if freed || again {
             self.pump_queue();
         }
+    }
+
+    /// Launches all; tells whether slots are free again, because a launch failed or was not needed. Failures are
+    /// recorded with their tasks.
+    pub(crate) fn launch_all(&self, to_launch: Vec<Granted>) -> bool {
+        let mut freed = false;
+        for granted in to_launch {
+            match self.launch(granted) {
+                // Another supervisor has it, and its own slots.
+                Ok(task) if matches!(task.state, TaskState::Starting { .. }) => {
+                    let _ = self.reconcile_task(&task.id);
+                    freed = true;
+                }
+                // What was killed on the way waits for the next command; trying at once might never end.
+                Ok(_) | Err(Error::Unanswered) => {}
+                Err(_) => freed = true,
+            }
+        }
+        freed
     }
 
     /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
@@ -382,6 +408,7 @@ impl Runtime {
         }
         // A flag that nobody waits behind is taken away there.
         if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
+            self.reconcile_unsettled()?;
             self.pump_queue();
         }
         self.fire_hooks()?;

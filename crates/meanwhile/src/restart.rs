@@ -45,10 +45,11 @@ impl Runtime {
             now,
             Change::default(),
         )?;
+        self.home.note_waiting()?;
         transaction.commit()?;
         fail_point("restart-committed");
         self.ring();
-        self.pump_queue();
+        self.reconcile()?;
         let mut task = self.current(&id)?;
         if matches!(task.state, TaskState::Pending { .. }) {
             task.queue_position = Some(self.store()?.queue_position(&task)?);

@@ -68,7 +68,13 @@ impl Runtime {
             return Ok(copy);
         }
         let store = self.open_store()?;
-        if store.is_in_transaction() || !self.home.arrivals().any() {
+        if store.is_in_transaction() {
+            return Ok(store);
+        }
+        if !self.home.arrivals().exists() {
+            self.find_arrivals(store)?;
+        }
+        if !self.home.arrivals().any() {
             return Ok(store);
         }
         match self.take_in_arrivals(store) {
@@ -77,7 +83,7 @@ impl Runtime {
             // the same work again.
             Err(Error::Store(error)) if error.is_lack_of_room() => {
                 let copy = store.copy_to_memory()?;
-                self.take_in_arrivals(&copy)?;
+                self.take_in_for_now(&copy)?;
                 Ok(self.copy.get_or_init(|| copy))
             }
             Err(error) => Err(error),
@@ -152,10 +158,11 @@ impl Runtime {
     /// When it is unknown.
     pub fn task(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = self.resolve(handle, scope)?;
-        if self.store()?.any_waiting()? {
-            self.pump_queue();
-        }
         let mut task = self.current(&id)?;
+        if self.store()?.any_waiting()? {
+            self.reconcile()?;
+            task = self.current(&id)?;
+        }
         self.complete(&mut task)?;
         Ok(task)
     }

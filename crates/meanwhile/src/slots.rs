@@ -4,33 +4,67 @@
 //! all sessions. A starter locks a free one and passes the descriptor on to the task's supervisor, which
 //! lets go of it when the task is over. The kernel takes it back from the dead, so no count can be wrong
 //! and no two starters can have the same slot.
+//!
+//! A task may live on whose supervisors were killed. So a slot says whether its last holder gave it back:
+//! one that was not given back is used only after a look at the tasks that hold slots.
 
+use std::cell::Cell;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use mw_model::wire::SLOT_HELD;
 
 use crate::session_dir::open_below;
 use crate::settings::QueueSettings;
 
 /// The slots one task holds: its session's, and the home's where that has a limit.
 #[derive(Debug)]
-pub(crate) struct Slots(Vec<File>);
+pub(crate) struct Slots {
+    files: Vec<File>,
+    /// Whether a supervisor has them too, which lets go of them.
+    passed_on: Cell<bool>,
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // To close them is not enough: a process that another thread has just forked has them open, too.
+        if !self.passed_on.get() {
+            self.files.iter().for_each(|file| _ = file.unlock());
+        }
+    }
+}
 
 impl Slots {
     /// Takes what a task needs to run; nothing when a limit is reached.
     pub(crate) fn take(session: &Path, home: &Path, limits: QueueSettings) -> io::Result<Option<Self>> {
         let Some(own) = take_one(session, limits.max_running)? else { return Ok(None) };
-        if limits.max_running_total == 0 {
-            return Ok(Some(Self(vec![own])));
+        let mut slots = Self { files: vec![own], passed_on: Cell::new(false) };
+        if limits.max_running_total > 0 {
+            let Some(common) = take_one(home, limits.max_running_total)? else { return Ok(None) };
+            slots.files.push(common);
         }
-        Ok(take_one(home, limits.max_running_total)?.map(|common| Self(vec![own, common])))
+        Ok(Some(slots))
     }
 
-    /// Returns the descriptors to pass on.
+    /// Returns the descriptors to pass on, and notes that they are held until they are given back. Without room
+    /// for that, only the kernel knows.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
-        self.0.iter().map(AsFd::as_fd).collect()
+        self.passed_on.set(true);
+        for file in &self.files {
+            let _ = file.write_all_at(&[SLOT_HELD], 0);
+        }
+        self.files.iter().map(AsFd::as_fd).collect()
+    }
+
+    /// Tells whether all were given back by whoever had them last.
+    pub(crate) fn were_given_back(&self) -> bool {
+        self.files.iter().all(|file| {
+            let mut mark = [0];
+            file.read_at(&mut mark, 0).is_ok_and(|_| mark != [SLOT_HELD])
+        })
     }
 }
 
@@ -39,15 +73,25 @@ fn slot(directory: &Path, number: u32) -> PathBuf {
 }
 
 fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
-    for number in 0..limit.saturating_sub(held_beyond(directory, limit)) {
-        let file = open_below(directory, &slot(directory, number), &mut OpenOptions::new())?;
+    let mut taken = None;
+    let mut held = held_beyond(directory, limit);
+    let crowded = held > 0;
+    for number in 0..limit {
+        let file = open_below(directory, &slot(directory, number), OpenOptions::new().read(true))?;
         match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => {}
+            Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
+            Ok(()) if taken.is_none() => taken = Some(file),
+            Ok(()) => file.unlock()?,
+            Err(TryLockError::WouldBlock) => held += 1,
             Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    Ok(None)
+    if held >= limit
+        && let Some(file) = taken.take()
+    {
+        file.unlock()?;
+    }
+    Ok(taken)
 }
 
 /// Counts tasks that were started when the limit was higher.
@@ -56,7 +100,10 @@ fn held_beyond(directory: &Path, limit: u32) -> u32 {
     for number in limit.. {
         // They are used from the first on, so the first that is missing is the last.
         let Ok(file) = File::open(slot(directory, number)) else { break };
-        held += u32::from(matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => held += 1,
+            _ => _ = file.unlock(),
+        }
     }
     held
 }
@@ -93,6 +140,8 @@ impl WaitingFlag {
 
 #[cfg(test)]
 mod tests {
+    use mw_model::wire::SLOT_FREE;
+
     use super::*;
     use crate::settings::AtCapacity;
 
@@ -115,6 +164,18 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_that_was_passed_on_must_be_given_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = || Slots::take(dir.path(), dir.path(), limits(1, 0)).unwrap().unwrap();
+        assert!(take().were_given_back());
+        assert!(take().were_given_back(), "it was only tried");
+        assert_eq!(take().descriptors().len(), 1);
+        assert!(!take().were_given_back());
+        fs::write(slot(dir.path(), 0), [SLOT_FREE]).unwrap();
+        assert!(take().were_given_back());
+    }
+
+    #[test]
     fn the_limit_over_all_sessions_holds_too_and_frees_the_sessions_slot() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("h");
@@ -132,7 +193,13 @@ mod tests {
         let mut many: Vec<_> = (0..4).map(|_| take(4).unwrap()).collect();
         drop(many.drain(..2));
         assert!(take(2).is_none(), "slots 2 and 3 are held");
-        drop(many);
+        drop(many.pop());
+        let low = take(2).unwrap();
+        assert!(take(2).is_none(), "slots 0 and 2 are held");
+        let other = take(3).unwrap();
+        drop(low);
+        assert!(take(2).is_none(), "slots 1 and 2 are held");
+        drop((many, other));
         assert!(take(2).is_some());
     }
 }

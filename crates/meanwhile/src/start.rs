@@ -74,14 +74,17 @@ impl Runtime {
         if request.name.is_some() || !request.after.is_empty() {
             return Ok(None);
         }
-        let limits = self.settings.queue;
-        match self.take_slots(&request.session)? {
-            Some(slots) => Ok((!self.home.waiting_flag().is_set()).then_some(slots)),
-            None if request.at_capacity == AtCapacity::Reject => {
-                Err(Error::AtCapacity { limit: limits.max_running })
+        let mut slots = self.take_slots(&request.session)?;
+        if slots.is_none() && request.at_capacity == AtCapacity::Reject {
+            // Somebody may just be trying a slot for others, which is done inside a transaction only.
+            let _quiet = self.store()?.begin(&self.home.tasks())?;
+            slots = self.take_slots(&request.session)?;
+            if slots.is_none() {
+                return Err(Error::AtCapacity { limit: self.settings.queue.max_running });
             }
-            None => Ok(None),
         }
+        // One that was not given back may belong to a task that lives on.
+        Ok(slots.filter(|slots| slots.were_given_back() && !self.home.waiting_flag().is_set()))
     }
 
     /// Starts a task that has its slots. The database hears of it from whoever opens it next.
@@ -116,17 +119,15 @@ impl Runtime {
     /// Puts a task in its place among those that wait, and starts whoever may start.
     fn start_in_order(&self, request: &TaskRequest, id: &TaskId, hold: StartHold) -> Result<Task> {
         let (_, task) = self.write_down(request, id)?;
+        self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
         let launched = own.map(|granted| self.launch(granted));
         drop(hold);
-        for granted in picked.to_launch {
-            let hold = self.home.hold_start(&granted.task.id);
-            // Its failure is its own: recorded with it.
-            let _ = self.launch(granted);
-            drop(hold);
+        if self.launch_all(picked.to_launch) {
+            self.pump_queue();
         }
         match launched {
             Some(task) => task,
@@ -155,9 +156,7 @@ impl Runtime {
         }
         task.number = transaction.take_number(&task.session, task.number)?;
         transaction.insert(&task)?;
-        // Before slots are tried: who frees one from now on sees it and settles.
-        let flag = self.home.waiting_flag();
-        flag.set().map_err(Error::io("cannot note that tasks wait"))?;
+        self.home.note_waiting()?;
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
@@ -255,7 +254,7 @@ impl Runtime {
 
     /// Launches a task that was given its slots. Its failure is recorded, and frees them.
     pub(crate) fn launch(&self, granted: Granted) -> Result<Task> {
-        let Granted { task, slots } = granted;
+        let Granted { task, slots, hold: _hold } = granted;
         let id = task.id.clone();
         let launched = match self.home.spec(&id) {
             Ok(spec) => self.launch_spec(task.clone(), &spec, None, slots),
@@ -346,14 +345,15 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
+        // The files first, as when it is cleared: files without a row might come back.
+        self.home.remove_task(id);
         let removed = self.store().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;
             transaction.delete(id)?;
             Ok(transaction.commit()?)
         });
         // What could not be removed now is swept by the next command.
-        let _ = removed;
-        self.home.remove_task(id);
+        let _ = removed.and_then(|()| self.reconcile_unsettled());
         self.pump_queue();
     }
 }

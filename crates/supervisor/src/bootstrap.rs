@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::RawText;
-use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, START_VERSION, StartMessage};
+use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, SLOT_FREE, START_VERSION, StartMessage};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
@@ -90,7 +90,11 @@ impl Run {
     /// Lets others run: unlocks the slots for everybody who holds them.
     pub(crate) fn free_slots(&self) {
         for slot in &self.slots {
-            let _ = rustix::fs::flock(slot, FlockOperation::Unlock);
+            // A stand-in may come after this was done, and after somebody else has the slot.
+            if rustix::fs::flock(slot, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = rustix::io::pwrite(slot, &[SLOT_FREE], 0);
+                let _ = rustix::fs::flock(slot, FlockOperation::Unlock);
+            }
         }
     }
 

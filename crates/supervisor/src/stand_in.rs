@@ -95,6 +95,9 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         supervisor.had_survivors = !record.survivors.is_empty();
         supervisor.record = Some(record);
         supervisor.run.free_slots();
+        if supervisor.had_survivors {
+            supervisor.settle_beside();
+        }
     }
     for line in journal {
         let asked = match &line.entry {

@@ -457,7 +457,7 @@ impl Supervisor {
     }
 
     /// Runs `mw settle` while this process stays, if anybody waits for that.
-    fn settle_beside(&mut self) {
+    pub(crate) fn settle_beside(&mut self) {
         if self.settle.is_none() && (self.run.message.always_settle || is_settling_due()) {
             self.settle = sys::spawn_settle(&self.run.message.settle).ok();
         }

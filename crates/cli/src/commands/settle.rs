@@ -6,6 +6,7 @@ use clap::Args;
 use meanwhile::Runtime;
 use meanwhile::model::TaskId;
 
+use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -29,8 +30,10 @@ impl Arguments {
         let usage = |error| CommandError::usage(format!("{error}"), "settle is called by supervisors");
         let id = self.id.map(|id| id.parse::<TaskId>().map_err(usage)).transpose()?;
         let mut settings = context.config.settings.clone();
-        settings.home = self.home;
+        // Whatever is started here is settled in the same home, wherever that of the environment is.
+        settings.programs = config::programs(&self.home)?;
         settings.programs.starter_exits = true;
+        settings.home = self.home;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
         Runtime::open(settings)?.settle(id.as_ref())?;

@@ -153,7 +153,7 @@ fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
 }
 
 /// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
-pub(super) fn programs(home: &Path) -> Result<Programs, CommandError> {
+pub(crate) fn programs(home: &Path) -> Result<Programs, CommandError> {
     let me = env::current_exe()?;
     let supervisor = supervisor(&me)?;
     let home = std::path::absolute(home).unwrap_or_default();

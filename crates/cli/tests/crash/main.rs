@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod adoption;
+mod arrivals;
 mod client;
 mod disk;
 mod fail_points;
@@ -16,6 +17,7 @@ mod nested;
 mod notices;
 mod pending;
 mod reboot;
+mod slots;
 mod soak;
 mod specs;
 mod store;

@@ -23,4 +23,6 @@ pub use layout::{
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
-pub use start::{Answer, Launch, MOST_SLOTS, START_VERSION, SessionWatch, StartMessage};
+pub use start::{
+    Answer, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
+};

@@ -14,6 +14,12 @@ pub const START_VERSION: u32 = 1;
 /// How many slots can be passed on along with a start message.
 pub const MOST_SLOTS: usize = 2;
 
+/// What a slot's file begins with from when it is passed on until it is given back.
+pub const SLOT_HELD: u8 = b'+';
+
+/// What it begins with when it was given back.
+pub const SLOT_FREE: u8 = b'-';
+
 /// What a supervisor is told on its standard input, as JSON.
 ///
 /// Standard input is a socket. The first byte brings the task's directory with it, so that the supervisor can

@@ -1,0 +1,134 @@
+//! The list of tasks that are not in the database yet, torn, lost or held: no task is lost with it.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+
+use crate::home;
+use crate::truth::assert_true;
+
+fn arrivals(home: &Home) -> PathBuf {
+    home.state().join("arrivals")
+}
+
+fn ids(home: &Home) -> Vec<String> {
+    let mut ids: Vec<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
+    ids.sort();
+    ids
+}
+
+/// Waits for a task's end without a command that would take it into the database.
+fn over(home: &Home, id: &str) {
+    let record = home.task_dir(id).join("result.json");
+    wait_until(SOON, "its end is on record", || {
+        fs::read_to_string(&record).is_ok_and(|text| text.trim_end().ends_with('}')).then_some(())
+    });
+}
+
+#[test]
+fn a_line_that_was_cut_short_hides_no_other_task() {
+    let home = home();
+    let first = home.start("exit 3");
+    let _ = home.list();
+    let mut file = OpenOptions::new().append(true).open(arrivals(&home)).unwrap();
+    // As a disk that was full for a moment leaves it.
+    file.write_all(&first.as_bytes()[..7]).unwrap();
+    let second = home.start("exit 3");
+    let mut expected = [first, second];
+    expected.sort();
+    assert_eq!(ids(&home), expected);
+}
+
+#[test]
+fn a_list_of_garbage_harms_nobody() {
+    let home = home();
+    let first = home.start("exit 3");
+    over(&home, &first);
+    let mut text = vec![0, 255, b'\n', b'\xc3', b'\n'];
+    text.extend(format!("bash-22222222\n../../x\n{first}\n{first}\n").bytes());
+    fs::write(arrivals(&home), text).unwrap();
+    assert_eq!(ids(&home), [first]);
+    assert_eq!(fs::read(arrivals(&home)).unwrap(), b"");
+    assert_true(&home, &["failed"]);
+}
+
+#[test]
+fn tasks_are_found_again_when_the_list_was_removed() {
+    let home = home();
+    let known = home.start("exit 3");
+    let _ = home.ended(&known);
+    let (ended, running) = (home.start("exit 3"), home.start(children::SLEEPER));
+    over(&home, &ended);
+    fs::remove_file(arrivals(&home)).unwrap();
+    let mut expected = [known, ended, running];
+    expected.sort();
+    assert_eq!(ids(&home), expected);
+}
+
+#[test]
+fn a_stopped_starter_holds_nobody_up() {
+    let home = home();
+    let first = home.start("exit 3");
+    over(&home, &first);
+    // What a starter does that is stopped between its line and its directory.
+    let holder = home.program("flock").arg("--no-fork").arg("-s").arg(arrivals(&home));
+    let holder = holder.arg("sh").arg("-c").arg("echo held; exec sleep 600").spawn();
+    wait_until(SOON, "the list is held", || holder.printed().contains("held").then_some(()));
+    let listed = home.command(["list", "--json"]).limit(Duration::from_secs(8)).run().json();
+    assert_eq!(listed["tasks"][0]["id"], first.as_str(), "{listed}");
+    let second = home.start("exit 3");
+    assert_eq!(ids(&home).len(), 2);
+    let _ = holder.kill();
+    let mut expected = [first, second];
+    expected.sort();
+    assert_eq!(ids(&home), expected);
+    assert_eq!(fs::read(arrivals(&home)).unwrap(), b"");
+}
+
+#[test]
+fn a_task_that_was_first_seen_on_a_full_disk_is_not_forgotten() {
+    let home = match Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20) {
+        Ok(home) => home,
+        Err(reason) => return println!("skipped: no small disk can be mounted here: {reason}"),
+    };
+    let _ = home.ended(&home.start("exit 3"));
+    let id = home.start("exit 3");
+    over(&home, &id);
+    let ballast = home.state().join("ballast");
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    assert_eq!(home.status(&id)["exit_code"], 3);
+    fs::remove_file(&ballast).unwrap();
+    assert!(ids(&home).contains(&id));
+}
+
+#[test]
+fn a_start_that_cannot_be_noted_leaves_nothing() {
+    let home = home();
+    let _ = home.list();
+    let _ = fs::remove_file(arrivals(&home));
+    fs::create_dir(arrivals(&home)).unwrap();
+    let refused = home.mw(["start", "--json", "exit 3"]);
+    let _ = refused.refusal(7);
+    home.wait_until_empty(SOON);
+    assert_eq!(fs::read_dir(home.state().join("tasks")).unwrap().count(), 0);
+    fs::remove_dir(arrivals(&home)).unwrap();
+    let _ = home.ended(&home.start("exit 3"));
+    assert_eq!(home.list().len(), 1);
+}
+
+#[test]
+fn tasks_that_only_their_directories_know_are_found_without_a_database() {
+    let home = home();
+    let _ = home.ended(&home.start("exit 3"));
+    let second = home.start("exit 3");
+    over(&home, &second);
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = fs::remove_file(home.state().join(name));
+    }
+    let _ = home.ended(&second);
+    assert_eq!(home.list().len(), 2);
+    assert_true(&home, &["failed"]);
+}

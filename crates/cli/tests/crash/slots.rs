@@ -1,0 +1,211 @@
+//! Slots and those who wait for them, when something dies or disappears: never over the limit, and never a
+//! task that waits beside a free slot.
+
+use std::fs;
+
+use mw_testkit::{Home, SOON, children, processes, wait_until};
+
+use crate::home;
+use crate::truth::assert_true;
+
+const LIMIT: &str = "MEANWHILE_QUEUE_MAX_RUNNING";
+const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+
+fn one_slot() -> Home {
+    home().with_env(LIMIT, "1")
+}
+
+/// Starts a task that dies on the way, and returns its id.
+fn half_started(home: &Home, step: &str, options: &[&str], script: &str) -> Option<String> {
+    let args = [&["start", "--json"], options, &[script]].concat();
+    let known: Vec<_> = directories(home);
+    let outcome = home.command(args).env(FAIL_AT, step).run();
+    if outcome.code == Some(0) {
+        println!("skipped: this build has no fail points");
+        return None;
+    }
+    directories(home).into_iter().find(|id| !known.contains(id))
+}
+
+fn directories(home: &Home) -> Vec<String> {
+    let entries = fs::read_dir(home.state().join("tasks")).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+/// Waits for a file without running a command, which would start what waits.
+fn by_itself(home: &Home, file: &str) {
+    let path = home.work().join(file);
+    wait_until(SOON, "it has run without a further command", || path.exists().then_some(()));
+}
+
+#[test]
+fn a_task_put_back_by_a_look_is_started_by_the_next_ending() {
+    let home = one_slot();
+    let Some(id) = half_started(&home, "start-committed", &["--name", "b"], "touch ran; exit 3") else {
+        return;
+    };
+    let holder = home.start(&children::gated("go", 3));
+    home.until_logged(&holder, "waiting");
+    let _ = home.mw(["status", &id]).ok();
+    home.open("go");
+    by_itself(&home, "ran");
+    assert_true(&home, &["failed"]);
+}
+
+#[test]
+fn a_task_found_by_a_reader_is_started_by_the_next_ending() {
+    let home = one_slot();
+    let Some(id) = half_started(&home, "start-spec-written", &[], "touch ran; exit 3") else { return };
+    let holder = home.start(&children::gated("go", 3));
+    home.until_logged(&holder, "waiting");
+    let _ = home.mw(["output", &id]);
+    home.open("go");
+    by_itself(&home, "ran");
+    assert_true(&home, &["failed"]);
+}
+
+#[test]
+fn a_stand_in_with_survivors_lets_the_next_one_start() {
+    let home = one_slot();
+    let script = format!("{}\n{}; exit 3", children::leave_setsid("kid"), children::gate("go"));
+    let started = home.command(["start", "--json", &script]).env(FAIL_AT, "supervisor-reaped").run();
+    let _ = started.ok();
+    let kid = home.pid_in("kid");
+    let _ = home.start("touch ran; exit 3");
+    home.open("go");
+    by_itself(&home, "ran");
+    assert!(processes::alive(kid));
+}
+
+#[test]
+fn a_look_at_one_that_waits_does_not_start_it_beside_a_task_whose_watchers_were_killed() {
+    let home = one_slot();
+    let holder = home.start(children::SLEEPER);
+    let pid = home.pid(&holder);
+    let next = home.start("touch ran; exit 3");
+    home.slay_watchers(&holder);
+    assert_eq!(home.status(&next)["status"], "pending");
+    assert!(processes::alive(pid));
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn a_start_does_not_take_the_slot_of_a_task_whose_watchers_were_killed() {
+    for options in [&[][..], &["--name", "n"], &["--at-capacity", "reject"]] {
+        let home = one_slot();
+        let holder = home.start(children::SLEEPER);
+        let pid = home.pid(&holder);
+        home.slay_watchers(&holder);
+        let args = [&["start", "--json"], options, &["touch ran; exit 3"]].concat();
+        let outcome = home.mw(args);
+        let taken = outcome.code == Some(0) && outcome.json()["status"] != "pending";
+        assert!(!taken && processes::alive(pid), "{options:?}: {outcome}");
+        assert!(!home.has_file("ran"));
+    }
+}
+
+#[test]
+fn a_slot_whose_task_died_with_its_watchers_is_used_again() {
+    let home = one_slot();
+    let holder = home.start(children::SLEEPER);
+    let pid = home.pid(&holder);
+    home.slay_watchers(&holder);
+    home.slay(pid);
+    assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
+    assert_eq!(home.status(&holder)["status"], "lost");
+    // Given back, it needs no look.
+    assert_eq!(home.ended(&home.start("exit 3"))["exit_code"], 3);
+}
+
+#[test]
+fn a_flag_that_was_left_behind_is_taken_away() {
+    let home = one_slot();
+    let _ = home.ended(&home.start("exit 3"));
+    fs::write(home.state().join("waiting"), "").unwrap();
+    let _ = home.start("touch ran; exit 3");
+    by_itself(&home, "ran");
+    wait_until(SOON, "the flag is gone", || (!home.state().join("waiting").exists()).then_some(()));
+    assert_true(&home, &["failed"]);
+}
+
+#[test]
+fn a_flag_that_was_removed_is_set_again_by_a_look() {
+    let home = one_slot();
+    let holder = home.start(&children::gated("go", 3));
+    home.until_logged(&holder, "waiting");
+    let _ = home.start("touch ran; exit 3");
+    fs::remove_file(home.state().join("waiting")).unwrap();
+    let _ = home.list();
+    home.open("go");
+    by_itself(&home, "ran");
+}
+
+#[test]
+fn sessions_that_were_removed_cost_no_task_and_no_number() {
+    let home = home();
+    let running = home.start(&children::gated("go", 3));
+    home.until_logged(&running, "waiting");
+    fs::remove_dir_all(home.state().join("sessions")).unwrap();
+    let next = home.start("exit 3");
+    home.open("go");
+    assert_eq!(home.ended(&running)["exit_code"], 3);
+    assert_eq!(home.ended(&next)["exit_code"], 3);
+    assert_eq!(home.status("bash_1")["id"], running.as_str());
+    assert_eq!(home.status("bash_2")["id"], next.as_str());
+    assert_true(&home, &["failed"]);
+}
+
+#[test]
+fn bad_input_leaves_neither_process_nor_directory() {
+    let home = home();
+    let bad: [&[&str]; 7] = [
+        &["start"],
+        &["start", "--json", ""],
+        &["start", "--nonsense", "true"],
+        &["start", "--cwd", "/nowhere", "true"],
+        &["start", "--after", "bash-zzzzzzzz", "true"],
+        &["start", "--", "no-such-program"],
+        &["start", "--shell", "no-such-shell", "true"],
+    ];
+    for args in bad {
+        let outcome = home.mw(args);
+        assert_ne!(outcome.code, Some(0), "{outcome}");
+        home.wait_until_empty(SOON);
+        assert_eq!(directories(&home), [""; 0], "{outcome}");
+    }
+    let outcome = home.command(["start", "true"]).session(&"x".repeat(201)).run();
+    assert_ne!(outcome.code, Some(0), "{outcome}");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn many_starts_at_a_time_leave_the_slots_to_tasks_whose_watchers_were_killed() {
+    let home = home().with_env(LIMIT, "2");
+    let holders = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
+    for holder in &holders {
+        home.slay_watchers(holder);
+    }
+    let starting: Vec<_> = (0..4).map(|_| home.command(["start", "--json", "touch ran"]).spawn()).collect();
+    for start in starting {
+        assert_eq!(start.wait().json()["status"], "pending");
+    }
+    for holder in &holders {
+        assert_eq!(home.status(holder)["status"], "running");
+    }
+    assert!(!home.has_file("ran"));
+}
+
+#[test]
+fn tasks_on_another_disk_still_start_the_next() {
+    let home = one_slot();
+    let _ = home.list();
+    let elsewhere = home.work().join("other/disk/tasks");
+    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
+    fs::rename(home.state().join("tasks"), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, home.state().join("tasks")).unwrap();
+    let holder = home.start(&children::gated("go", 3));
+    home.until_logged(&holder, "waiting");
+    let _ = home.start("touch ran; exit 3");
+    home.open("go");
+    by_itself(&home, "ran");
+}

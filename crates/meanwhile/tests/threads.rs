@@ -1,0 +1,96 @@
+//! A host with many threads, each with a runtime of its own over one home: never over the limit, none lost.
+//!
+//! Real processes run, under the executables of `mw-cli`; a build of the whole workspace puts them beside the
+//! tests.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskKind};
+use meanwhile::{
+    AtCapacity, Condition, Filter, IfRunning, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest,
+};
+
+const LIMIT: u32 = 2;
+const THREADS: usize = 6;
+const EACH: usize = 4;
+
+/// Takes one of as many places as there are slots, and fails when there is none.
+const SCRIPT: &str = "for place in 1 2; do if mkdir place-$place 2>/dev/null; then
+    sleep 0.02; rmdir place-$place; exit 0; fi; done; exit 9";
+
+fn runtime(home: &Path) -> Runtime {
+    let here = std::env::current_exe().unwrap();
+    let beside = |name: &str| -> PathBuf { here.parent().unwrap().parent().unwrap().join(name) };
+    // Another home than that of the environment.
+    let user = format!("HOME={}", home.with_file_name("user").display());
+    let (mw, own) = (beside("mw"), home.to_str().unwrap());
+    let words = ["/usr/bin/env", "-i", &user, mw.to_str().unwrap(), "settle", "--home", own];
+    let settle = words.map(RawText::from).to_vec();
+    let programs = Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false };
+    let mut settings = Settings::new(home.to_owned(), programs);
+    settings.queue.max_running = LIMIT;
+    // Nobody looks for himself: every task must be started by the end of another.
+    settings.fallback_ms = 60_000;
+    Runtime::open(settings).unwrap()
+}
+
+fn request(runtime: &Runtime, cwd: &Path) -> TaskRequest {
+    TaskRequest {
+        kind: TaskKind::Shell,
+        session: "s".to_owned(),
+        command: CommandSpec::Shell { program: "/bin/sh".into(), script: SCRIPT.into() },
+        cwd: cwd.to_owned(),
+        env: vec![EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() }],
+        umask: 0o022,
+        name: None,
+        if_running: IfRunning::Refuse,
+        description: None,
+        io: Io::Pipes,
+        limits: runtime.settings().limits.clone(),
+        lifetime: Lifetime::Session,
+        batch: None,
+        after: Vec::new(),
+        priority: 0,
+        at_capacity: AtCapacity::Queue,
+        approved_by: "user".to_owned(),
+    }
+}
+
+#[test]
+fn threads_share_the_slots_of_a_home() {
+    let dir = tempfile::Builder::new().prefix("mw-threads-").tempdir().unwrap();
+    let (home, work) = (dir.path().join("state"), dir.path().join("work"));
+    fs::create_dir(&work).unwrap();
+    let started: BTreeSet<_> = thread::scope(|scope| {
+        let one = || {
+            let runtime = runtime(&home);
+            let request = request(&runtime, &work);
+            let tasks: Vec<_> = (0..EACH).map(|_| runtime.start(&request).unwrap().task.id).collect();
+            let wait = WaitRequest {
+                tasks: tasks.clone(),
+                any: false,
+                condition: Condition::Exit,
+                timeout: Some(Duration::from_secs(20)),
+                look_every: None,
+            };
+            let reply = runtime.wait(&wait).unwrap();
+            assert!(reply.tasks.iter().all(|task| task.status == Status::Completed), "{:?}", reply.tasks);
+            tasks
+        };
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(one)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let filter = Filter::new(Scope::All);
+    let page = runtime(&home).list(&filter).unwrap();
+    let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
+    assert_eq!((started.len(), page.tasks.len(), &listed), (THREADS * EACH, THREADS * EACH, &started));
+    assert!(!dir.path().join("user").exists(), "another home was touched");
+    let numbers: BTreeSet<_> = page.tasks.iter().map(|task| task.number).collect();
+    assert_eq!(numbers, (1..=(THREADS * EACH) as u64).collect());
+}
