@@ -31,7 +31,10 @@ mod kill;
 mod launch;
 mod output;
 mod platform;
+mod ports;
+mod progress;
 mod queue;
+mod ready;
 mod reconcile;
 mod request;
 mod restart;
@@ -53,14 +56,16 @@ pub use home::Home;
 pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
+pub use mw_model::Progress;
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
+pub use ports::{PortHolder, PortHolders};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
-pub use task::{Progress, Scope, Task};
+pub use task::{Scope, Task};
 pub use wait::{Condition, WaitReply, WaitRequest};

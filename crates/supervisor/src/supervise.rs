@@ -1,11 +1,10 @@
 //! The loop: output, control, children, timers, until the tree is empty.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
-use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION};
+use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
 use mw_model::{Exit, Process, Status, TimeLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -13,28 +12,25 @@ use crate::bootstrap::Run;
 use crate::clock;
 use crate::control::{Connections, Interest};
 use crate::ending::{Ending, SIGKILL, Step};
-use crate::fail_point::fail_point;
 use crate::files;
 use crate::launch::{Begun, is_settling_due};
 use crate::pump::pump;
 use crate::record;
-use crate::sys::{self, Phase, ProcessHandle, WaitResult};
+use crate::sys::{self, ProcessHandle, WaitResult};
 use crate::tree::{self, Tree};
 use crate::watchdog::Watchdog;
 
+use self::readiness::Readiness;
+use self::telling::Telling;
+
+mod leader;
+mod readiness;
 mod requests;
+mod telling;
 
 const SIGTERM: i32 = 15;
-/// How long output that is still coming may delay the record after the first process has ended.
-const DRAIN_MS: u64 = 250;
 /// How long a task must live before it is settled in.
 const SETTLE_IN_MS: u64 = 5;
-/// How long the rest of a killed tree may take to die before it is called a survivor.
-const DYING_MS: u64 = 20;
-/// How long the true exit of a process that is not our child may take to show.
-const FOREIGN_EXIT_MS: u64 = 5000;
-/// How long a waiter gets to act on what it was told, before this process goes on to clean up.
-const NAP_NS: i64 = 1_000_000;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -65,6 +61,8 @@ pub(crate) struct Supervisor {
     pub(crate) settled_in_ms: Option<u64>,
     /// `mw settle` running beside us while survivors live.
     pub(crate) settle: Option<u32>,
+    pub(crate) readiness: Readiness,
+    pub(crate) telling: Telling,
     /// An exit whose record could not be written yet.
     pub(crate) unrecorded: Option<Exit>,
     pub(crate) limit_struck: bool,
@@ -98,6 +96,8 @@ impl Supervisor {
             connections: Connections::default(),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
+            readiness: Readiness::of(&run),
+            telling: Telling::on(run.board),
             unrecorded: None,
             limit_struck: false,
             had_survivors: false,
@@ -123,6 +123,7 @@ impl Supervisor {
             if pump(&mut self.run.files) {
                 self.saw_output();
             }
+            self.hear_progress();
             self.reap_children();
             self.serve();
         }
@@ -132,6 +133,7 @@ impl Supervisor {
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
         }
+        self.bury_helper();
         self.run
     }
 
@@ -145,6 +147,7 @@ impl Supervisor {
                 .into_iter()
                 .chain(self.listener.as_ref().map(AsFd::as_fd))
                 .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
+                .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
                 .chain(self.foreign_handle())
                 .chain(self.connections.descriptors())
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
@@ -170,7 +173,10 @@ impl Supervisor {
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.limit_due().map(|(_, due)| due);
-        [ending, recheck, silence, limit, self.settled_in_ms].into_iter().flatten().min()
+        let told =
+            if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
+        let own = [self.settled_in_ms, self.readiness.due_ms(), told];
+        [ending, recheck, silence, limit].into_iter().chain(own).flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -195,7 +201,9 @@ impl Supervisor {
         let ended = self.record.is_some();
         self.connections.answer(|interest| match interest {
             Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
-            Interest::Output(_) | Interest::End | Interest::TreeEnd | Interest::None => None,
+            Interest::Output(_) | Interest::End | Interest::Ready | Interest::TreeEnd | Interest::None => {
+                None
+            }
         });
     }
 
@@ -222,6 +230,10 @@ impl Supervisor {
         if self.settled_in_ms.is_some_and(|due| now >= due) {
             self.settle_in();
         }
+        self.drive_readiness(now);
+        if self.record.is_none() {
+            self.drive_telling(now);
+        }
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
@@ -235,6 +247,7 @@ impl Supervisor {
         self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
+            self.begin_readiness();
         }
     }
 
@@ -281,141 +294,13 @@ impl Supervisor {
     }
 
     fn living(&self) -> BTreeMap<u32, u64> {
-        let mut living = self.tree.living(self.settle);
+        let ours = [self.settle, self.run.board.helper()];
+        let mut living = self.tree.living(ours.into_iter().flatten());
         if let Some(cgroup) = &self.run.cgroup {
             // What left the family is still in the group.
             living.extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
         }
         living
-    }
-
-    /// Looks whether the first process has ended.
-    fn watch_leader(&mut self) {
-        match &mut self.leader {
-            Leader::Ended => {}
-            Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
-                WaitResult::Ended(_, exit) => self.leader_ended(exit),
-                WaitResult::NoneYet => {}
-                WaitResult::NoChildren => {
-                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
-                }
-            },
-            Leader::Foreign { handle: None, .. } => {
-                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
-            }
-            Leader::Foreign { handle: Some(handle), ended_ms } => {
-                let now = clock::monotonic_ms();
-                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
-                {
-                    *ended_ms = Some(now);
-                }
-                if let Some(seen) = *ended_ms {
-                    let exit = sys::exit_of_foreign(handle.as_fd());
-                    let given_up = now >= seen + FOREIGN_EXIT_MS;
-                    let unknown = || {
-                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
-                    };
-                    if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
-                        self.leader_ended(exit);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Drains, records, reaps, tells, in this order.
-    fn leader_ended(&mut self, exit: Exit) {
-        let deadline = clock::monotonic_ms() + DRAIN_MS;
-        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
-        fail_point("supervisor-exit-seen");
-        let living = self.left_behind();
-        let record = self.exit_record(exit.clone(), &living);
-        match record::write_result(&record) {
-            Ok(()) => {}
-            // Somebody removed the task's directory: there is nobody left to tell.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => {
-                self.unrecorded = Some(exit);
-                return;
-            }
-        }
-        self.record = Some(record.clone());
-        self.run.board.set_phase(Phase::Recorded);
-        fail_point("supervisor-recorded");
-        if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
-            let _ = sys::reap(pid);
-        }
-        fail_point("supervisor-reaped");
-        let told = self.connections.any_waits_for(Interest::End);
-        self.tell_end(&record);
-        self.run.free_slots();
-        if told && !is_settling_due() {
-            // Whoever was just told may be waiting for this very processor.
-            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
-        }
-        self.write_metadata();
-        self.tree_changed = true;
-        if !living.is_empty() {
-            self.had_survivors = true;
-            self.settle_beside();
-        }
-    }
-
-    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
-    /// what is about to is no survivor.
-    fn left_behind(&self) -> BTreeMap<u32, u64> {
-        let alone = matches!(self.leader, Leader::Child(leader) if sys::is_only_child(leader));
-        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
-            return BTreeMap::new();
-        }
-        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
-        let deadline = clock::monotonic_ms() + patience;
-        loop {
-            let mut living = self.living();
-            living.remove(&self.process.pid);
-            if living.is_empty() || clock::monotonic_ms() >= deadline {
-                return living;
-            }
-            let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
-            let _ = poll(&mut [], Some(&pause));
-        }
-    }
-
-    fn tell_end(&mut self, record: &ExitRecord) {
-        let end = self.run.files.log.end();
-        self.connections.answer(|interest| match interest {
-            Interest::End => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
-            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
-            Interest::TreeEnd | Interest::None => None,
-        });
-    }
-
-    fn exit_record(&self, exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
-        let exit_code = match &exit {
-            Exit::Code(code) => Some(*code),
-            Exit::Signal { .. } | Exit::Unknown(_) => None,
-        };
-        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
-        let lines = self.run.files.log.count_lines();
-        ExitRecord {
-            version: RECORD_VERSION,
-            run: self.run.number,
-            process: Some(self.process.clone()),
-            started_at: Some(self.started_at),
-            exit,
-            unsupervised: None,
-            asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
-            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
-            output_bytes: self.run.files.log.end(),
-            dropped_bytes: self.run.files.log.dropped(),
-            survivors: tree::named(living),
-            exit_code,
-            duration_seconds: duration_ms as f64 / 1000.0,
-            completed_at: clock::wall(),
-            stdout_lines: lines.map(|(stdout, _)| stdout),
-            stderr_lines: lines.map(|(_, stderr)| stderr),
-            summary: last_line(&self.run.files.log.tail(4096)),
-        }
     }
 
     /// Reaps orphans that became ours, and the settler.
@@ -432,6 +317,7 @@ impl Supervisor {
                             return;
                         }
                     } else {
+                        self.child_ended(pid);
                         let _ = sys::reap(pid);
                         if self.settle == Some(pid) {
                             self.settle = None;
@@ -478,14 +364,7 @@ impl Supervisor {
         let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
         self.connections.answer(|interest| match interest {
             Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
-            Interest::End | Interest::Output(_) | Interest::None => None,
+            Interest::End | Interest::Ready | Interest::Output(_) | Interest::None => None,
         });
     }
-}
-
-/// The last line with any text, safe to show.
-fn last_line(tail: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(tail).into_owned();
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
 }

@@ -1,4 +1,4 @@
-//! `mw settle`: what a supervisor becomes when its task is over.
+//! `mw settle`: what a supervisor becomes when its task is over, and what it runs beside one that is not ready yet.
 
 use std::path::PathBuf;
 
@@ -20,6 +20,9 @@ pub(crate) struct Arguments {
     /// The starter's limit in all
     #[arg(long)]
     max_running_total: Option<u32>,
+    /// Look for what makes the task ready instead, and tell its supervisor
+    #[arg(long)]
+    ready: bool,
     /// The task
     id: String,
 }
@@ -35,7 +38,12 @@ impl Arguments {
         settings.programs.starter_exits = true;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
-        Runtime::open(settings)?.settle(&id)?;
+        let runtime = Runtime::open(settings)?;
+        if self.ready {
+            runtime.watch_readiness(&id)?
+        } else {
+            runtime.settle(&id)?
+        }
         Ok(0)
     }
 }

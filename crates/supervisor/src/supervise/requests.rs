@@ -30,6 +30,8 @@ impl Supervisor {
         let reply = match operation {
             Operation::Status => Some(self.status()),
             Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
+            Operation::WaitReady => self.ready_reply().or_else(|| self.wait(slot, Interest::Ready)),
+            Operation::Ready { what } => Some(self.note_ready(&what)),
             Operation::Watch { offset, after_end } => {
                 self.grown_reply(offset, after_end).or_else(|| self.wait(slot, Interest::Output(offset)))
             }
@@ -51,15 +53,18 @@ impl Supervisor {
     }
 
     fn status(&self) -> ControlReply {
+        let living = self.living();
         ControlReply::Status {
             leader_alive: self.record.is_none(),
-            tree: tree::named(&self.living()),
+            tree: tree::named(&living),
+            pids: living.into_keys().collect(),
+            progress: self.telling.latest().cloned(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
         }
     }
 
-    fn ended_reply(&self) -> Option<ControlReply> {
+    pub(super) fn ended_reply(&self) -> Option<ControlReply> {
         self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
     }
 
