@@ -14,6 +14,8 @@ mod logs;
 mod looks;
 mod nested;
 mod pending;
+mod progress;
+mod ready;
 mod reboot;
 mod soak;
 mod specs;

@@ -64,13 +64,18 @@ impl Lines {
             }
             self.partial.extend_from_slice(piece);
             if complete {
-                let line = serde_json::from_slice::<Progress>(&self.partial);
-                found = line.ok().and_then(Progress::sensible).or(found);
+                found = sense_of(&self.partial).or(found);
                 self.partial.clear();
             }
         }
         found
     }
+}
+
+/// Reads a line. Only an object counts: a list would be taken for its fields in order.
+fn sense_of(line: &[u8]) -> Option<Progress> {
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    is_object.then(|| serde_json::from_slice::<Progress>(line).ok()).flatten().and_then(Progress::sensible)
 }
 
 impl Supervisor {
@@ -131,7 +136,7 @@ mod tests {
         assert_eq!(percent(lines.take(b"{\"percent\":1}\n{\"percent\":2}\ngarbage\n{\"perc")), Some(2.0));
         assert_eq!(percent(lines.take(b"ent\":3}")), None);
         assert_eq!(percent(lines.take(b"\n")), Some(3.0));
-        assert_eq!(percent(lines.take(b"\xff\x00\n\n{}\n")), None);
+        assert_eq!(percent(lines.take(b"\xff\x00\n\n{}\n[1,2]\n7\n")), None);
     }
 
     #[test]
