@@ -43,6 +43,10 @@ impl Runtime {
             TaskState::Pending { .. } | TaskState::Starting { .. } => false,
         };
         match lives.then(|| self.control(&task.id, Operation::Status)) {
+            // A supervisor of an older version names processes only.
+            Some(Ok(ControlReply::Status { pids, tree, .. })) if pids.is_empty() => {
+                Some(tree.iter().map(|process| process.pid).collect())
+            }
             Some(Ok(ControlReply::Status { pids, .. })) => Some(pids),
             Some(_) | None => None,
         }

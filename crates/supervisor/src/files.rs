@@ -125,9 +125,10 @@ pub(crate) fn listen() -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes pipe and socket: nobody is left at either end.
-pub(crate) fn remove_endpoints() {
-    for name in [STDIN_FIFO, PROGRESS_FIFO, CONTROL_SOCKET] {
+/// Removes pipes and socket: nobody is left at either end.
+pub(crate) fn remove_endpoints(message: &StartMessage) {
+    let progress = message.progress.then_some(PROGRESS_FIFO);
+    for name in [STDIN_FIFO, CONTROL_SOCKET].into_iter().chain(progress) {
         let _ = fs::remove_file(name);
     }
 }

@@ -141,7 +141,7 @@ pub(crate) fn conclude(run: &Run) {
     board.set_phase(Phase::Settling);
     fail_point("supervisor-settling");
     run.remove_cgroup();
-    files::remove_endpoints();
+    files::remove_endpoints(&run.message);
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);
     }

@@ -39,10 +39,9 @@ impl Arguments {
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
         let runtime = Runtime::open(settings)?;
-        if self.ready {
-            runtime.watch_readiness(&id)?
-        } else {
-            runtime.settle(&id)?
+        match self.ready {
+            true => runtime.watch_readiness(&id)?,
+            false => runtime.settle(&id)?,
         }
         Ok(0)
     }

@@ -194,7 +194,7 @@ fn the_helper_ends_when_the_task_does_or_is_ready() {
 fn nothing_is_added_for_a_task_that_did_not_ask() {
     let home = home();
     let id = home.start(children::SLEEPER);
-    home.pair(&id);
+    let _ = home.pair(&id);
     wait_until(SOON, "it is settled in", || home.task_dir(&id).join("control").exists().then_some(()));
     assert_eq!(home.tagged().len(), 3, "{:?}", home.tagged());
     assert!(!home.task_dir(&id).join("progress").exists());

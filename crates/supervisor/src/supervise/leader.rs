@@ -62,6 +62,15 @@ impl Supervisor {
         }
     }
 
+    /// Takes note of an end that nobody has noticed yet, before anything is done that must not come after it.
+    pub(super) fn notice_end(&mut self) {
+        if let Leader::Child(pid) = self.leader
+            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
+        {
+            self.leader_ended(exit);
+        }
+    }
+
     /// Drains, records, reaps, tells, in this order.
     pub(super) fn leader_ended(&mut self, exit: Exit) {
         let deadline = clock::monotonic_ms() + DRAIN_MS;

@@ -108,6 +108,7 @@ impl Supervisor {
         if self.run.message.ready.is_none() {
             return refused("it was started without --ready-when or --ready-port");
         }
+        self.notice_end();
         if self.record.is_some() || self.unrecorded.is_some() {
             return refused("it has ended");
         }

@@ -6,10 +6,9 @@ use mw_model::Io;
 use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
 use rustix::io::Errno;
 
-use super::{Leader, Supervisor};
+use super::Supervisor;
 use crate::control::{Interest, Slot};
 use crate::record;
-use crate::sys::{self, WaitResult};
 use crate::tree;
 
 const END_OF_TRANSMISSION: u8 = 4;
@@ -75,11 +74,7 @@ impl Supervisor {
 
     fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
         // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
-        if let Leader::Child(pid) = self.leader
-            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
-        {
-            self.leader_ended(exit);
-        }
+        self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
         let entry = JournalEntry::KillRequested { by: by.clone(), signal };
         record::journal(&mut self.run.files.journal, self.run.number, entry);
