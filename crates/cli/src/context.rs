@@ -4,13 +4,11 @@ use std::env;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 
+use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::{Runtime, Scope, Supervisor};
 
 use crate::config::Config;
 use crate::error::CommandError;
-
-/// The owner of tasks that are started outside any session.
-const DEFAULT_SESSION: &str = "default";
 
 /// Settings, session and the way to print.
 pub(crate) struct Context {

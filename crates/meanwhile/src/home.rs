@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
-    SPEC_FILE, TASKS_DIR, WAITING_FILE,
+    SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE, WAITING_FILE,
 };
 use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
 
@@ -90,7 +90,7 @@ impl Home {
     }
 
     fn sessions(&self) -> PathBuf {
-        self.root.join("sessions")
+        self.root.join(SESSIONS_DIR)
     }
 
     /// Returns the directory of a session.
@@ -219,6 +219,16 @@ impl Home {
         let record: ExitRecord =
             serde_json::from_slice(&fs::read(self.task(id).join(RESULT_FILE)).ok()?).ok()?;
         (record.run == run).then_some(record)
+    }
+
+    /// Notes that the owner was told of a run's end, for a database that is rebuilt. Best effort.
+    pub(crate) fn mark_told(&self, id: &TaskId, run: u32) {
+        let _ = self.replace(id, TOLD_FILE, run.to_string().as_bytes());
+    }
+
+    /// Returns the last run whose end the owner was told of.
+    pub(crate) fn told(&self, id: &TaskId) -> Option<u32> {
+        fs::read_to_string(self.task(id).join(TOLD_FILE)).ok()?.parse().ok()
     }
 
     /// Reads the journal from a line on.

@@ -156,5 +156,8 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
     } else {
         transaction.insert(&task)?;
     }
+    if home.told(&spec.id) == Some(run) {
+        transaction.latch(&task, spec.created_at)?;
+    }
     Ok(task)
 }

@@ -11,13 +11,18 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use mw_model::wire::{Answer, Launch, MOST_SLOTS, Metadata, START_VERSION, StartMessage};
-use mw_model::{CommandSpec, Process, RawText, Status, TaskId, TaskSpec, Timestamp};
+use mw_model::wire::{
+    Answer, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
+};
+use mw_model::{
+    CommandSpec, DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskId, TaskSpec, Timestamp,
+};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
+use crate::session_dir::SessionDir;
 use crate::settings::{Programs, Settings};
 
 /// What a supervisor is summoned for.
@@ -174,8 +179,20 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         ready,
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
+        session: session_watch(settings, spec),
         metadata: Some(metadata(spec, Status::Running)),
     }
+}
+
+/// A person's own tasks end with no session.
+fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
+    let ends = spec.lifetime == Lifetime::Session && spec.session != DEFAULT_SESSION;
+    ends.then(|| {
+        let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
+        let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
+        let directory = RawText::from(directory.path().as_os_str().as_bytes());
+        SessionWatch { directory, grace_ms: settings.session_grace_ms }
+    })
 }
 
 fn log_header(spec: &TaskSpec) -> String {

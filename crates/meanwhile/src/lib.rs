@@ -29,6 +29,8 @@ mod home;
 mod index;
 mod kill;
 mod launch;
+mod lease;
+mod notices;
 mod output;
 mod platform;
 mod ports;
@@ -40,6 +42,7 @@ mod request;
 mod restart;
 mod runtime;
 mod session_dir;
+mod sessions;
 mod settings;
 mod slots;
 mod start;
@@ -57,6 +60,7 @@ pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
 pub use mw_model::Progress;
+pub use notices::{Delivery, DeliveryPolicy, Host, Moment};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
@@ -64,6 +68,7 @@ pub use output::{
 pub use ports::{PortHolder, PortHolders};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
+pub use sessions::SessionInfo;
 pub use settings::{AtCapacity, Programs, QueueSettings, Settings};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};

@@ -67,6 +67,32 @@ pub struct TaskRequest {
 }
 
 impl TaskRequest {
+    /// Asks for a command with usual limits; everything else can be changed before it is started.
+    #[must_use]
+    pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
+        Self {
+            kind: TaskKind::Shell,
+            session: session.to_owned(),
+            command,
+            cwd,
+            env,
+            umask: 0o022,
+            name: None,
+            if_running: IfRunning::Refuse,
+            description: None,
+            io: Io::Pipes,
+            limits: Limits::default(),
+            lifetime: Lifetime::Session,
+            batch: None,
+            after: Vec::new(),
+            priority: 0,
+            ready: None,
+            progress_fd: false,
+            at_capacity: AtCapacity::Queue,
+            approved_by: "user".to_owned(),
+        }
+    }
+
     /// Refuses what could never run.
     pub(crate) fn check(&self) -> Result<()> {
         let invalid = |message: &str, hint: &str| {

@@ -20,6 +20,11 @@ impl SessionDir {
         Self { path: sessions.join(directory_name(session)) }
     }
 
+    /// Returns the directory itself.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
     /// reached.
     pub(crate) fn take_slots(&self, common: &Path, limits: QueueSettings) -> Result<Option<Slots>> {

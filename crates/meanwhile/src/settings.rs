@@ -58,6 +58,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
+    /// How long after the death of a session's last host another may take its place, before tasks end.
+    pub session_grace_ms: u64,
     /// Most milliseconds between two looks of a waiter that heard nothing.
     pub fallback_ms: u64,
 }
@@ -72,6 +74,7 @@ impl Settings {
             queue: QueueSettings::default(),
             limits: Limits::default(),
             log_header: false,
+            session_grace_ms: 10_000,
             fallback_ms: 2000,
         }
     }

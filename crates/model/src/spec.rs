@@ -8,6 +8,9 @@ use crate::raw_text::RawText;
 use crate::ready::ReadyWhen;
 use crate::time::Timestamp;
 
+/// The owner of tasks that are started outside any session: the person at the terminal.
+pub const DEFAULT_SESSION: &str = "default";
+
 /// The format of `spec.json` written by this build.
 pub const SPEC_VERSION: u32 = 1;
 

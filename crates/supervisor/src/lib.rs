@@ -25,6 +25,7 @@ mod control;
 mod ending;
 mod fail_point;
 mod files;
+mod hosts;
 mod launch;
 mod log;
 mod pipe;

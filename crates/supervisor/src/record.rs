@@ -72,3 +72,10 @@ pub(crate) fn read_journal(run: u32) -> Vec<JournalLine> {
 pub(crate) fn private(options: &mut OpenOptions, name: &str) -> io::Result<File> {
     options.mode(0o600).open(name)
 }
+
+/// The last line with any text, safe to show.
+pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+}

@@ -12,6 +12,7 @@ use crate::clock;
 use crate::control::{Connections, Interest};
 use crate::ending::{Ending, Step};
 use crate::files;
+use crate::hosts::Hosts;
 use crate::launch::{Begun, is_settling_due};
 use crate::pump::pump;
 use crate::record;
@@ -57,6 +58,8 @@ pub(crate) struct Supervisor {
     pub(crate) watchdog: Watchdog,
     pub(crate) listener: Option<UnixListener>,
     pub(crate) connections: Connections,
+    /// Who hosts the task's session, where it ends with that.
+    pub(crate) hosts: Option<Hosts>,
     /// When to do what only a task that lives for a while needs.
     pub(crate) settled_in_ms: Option<u64>,
     /// `mw settle` running beside us while survivors live.
@@ -94,6 +97,7 @@ impl Supervisor {
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
             listener: None,
             connections: Connections::default(),
+            hosts: run.message.session.as_ref().map(Hosts::new),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
             readiness: Readiness::of(&run),
@@ -149,6 +153,7 @@ impl Supervisor {
                 .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
                 .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
                 .chain(self.foreign_handle())
+                .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
                 .chain(self.connections.descriptors())
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
                 .collect();
@@ -175,8 +180,9 @@ impl Supervisor {
         let limit = self.limit_due().map(|(_, due)| due);
         let told =
             if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
+        let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
         let own = [self.settled_in_ms, self.readiness.due_ms(), told];
-        [ending, recheck, silence, limit].into_iter().chain(own).flatten().min()
+        [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -234,6 +240,11 @@ impl Supervisor {
         if self.record.is_none() {
             self.drive_telling(now);
         }
+        if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
+            self.hosts = None;
+            let grace_ms = self.run.message.limits.timeout_grace_ms;
+            self.kill("the end of its session".to_owned(), SIGTERM, Some(grace_ms));
+        }
         if let Some(exit) = self.unrecorded.take() {
             self.leader_ended(exit);
         }
@@ -245,6 +256,9 @@ impl Supervisor {
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
         self.listener = files::listen().ok();
+        if let Some(hosts) = &mut self.hosts {
+            hosts.search();
+        }
         if self.record.is_none() {
             self.write_metadata();
             self.begin_readiness();

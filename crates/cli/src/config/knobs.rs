@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 13] = [
+pub(crate) static KNOBS: [Knob; 14] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -115,6 +115,15 @@ pub(crate) static KNOBS: [Knob; 13] = [
         in_project: InProject::Lower,
         get: |c| Value::Number(c.settings.limits.timeout_grace_ms),
         set: |c, value| c.settings.limits.timeout_grace_ms = value.number(),
+    },
+    Knob {
+        name: "session.grace_ms",
+        variable: "MEANWHILE_SESSION_GRACE_MS",
+        help: "time in which a session whose host was killed can be taken up again before its tasks end",
+        accepts: Accepts::Milliseconds { least: 0, most: DAY_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.settings.session_grace_ms),
+        set: |c, value| c.settings.session_grace_ms = value.number(),
     },
     Knob {
         name: "run.timeout",

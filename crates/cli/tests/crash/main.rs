@@ -13,6 +13,7 @@ mod log_header;
 mod logs;
 mod looks;
 mod nested;
+mod notices;
 mod pending;
 mod progress;
 mod ready;

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`.
-const KNOBS: [&str; 13] = [
+const KNOBS: [&str; 14] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -22,6 +22,7 @@ const KNOBS: [&str; 13] = [
     "stall.patterns",
     "kill.grace_ms",
     "kill.timeout_grace_ms",
+    "session.grace_ms",
     "run.timeout",
     "run.shell",
     "wait.fallback_ms",
@@ -196,6 +197,22 @@ fn kill_timeout_grace_ms_takes_effect() {
         assert_eq!(task["status"], "timed_out", "{task}");
         let duration = task["duration_ms"].as_u64().unwrap();
         assert!((800..3400).contains(&duration), "the default gives 3500: {task}");
+    }
+}
+
+#[test]
+fn session_grace_ms_takes_effect() {
+    for home in both_ways("session.grace_ms", "30") {
+        let quiet = "exec sleep 600 >/dev/null 2>&1";
+        let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
+        let started = home.command(["start", "--json", "sleep 600"]).session("s").run().json();
+        let id = started["id"].as_str().unwrap().to_owned();
+        let watched = home.task_dir(&id).join("control");
+        wait_until(SOON, "its supervisor looks for hosts", || watched.exists().then_some(()));
+        let _ = host.kill();
+        let task = home.ended(&id);
+        assert_eq!(task["status"], "cancelled", "{task}");
+        assert!(task["duration_ms"].as_u64().unwrap() < 9000, "the default gives more than 10 s: {task}");
     }
 }
 

@@ -85,6 +85,20 @@ fn a_watcher_hears_of_it_at_once() {
 }
 
 #[test]
+fn its_owner_is_told_once() {
+    let home = home();
+    let args = ["start", "--json", "--ready-when", "up", &server("up")];
+    let id = home.command(args).session("s").run().exits(0).json()["id"].as_str().unwrap().to_owned();
+    home.open("go");
+    until_ready_on_disk(&home, &id);
+    let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json()["notices"].clone();
+    assert_eq!(told.as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!((&told[0]["task"], &told[0]["status"]), (&id.into(), &"ready".into()), "{told}");
+    let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
+    assert_eq!(told["notices"], serde_json::json!([]), "{told}");
+}
+
+#[test]
 fn colours_do_not_hide_the_line() {
     let home = home();
     let id = home.start_with(

@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 1] = [
+const STEPS: [&str; 2] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -68,6 +68,31 @@ const STEPS: [&str; 1] = [
         position INTEGER NOT NULL,
         PRIMARY KEY (reader, task, stream)
     ) WITHOUT ROWID;
+    ",
+    // `stage`: 0 waits to be handed over, 1 need not be (the owner knows), 2 was handed to `holder`, 3 was
+    // acknowledged. `ordinal` tells the stalls of one run apart.
+    "
+    CREATE TABLE notices (
+        number INTEGER PRIMARY KEY,
+        session TEXT NOT NULL,
+        task TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        news TEXT,
+        duration_ms INTEGER,
+        stage INTEGER NOT NULL,
+        holder TEXT,
+        UNIQUE (task, run, kind, ordinal)
+    );
+    CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2);
+    CREATE TABLE turns (
+        seq INTEGER PRIMARY KEY,
+        session TEXT NOT NULL,
+        turn TEXT NOT NULL
+    );
+    CREATE INDEX turns_by_session ON turns (session, seq);
     ",
 ];
 

@@ -9,10 +9,12 @@ mod cursors;
 mod error;
 mod events;
 mod migrations;
+mod notices;
 mod queue;
 mod read;
 mod resolve;
 mod rows;
+mod sessions;
 mod write;
 
 pub use error::StoreError;
@@ -20,5 +22,6 @@ pub use events::EventRow;
 pub use read::{Filter, Page};
 
 pub(crate) use connection::{Opened, Store};
+pub(crate) use notices::NoticeRow;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

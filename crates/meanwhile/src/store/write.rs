@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mw_model::{Event, TaskId, TaskState, Timestamp, next_state};
+use mw_model::{DEFAULT_SESSION, Event, News, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::connection::Store;
@@ -42,7 +42,7 @@ const fn phase(state: &TaskState) -> i64 {
     }
 }
 
-fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 
@@ -136,7 +136,30 @@ impl Transaction<'_> {
         task.dropped_bytes = change.dropped_bytes.unwrap_or(task.dropped_bytes);
         task.survivors = change.survivors.unwrap_or(task.survivors);
         task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
-        self.save(task)
+        self.save(task)?;
+        self.tell_owner(task, event, at)
+    }
+
+    /// Enters what the owner should know of an event. Tasks outside any session belong to a person, who looks.
+    fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
+        let (news, ordinal) = match event {
+            Event::Ended { cause, .. } => (News::Ended { cause: cause.clone() }, 0),
+            Event::Stalled { prompt } => {
+                (News::Stalled { prompt: prompt.clone() }, at.as_micros().unsigned_abs())
+            }
+            Event::Ready { what, .. } => (News::Ready { what: what.clone() }, 0),
+            Event::Reserved { .. }
+            | Event::Released
+            | Event::Started { .. }
+            | Event::KillRequested { .. }
+            | Event::Requeued { .. }
+            | Event::Progress { .. }
+            | Event::TreeEmpty => return Ok(()),
+        };
+        if task.session == DEFAULT_SESSION {
+            return Ok(());
+        }
+        self.enter_notice(task, &news, ordinal, at)
     }
 
     /// Writes the cached state of a task.
@@ -174,6 +197,7 @@ impl Transaction<'_> {
             "DELETE FROM tasks WHERE id = ?1",
             "DELETE FROM events WHERE task = ?1 AND seq < (SELECT max(seq) FROM events)",
             "DELETE FROM cursors WHERE task = ?1",
+            "DELETE FROM notices WHERE task = ?1",
         ] {
             self.inner.execute(sql, [id.as_str()])?;
         }

@@ -60,6 +60,8 @@ pub enum Operation {
         /// Close standard input after them.
         eof: bool,
     },
+    /// Somebody hosts the task's session now.
+    LookForHosts,
     /// Change the terminal's size.
     Resize {
         /// Lines.

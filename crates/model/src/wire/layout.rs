@@ -2,12 +2,16 @@
 
 /// In the home: a directory for each task.
 pub const TASKS_DIR: &str = "tasks";
+/// In the home: a directory for each session.
+pub const SESSIONS_DIR: &str = "sessions";
 /// In the home: the ids of tasks that are not in the database yet, a line each.
 pub const ARRIVALS_FILE: &str = "arrivals";
 /// In the home: there while tasks wait for a slot.
 pub const WAITING_FILE: &str = "waiting";
 /// In the home: locked by the one who takes many arrivals in.
 pub const SETTLING_FILE: &str = "settling";
+/// In a session's directory: what the names of files begin with that hosts hold locked; their pid is inside.
+pub const HOST_PREFIX: &str = "host-";
 /// In the home: a socket for everybody who wants to hear of changes.
 pub const BELLS_DIR: &str = "bells";
 
@@ -23,6 +27,8 @@ pub const INDEX_FILE: &str = "output.idx";
 pub const JOURNAL_FILE: &str = "journal.jsonl";
 /// The exit record.
 pub const RESULT_FILE: &str = "result.json";
+/// The last run whose end the owner was told of.
+pub const TOLD_FILE: &str = "told";
 /// The supervisor's control socket.
 pub const CONTROL_SOCKET: &str = "control";
 /// The pipe that is the task's standard input, where it has one.

@@ -17,9 +17,10 @@ pub use control::{
 pub use index::{Entry, EntryKind, HEADER_LEN, INDEX_VERSION, IndexHeader, Segment, drop_marker, segments};
 pub use journal::{JOURNAL_VERSION, JournalEntry, JournalLine};
 pub use layout::{
-    ARRIVALS_FILE, BELLS_DIR, CONTROL_SOCKET, INDEX_FILE, JOURNAL_FILE, LOG_FILE, METADATA_FILE,
-    PROGRESS_FIFO, RESULT_FILE, RUNS_DIR, SETTLING_FILE, SPEC_FILE, STDIN_FIFO, TASKS_DIR, WAITING_FILE,
+    ARRIVALS_FILE, BELLS_DIR, CONTROL_SOCKET, HOST_PREFIX, INDEX_FILE, JOURNAL_FILE, LOG_FILE, METADATA_FILE,
+    PROGRESS_FIFO, RESULT_FILE, RUNS_DIR, SESSIONS_DIR, SETTLING_FILE, SPEC_FILE, STDIN_FIFO, TASKS_DIR,
+    TOLD_FILE, WAITING_FILE,
 };
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
-pub use start::{Answer, Launch, MOST_SLOTS, START_VERSION, StartMessage};
+pub use start::{Answer, Launch, MOST_SLOTS, START_VERSION, SessionWatch, StartMessage};

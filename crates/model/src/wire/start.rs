@@ -42,9 +42,21 @@ pub struct StartMessage {
     /// Lines to put at the head of the log, outside all offsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,
+    /// The session with which the task ends, where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionWatch>,
     /// What to write into `metadata.json`, along with what is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<super::Metadata>,
+}
+
+/// How a supervisor knows that a session is over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionWatch {
+    /// Where its hosts hold their files.
+    pub directory: RawText,
+    /// How long after the death of the last host another may take its place.
+    pub grace_ms: u64,
 }
 
 /// How a supervisor gets to the command.

@@ -165,14 +165,7 @@ impl Supervisor {
             completed_at: clock::wall(),
             stdout_lines: lines.map(|(stdout, _)| stdout),
             stderr_lines: lines.map(|(_, stderr)| stderr),
-            summary: last_line(&self.run.files.log.tail(4096)),
+            summary: record::last_line(&self.run.files.log.tail(4096)),
         }
     }
-}
-
-/// The last line with any text, safe to show.
-fn last_line(tail: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(tail).into_owned();
-    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
 }

@@ -40,6 +40,12 @@ impl Supervisor {
             }
             Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
+            Operation::LookForHosts => {
+                if let Some(hosts) = &mut self.hosts {
+                    hosts.search();
+                }
+                Some(ControlReply::Done { bytes: 0 })
+            }
         };
         if let Some(reply) = reply {
             self.connections.reply(slot, &reply);
@@ -72,7 +78,7 @@ impl Supervisor {
         (end > seen || (ended && !after_end)).then_some(ControlReply::Grown { output_bytes: end, ended })
     }
 
-    fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
+    pub(super) fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
         // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
         self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);

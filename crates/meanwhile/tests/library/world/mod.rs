@@ -68,6 +68,14 @@ impl World {
         Self { runtime: Runtime::open(settings).unwrap(), limits, known: Vec::new(), dir }
     }
 
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    pub fn id(&self, at: usize) -> &TaskId {
+        &self.known[at].id
+    }
+
     pub fn len(&self) -> usize {
         self.known.len()
     }
@@ -239,7 +247,7 @@ fn anybody_in(directory: &Path) -> bool {
     fs::read_dir("/proc").unwrap().flatten().any(stands_here)
 }
 
-fn session_name(session: usize) -> String {
+pub fn session_name(session: usize) -> String {
     format!("session-{session}")
 }
 

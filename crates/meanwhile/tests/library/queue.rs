@@ -1,12 +1,5 @@
 //! The queue as a property: whatever is asked for, in whatever order, nothing runs beyond its limit, nothing
 //! waits beside a free slot, the order is by priority and then by age, and everything ends in the end.
-//!
-//! Real processes run, under the executables of `mw-cli`; a build of the whole workspace puts them beside the
-//! tests.
-#![forbid(unsafe_code)]
-#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
-
-mod world;
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -1,0 +1,61 @@
+//! `mw notices`: what a session's owner has not been told yet.
+
+use std::io::Write;
+
+use clap::Args;
+use meanwhile::Moment;
+use meanwhile::model::Notice;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Whose; MEANWHILE_SESSION unless given
+    #[arg(long)]
+    session: Option<String>,
+    /// Show them and leave them to be told
+    #[arg(long)]
+    peek: bool,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let Some(session) = self.session.or_else(|| context.session.clone()) else {
+            return Err(CommandError::usage(
+                "no session is named",
+                "name one with --session or MEANWHILE_SESSION; tasks outside a session are shown by mw list",
+            ));
+        };
+        let runtime = context.runtime()?;
+        let teller = runtime.teller(&session)?;
+        let delivery = teller.drain(Moment::Idle)?;
+        let text = if context.json { as_json(delivery.notices()) } else { as_blocks(delivery.notices()) };
+        // Who did not get them has not been told.
+        let mut out = std::io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+        if !self.peek {
+            delivery.acknowledge()?;
+        }
+        Ok(0)
+    }
+}
+
+fn as_json(notices: &[Notice]) -> String {
+    let notices: Vec<_> = notices
+        .iter()
+        .map(|notice| {
+            let mut value = json!(notice);
+            value["status"] = notice.news.status().into();
+            value["exit_code"] = notice.news.exit_code().into();
+            value["summary"] = notice.summary().into();
+            value
+        })
+        .collect();
+    format!("{}\n", json!({ "notices": notices }))
+}
+
+fn as_blocks(notices: &[Notice]) -> String {
+    notices.iter().map(|notice| notice.to_block() + "\n").collect()
+}

@@ -1,0 +1,131 @@
+//! `mw session`: run a host, list sessions, end or delete one.
+
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+use clap::{Args, Subcommand};
+use meanwhile::DeliveryPolicy;
+use meanwhile::model::DEFAULT_SESSION;
+use serde_json::json;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::{exit_code, render};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// List sessions that have tasks
+    List,
+    /// Run a program as the session's host; the session's tasks end with it
+    Run {
+        /// The session
+        name: String,
+        /// Program and arguments
+        #[arg(last = true, required = true, value_name = "PROGRAM")]
+        program: Vec<OsString>,
+    },
+    /// End a session's tasks, all at once; detached ones live on
+    End {
+        /// The session
+        name: String,
+    },
+    /// End a session's tasks and remove them, their files and its messages
+    Delete {
+        /// The session
+        name: String,
+    },
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        match self.what {
+            What::List => list(context),
+            What::Run { name, program } => host(context, &checked(name)?, &program),
+            What::End { name } => end(context, &checked(name)?),
+            What::Delete { name } => delete(context, &checked(name)?),
+        }
+    }
+}
+
+/// The tasks of the person at the terminal belong to no session.
+fn checked(name: String) -> Result<String, CommandError> {
+    let odd = name.is_empty() || name.len() > 200 || name.chars().any(char::is_control);
+    if odd || name == DEFAULT_SESSION {
+        return Err(CommandError::usage(
+            format!("{name:?} is not a session"),
+            "use up to 200 printable characters; mw session list shows those that have tasks",
+        ));
+    }
+    Ok(name)
+}
+
+fn list(context: &Context) -> CommandResult {
+    let sessions = context.runtime()?.sessions()?;
+    if context.json {
+        render::json(&json!({ "sessions": sessions }))?;
+        return Ok(0);
+    }
+    for session in &sessions {
+        render::out(&format!(
+            "{}  {} live of {} tasks, {} untold, {} hosts\n",
+            session.id, session.live, session.tasks, session.notices, session.hosts
+        ))?;
+    }
+    Ok(0)
+}
+
+/// The session ends with the program, whichever way that goes; if this process is killed, the supervisors see to it.
+fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult {
+    let runtime = context.runtime()?;
+    let host = runtime.host(session, DeliveryPolicy::NextRun)?;
+    let [name, arguments @ ..] = program else {
+        return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
+    };
+    let status = Command::new(name).args(arguments).env("MEANWHILE_SESSION", session).status();
+    let receipts = runtime.end_session(session, "the end of its session")?;
+    drop(host);
+    if !receipts.is_empty() {
+        eprintln!("mw: session {session} ended, and {} tasks with it", receipts.len());
+    }
+    let status = status.map_err(|error| {
+        CommandError::usage(
+            format!("{} cannot be run: {error}", name.to_string_lossy()),
+            "name a program that exists",
+        )
+    })?;
+    let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
+    Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+}
+
+fn end(context: &Context, session: &str) -> CommandResult {
+    let receipts = context.runtime()?.end_session(session, &context.requester())?;
+    if context.json {
+        render::json(&json!({ "receipts": receipts }))?;
+    } else {
+        for receipt in &receipts {
+            render::out(&render::receipt(receipt))?;
+        }
+    }
+    let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
+    Ok(if stuck { exit_code::FAILURE } else { 0 })
+}
+
+fn delete(context: &Context, session: &str) -> CommandResult {
+    let report = context.runtime()?.delete_session(session, &context.requester())?;
+    if context.json {
+        render::json(&report)?;
+    } else {
+        render::out(&format!("removed {} tasks\n", report.cleared.len()))?;
+        for kept in &report.kept {
+            render::out(&format!("kept {}: {}\n", kept.id, kept.reason))?;
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,124 @@
+//! `mw session`: tasks end with their session, together; detached ones live on.
+
+use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+
+fn start(home: &Home, session: &str, more: &[&str], script: &str) -> String {
+    let args = [&["start", "--json"][..], more, &[script]].concat();
+    home.command(args).session(session).run().json()["id"].as_str().unwrap().to_owned()
+}
+
+/// A host that can be killed: what it runs holds none of its streams.
+fn hosted(home: &Home) -> Running {
+    let quiet = "exec sleep 600 >/dev/null 2>&1";
+    home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn()
+}
+
+fn sessions(home: &Home) -> Vec<Value> {
+    home.mw(["session", "list", "--json"]).json()["sessions"].as_array().unwrap().clone()
+}
+
+#[test]
+fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "3");
+    let stubborn = start(&home, "s", &[], "trap '' TERM; while :; do sleep 0.05; done");
+    let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
+    let running = start(&home, "s", &[], "sleep 600");
+    let waiting = start(&home, "s", &[], "sleep 600");
+    let foreign = start(&home, "other", &[], "sleep 600");
+    let ended = home.mw(["session", "end", "s", "--json"]).json();
+    assert_eq!(ended["receipts"].as_array().unwrap().len(), 3, "{ended}");
+    for id in [&stubborn, &running, &waiting] {
+        assert_eq!(home.status(id)["status"], "cancelled", "{id}");
+    }
+    for id in [&detached, &foreign] {
+        assert_eq!(home.status(id)["status"], "running", "{id}");
+        home.mw(["kill", id]).ok();
+    }
+}
+
+#[test]
+fn a_program_run_as_host_gives_its_code_and_takes_its_tasks_along() {
+    let home = home();
+    let script = format!("{} start --json 'sleep 600' > started; exit 7", env!("CARGO_BIN_EXE_mw"));
+    let run = home.command(["session", "run", "s", "--", "sh", "-c", &script]).run();
+    assert_eq!(run.code, Some(7), "{run}");
+    let started = std::fs::read_to_string(home.work().join("started")).unwrap();
+    let id = serde_json::from_str::<Value>(&started).unwrap()["id"].as_str().unwrap().to_owned();
+    let task = home.status(&id);
+    assert_eq!((&task["status"], &task["session"]), (&"cancelled".into(), &"s".into()), "{task}");
+    assert!(task["cause"].as_str().unwrap().contains("the end of its session"), "{task}");
+}
+
+#[test]
+fn a_killed_host_takes_its_tasks_along_after_the_grace() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "50");
+    let id = start(&home, "s", &[], "sleep 600");
+    let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
+    home.until_status(&id, "running");
+    let host = hosted(&home);
+    wait_until(SOON, "the host is seen", || (sessions(&home)[0]["hosts"] == 1).then_some(()));
+    let pid = home.pid(&id);
+    let _ = host.kill();
+    wait_until(SOON, "the task ends with its session", || (!alive(pid)).then_some(()));
+    assert_eq!(home.ended(&id)["status"], "cancelled");
+    assert_eq!(home.status(&detached)["status"], "running");
+    home.mw(["kill", &detached]).ok();
+}
+
+#[test]
+fn a_session_that_is_taken_up_in_time_goes_on() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "600000");
+    let id = start(&home, "s", &[], &children::gated("go", 5));
+    home.until_status(&id, "running");
+    let first = hosted(&home);
+    wait_until(SOON, "the host is seen", || (sessions(&home)[0]["hosts"] == 1).then_some(()));
+    let _ = first.kill();
+    wait_until(SOON, "the host is gone", || (sessions(&home)[0]["hosts"] == 0).then_some(()));
+    assert_eq!(home.status(&id)["status"], "running");
+    let second = hosted(&home);
+    wait_until(SOON, "the next host is seen", || (sessions(&home)[0]["hosts"] == 1).then_some(()));
+    home.open("go");
+    assert_eq!(home.ended(&id)["exit_code"], 5);
+    let _ = second.kill();
+}
+
+#[test]
+fn asking_for_news_is_no_hosting() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "0");
+    let id = start(&home, "s", &[], &children::gated("go", 5));
+    home.until_status(&id, "running");
+    home.mw(["notices", "--session", "s"]).ok();
+    home.mw(["notices", "--session", "s"]).ok();
+    home.open("go");
+    assert_eq!(home.ended(&id)["exit_code"], 5);
+}
+
+#[test]
+fn a_deleted_session_leaves_nothing_behind() {
+    let home = home();
+    let live = start(&home, "s", &[], "sleep 600");
+    let done = start(&home, "s", &[], "true");
+    home.ended(&done);
+    home.mw(["session", "delete", "s"]).ok();
+    assert_eq!(sessions(&home), Vec::<Value>::new());
+    for id in [live, done] {
+        assert!(!home.task_dir(&id).exists(), "{id}");
+    }
+    assert!(!home.state().join("sessions/s").exists());
+    assert!(!start(&home, "s", &[], "true").is_empty());
+}
+
+#[test]
+fn the_persons_own_tasks_are_no_session_to_end() {
+    let home = home();
+    let id = home.start("sleep 600");
+    for name in ["default", "", "a\nb"] {
+        let refusal = home.mw(["session", "end", name, "--json"]).refusal(2);
+        assert_eq!(refusal["code"], "usage", "{refusal}");
+    }
+    assert_eq!(home.status(&id)["status"], "running");
+    home.mw(["kill", &id]).ok();
+}

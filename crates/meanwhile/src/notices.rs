@@ -1,0 +1,297 @@
+//! Telling owners: every ending and every stall, once each, whatever dies in between.
+//!
+//! ```text
+//!            event                 drain               acknowledge
+//!  nothing ────────▶ waiting ────────────▶ handed over ────────────▶ closed
+//!     │                 ▲ │                    │
+//!     │ latch           │ │ latch              │ host dies, or drops the delivery
+//!     ▼                 │ ▼                    ▼
+//!   known (never told)  └─────────────────── waiting
+//! ```
+//!
+//! A notice is handed over again until it is acknowledged. [`Delivery::store`] acknowledges in the transaction
+//! that stores the message which carried it: neither can be without the other. A host that keeps its messages
+//! elsewhere acknowledges when it has them, and tells a repetition by its number.
+
+use std::collections::HashMap;
+
+use mw_model::wire::{KillReceipt, LOG_FILE};
+use mw_model::{News, Notice, TaskId, Timestamp, Turn, short_handle};
+
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::kill::KillRequest;
+use crate::lease::{self, Lease};
+use crate::output::{From, ReadReply, ReadRequest};
+use crate::runtime::Runtime;
+use crate::store::{NoticeRow, Transaction};
+use crate::summary::summarize;
+use crate::task::{Scope, Task};
+
+/// How many notices one delivery holds; the rest waits for the next.
+const MOST: u32 = 100;
+/// How much of a log is looked at for the outcome.
+const OUTCOME_BYTES: u64 = 64 << 10;
+
+/// When a host wants its notices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeliveryPolicy {
+    /// At the start of a run.
+    #[default]
+    NextRun,
+    /// Between two batches of tool calls, too.
+    BetweenBatches,
+    /// Whenever it asks.
+    Immediate,
+}
+
+/// Where in its work a host is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A run is about to start.
+    RunStart,
+    /// Tool calls have been answered, the model has not been asked again.
+    BetweenBatches,
+    /// Nothing is going on.
+    Idle,
+}
+
+impl DeliveryPolicy {
+    const fn allows(self, moment: Moment) -> bool {
+        match (self, moment) {
+            (_, Moment::RunStart) | (Self::BetweenBatches, Moment::BetweenBatches) | (Self::Immediate, _) => {
+                true
+            }
+            (Self::NextRun, Moment::BetweenBatches | Moment::Idle) | (Self::BetweenBatches, Moment::Idle) => {
+                false
+            }
+        }
+    }
+}
+
+/// A host at work on a session. As long as it lives, what it was handed is not handed to others.
+pub struct Host<'runtime> {
+    runtime: &'runtime Runtime,
+    session: String,
+    lease: Lease,
+    policy: DeliveryPolicy,
+}
+
+impl Runtime {
+    /// Opens a session for its host. The session's tasks end some time after its last host died.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'_>> {
+        let lease = Lease::host(self.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        self.announce_host(session)?;
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy })
+    }
+
+    /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn teller(&self, session: &str) -> Result<Host<'_>> {
+        let lease = Lease::teller(self.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy: DeliveryPolicy::Immediate })
+    }
+
+    /// Ends a task because its owner says so. The owner has the receipt, so it is not told again.
+    ///
+    /// # Errors
+    /// As [`Runtime::kill`].
+    pub fn kill_as_owner(&self, handle: &str, session: &str, request: &KillRequest) -> Result<KillReceipt> {
+        let scope = Scope::Session(session.to_owned());
+        let id = self.resolve(handle, &scope)?;
+        // Before the kill: an end that comes from it must find the latch.
+        self.change_latch(&id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))?;
+        let killed = self.kill(id.as_str(), &scope, request);
+        if killed.is_err() {
+            self.change_latch(&id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
+        }
+        killed
+    }
+
+    /// Reads output for a task's owner. Read to the end of an ended task, it is news no more.
+    ///
+    /// # Errors
+    /// As [`Runtime::read`].
+    pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
+        let scope = Scope::Session(session.to_owned());
+        let id = self.resolve(handle, &scope)?;
+        let ended = self.current(&id)?.status.is_terminal();
+        let reply = self.read(id.as_str(), &scope, request)?;
+        if ended && reply.eof {
+            self.change_latch(&id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))?;
+        }
+        Ok(reply)
+    }
+
+    fn change_latch(
+        &self,
+        id: &TaskId,
+        change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
+    ) -> Result<()> {
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        if let Some(task) = transaction.task(id)? {
+            change(&transaction, &task, self.clock.now())?;
+            transaction.commit()?;
+        }
+        Ok(())
+    }
+
+    fn notice(&self, row: NoticeRow) -> Result<Notice> {
+        let task = self.stored(&row.task)?;
+        let current = task.state.run() == row.run;
+        let log = if current {
+            self.home.log(&row.task)
+        } else {
+            self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
+        };
+        let outcome = if current { self.outcome(&task) } else { None };
+        Ok(Notice {
+            number: row.number,
+            handle: short_handle(task.kind, task.number),
+            task: row.task,
+            run: row.run,
+            at: row.at,
+            news: row.news,
+            command: task.command,
+            output_path: log.to_string_lossy().into_owned(),
+            duration_ms: row.duration_ms,
+            outcome,
+        })
+    }
+
+    fn outcome(&self, task: &Task) -> Option<String> {
+        let request = ReadRequest {
+            from: From::TailBytes(OUTCOME_BYTES),
+            max_bytes: OUTCOME_BYTES,
+            ..ReadRequest::default()
+        };
+        summarize(&self.read_task(task, &request).ok()?.bytes())
+    }
+}
+
+impl Host<'_> {
+    /// Returns the session.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Takes what there is to tell, oldest first; nothing at a moment that the policy leaves out.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn drain(&self, moment: Moment) -> Result<Delivery<'_>> {
+        let rows = if self.policy.allows(moment) { self.take()? } else { Vec::new() };
+        fail_point("notices-handed-over");
+        let notices = rows.into_iter().map(|row| self.runtime.notice(row)).collect::<Result<_>>()?;
+        Ok(Delivery { host: self, notices, is_open: true })
+    }
+
+    fn take(&self) -> Result<Vec<NoticeRow>> {
+        // What happened is in the directories; it becomes news here at the latest.
+        self.runtime.reconcile()?;
+        let store = self.runtime.store()?;
+        if !store.any_notices(&self.session)? {
+            return Ok(Vec::new());
+        }
+        let home = &self.runtime.home;
+        let transaction = store.begin(&home.tasks())?;
+        let mut living = HashMap::new();
+        let mut held_by_another = |token: &String| {
+            let alive = living.entry(token.clone());
+            *alive.or_insert_with(|| lease::is_held(home.session(&self.session).path(), token))
+        };
+        let mut rows = transaction.open_notices(&self.session, MOST)?;
+        rows.retain(|row| row.holder.as_ref().is_none_or(|token| !held_by_another(token)));
+        let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+        transaction.hand_over(&numbers, self.lease.token())?;
+        transaction.commit()?;
+        Ok(rows)
+    }
+
+    /// Returns the messages that were stored in this session, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn turns(&self) -> Result<Vec<Turn>> {
+        Ok(self.runtime.store()?.turns(&self.session)?)
+    }
+}
+
+/// Notices on their way to a model. Dropped, they wait for the next drain.
+pub struct Delivery<'host> {
+    host: &'host Host<'host>,
+    notices: Vec<Notice>,
+    is_open: bool,
+}
+
+impl Delivery<'_> {
+    /// Returns the notices.
+    #[must_use]
+    pub fn notices(&self) -> &[Notice] {
+        &self.notices
+    }
+
+    /// Closes them: whoever they are for has them.
+    ///
+    /// # Errors
+    /// When the database fails; they are handed over again then.
+    pub fn acknowledge(mut self) -> Result<()> {
+        self.close(None)
+    }
+
+    /// Stores the message that carries them, and closes them with it.
+    ///
+    /// # Errors
+    /// When the database fails; neither has happened then.
+    pub fn store(mut self, text: &str) -> Result<Turn> {
+        let turn = Turn::with_notices(&self.notices, text);
+        self.close(Some(&turn))?;
+        Ok(turn)
+    }
+
+    fn numbers(&self) -> Vec<i64> {
+        self.notices.iter().map(|notice| notice.number).collect()
+    }
+
+    fn close(&mut self, turn: Option<&Turn>) -> Result<()> {
+        if self.notices.is_empty() && turn.is_none() {
+            return Ok(());
+        }
+        let runtime = self.host.runtime;
+        let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
+        transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
+        if let Some(turn) = turn {
+            transaction.add_turn(&self.host.session, turn)?;
+        }
+        transaction.commit()?;
+        self.is_open = false;
+        fail_point("notices-acknowledged");
+        for notice in self.notices.iter().filter(|notice| matches!(notice.news, News::Ended { .. })) {
+            runtime.home.mark_told(&notice.task, notice.run);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Delivery<'_> {
+    fn drop(&mut self) {
+        if !self.is_open || self.notices.is_empty() {
+            return;
+        }
+        let runtime = self.host.runtime;
+        // What cannot be taken back now is when this host is gone.
+        let _ = (|| -> Result<()> {
+            let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
+            transaction.take_back(&self.numbers(), self.host.lease.token())?;
+            Ok(transaction.commit()?)
+        })();
+    }
+}

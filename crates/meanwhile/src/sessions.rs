@@ -1,0 +1,104 @@
+//! Sessions as a whole: who has tasks, who hosts, and how one ends.
+
+use std::fs;
+
+use mw_model::wire::{KillReceipt, Operation};
+use mw_model::{Lifetime, TaskState};
+use serde::Serialize;
+
+use crate::clear::ClearReport;
+use crate::control::Line;
+use crate::error::Result;
+use crate::kill::KillRequest;
+use crate::lease;
+use crate::runtime::Runtime;
+use crate::store::Filter;
+use crate::task::{Scope, Task};
+
+const SIGTERM: i32 = 15;
+/// What tasks get at the end of a session between SIGTERM and SIGKILL, all at the same time.
+const END_GRACE_MS: u64 = 3000;
+
+/// A session in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SessionInfo {
+    /// Its name.
+    pub id: String,
+    /// Tasks that run or wait.
+    pub live: u64,
+    /// All its tasks.
+    pub tasks: u64,
+    /// Notices that nobody has acknowledged.
+    pub notices: u64,
+    /// Hosts that live.
+    pub hosts: usize,
+}
+
+impl Runtime {
+    /// Lists the sessions that have tasks.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
+        self.reconcile()?;
+        let mut sessions = self.store()?.sessions()?;
+        for session in &mut sessions {
+            session.hosts = lease::count_held(self.home.session(&session.id).path());
+        }
+        Ok(sessions)
+    }
+
+    /// Ends a session: its tasks get SIGTERM together and SIGKILL after one common time. Detached tasks live on.
+    /// Returns when all the others are dead and everything they printed is in their logs.
+    ///
+    /// # Errors
+    /// When the database fails, or a supervisor cannot be reached.
+    pub fn end_session(&self, session: &str, by: &str) -> Result<Vec<KillReceipt>> {
+        let ends = |task: &Task| {
+            task.lifetime == Lifetime::Session.word()
+                && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
+        };
+        self.reconcile()?;
+        // Waiting ones first, so that none starts in the slot of another.
+        let mut tasks: Vec<_> =
+            self.store()?.tasks_of(session, &self.home.tasks())?.into_iter().filter(ends).collect();
+        tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
+        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
+        let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
+        let receipts = self.kill_all(&ids, &request)?;
+        self.reconcile()?;
+        Ok(receipts)
+    }
+
+    /// Ends a session and removes its tasks, their files and its messages. Detached tasks that run are kept, and
+    /// with them the session.
+    ///
+    /// # Errors
+    /// As [`Runtime::end_session`].
+    pub fn delete_session(&self, session: &str, by: &str) -> Result<ClearReport> {
+        self.end_session(session, by)?;
+        let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
+        let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
+        let report = self.clear(&ids, None)?;
+        if report.kept.is_empty() {
+            let transaction = self.store()?.begin(&self.home.tasks())?;
+            transaction.forget_session(session)?;
+            transaction.commit()?;
+            let _ = fs::remove_dir_all(self.home.session(session).path());
+        }
+        Ok(report)
+    }
+
+    /// Tells a session's running tasks that somebody hosts it now.
+    pub(crate) fn announce_host(&self, session: &str) -> Result<()> {
+        for task in self.store()?.tasks_of(session, &self.home.tasks())? {
+            if let (true, Ok(mut line)) =
+                (task.state.process().is_some(), Line::connect(&self.home, &task.id))
+            {
+                // One that cannot be reached is just starting or ending, and looks by itself.
+                let _ = line.ask(Operation::LookForHosts);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,60 @@
+//! What the database knows of sessions.
+
+use std::path::Path;
+
+use rusqlite::params;
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::rows;
+use super::write::Transaction;
+use crate::sessions::SessionInfo;
+use crate::task::Task;
+
+impl Store {
+    /// Lists the sessions that have tasks.
+    pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
+        let mut query = self.connection.prepare(
+            "SELECT session, count(*), sum(phase < 2), \
+             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND stage IN (0, 2)) \
+             FROM tasks GROUP BY session ORDER BY session",
+        )?;
+        let found = query.query_map([], |row| {
+            Ok(SessionInfo {
+                id: row.get(0)?,
+                tasks: row.get::<_, i64>(1)? as u64,
+                live: row.get::<_, i64>(2)? as u64,
+                notices: row.get::<_, i64>(3)? as u64,
+                hosts: 0,
+            })
+        })?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns a session's tasks that wait, run, or are survived by children.
+    pub(crate) fn tasks_of(&self, session: &str, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+        let sql = format!(
+            "SELECT {0} FROM tasks WHERE session = ?1 AND phase = 0 UNION ALL \
+             SELECT {0} FROM tasks WHERE session = ?1 AND phase = 1 UNION ALL \
+             SELECT {0} FROM tasks WHERE session = ?1 AND phase = 2 AND survivors > 0",
+            rows::COLUMNS
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
+        let found = query.query_map([session], |row| rows::task(row, tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Removes what is left of a session without tasks.
+    pub(crate) fn forget_session(&self, session: &str) -> Result<(), StoreError> {
+        for sql in [
+            "DELETE FROM notices WHERE session = ?1",
+            "DELETE FROM turns WHERE session = ?1",
+            "DELETE FROM sessions WHERE id = ?1",
+        ] {
+            self.inner.execute(sql, params![session])?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+//! The example host, killed again and again: every ending is in exactly one stored message.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use meanwhile::model::Part;
+use meanwhile::{DeliveryPolicy, Programs, Runtime, Settings};
+
+const TASKS: usize = 40;
+const SESSION: &str = "demo";
+
+fn built(name: &str) -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let file = here.parent().unwrap().parent().unwrap().join(name);
+    assert!(file.exists(), "{} is missing: build the whole workspace with its examples", file.display());
+    file
+}
+
+/// Runs the host until it has printed so many lines, and kills it then; returns whether it came to its end.
+fn run(home: &std::path::Path, scripts: &[String], lines: usize) -> bool {
+    let bin = built("mw").parent().unwrap().to_owned();
+    let mut host = Command::new(built("examples/host"))
+        .args([home, &bin])
+        .arg(SESSION)
+        .args(scripts)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let printed = BufReader::new(host.stdout.take().unwrap()).lines().take(lines).count();
+    host.kill().unwrap();
+    host.wait().unwrap();
+    printed < lines
+}
+
+#[test]
+fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
+    let dir = tempfile::Builder::new().prefix("mw-host-").tempdir().unwrap();
+    let home = dir.path().join("state");
+    let scripts: Vec<_> = (0..TASKS).map(|at| format!("sleep 0.0{}; echo {at}", at % 10)).collect();
+    // Killed after the last start, then in ever other places of the output.
+    let mut done = run(&home, &scripts, TASKS);
+    for lines in (1..).step_by(3).take(200) {
+        if done {
+            break;
+        }
+        done = run(&home, &[], lines);
+    }
+    assert!(done, "the host never came to its end");
+    let programs = Programs { supervisor: built("mw-supervisor"), settle: Vec::new(), starter_exits: false };
+    let runtime = Runtime::open(Settings::new(home, programs)).unwrap();
+    let host = runtime.host(SESSION, DeliveryPolicy::NextRun).unwrap();
+    let mut told: BTreeMap<String, usize> = BTreeMap::new();
+    for part in host.turns().unwrap().into_iter().flat_map(|turn| turn.parts) {
+        if let Part::Notice { notice } = part {
+            *told.entry(notice.task.to_string()).or_default() += 1;
+        }
+    }
+    assert_eq!(told.len(), TASKS, "none lost");
+    assert!(told.values().all(|count| *count == 1), "none doubled: {told:?}");
+}

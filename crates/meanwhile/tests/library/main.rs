@@ -1,0 +1,11 @@
+//! Tests of the library as a host uses it.
+//!
+//! Real processes run, under the executables of `mw-cli`; a build of the whole workspace puts them beside the
+//! tests.
+#![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
+
+mod killed_host;
+mod notices;
+mod queue;
+mod world;

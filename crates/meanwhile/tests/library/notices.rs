@@ -1,0 +1,175 @@
+//! Owners are told once: every order in which an end, an owner's own act and a host's drain can come.
+
+use meanwhile::{DeliveryPolicy, From, Host, KillRequest, Moment, ReadRequest, WaitRequest};
+
+use crate::world::{Asked, Limits, World, session_name};
+
+/// Something that happens to one task and its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// The task ends by itself.
+    End,
+    /// Its owner reads its output to the end.
+    Read,
+    /// Its owner ends it.
+    Kill,
+    /// A host takes what there is to tell, and acknowledges it.
+    Drain,
+    /// A host takes what there is to tell, and dies with it.
+    DrainAndDie,
+}
+
+/// Goes through a sequence; returns how often a model has read of the end, and how often in all it was handed out.
+fn tell(steps: &[Step]) -> (usize, usize) {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    let session = session_name(0);
+    let mut counts = (0, 0);
+    for step in steps {
+        match step {
+            Step::End => end(&world),
+            Step::Read => {
+                let request = ReadRequest { from: From::Offset(0), ..ReadRequest::default() };
+                world.runtime().read_as_owner(world.id(0).as_str(), &session, &request).unwrap();
+            }
+            Step::Kill => {
+                let request = KillRequest { by: "model".to_owned(), signal: 15, grace_ms: None };
+                world.runtime().kill_as_owner(world.id(0).as_str(), &session, &request).unwrap();
+            }
+            Step::Drain => {
+                let taken = drain(&host(&world), true);
+                counts = (counts.0 + taken, counts.1 + taken);
+            }
+            Step::DrainAndDie => counts.1 += drain(&host(&world), false),
+        }
+    }
+    counts
+}
+
+fn host(world: &World) -> Host<'_> {
+    world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap()
+}
+
+fn drain(host: &Host<'_>, acknowledge: bool) -> usize {
+    let delivery = host.drain(Moment::RunStart).unwrap();
+    let count = delivery.notices().len();
+    if acknowledge {
+        delivery.acknowledge().unwrap();
+    } else {
+        // What a killed process does: neither acknowledges nor gives back.
+        std::mem::forget(delivery);
+    }
+    count
+}
+
+fn end(world: &World) {
+    world.finish(0);
+    let request = WaitRequest {
+        tasks: vec![world.id(0).clone()],
+        any: false,
+        condition: meanwhile::Condition::Exit,
+        timeout: Some(std::time::Duration::from_secs(20)),
+        look_every: None,
+    };
+    assert!(!world.runtime().wait(&request).unwrap().timed_out);
+}
+
+/// Every order of these steps.
+fn orders(steps: &[Step]) -> Vec<Vec<Step>> {
+    if steps.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for at in 0..steps.len() {
+        let mut rest = steps.to_vec();
+        let first = rest.remove(at);
+        all.extend(orders(&rest).into_iter().map(|order| [vec![first], order].concat()));
+    }
+    all
+}
+
+/// Whether the owner knew of the end before it was first handed out.
+fn knew_before(steps: &[Step]) -> bool {
+    let place = |wanted: Step| steps.iter().position(|step| *step == wanted);
+    let ended = [place(Step::End), place(Step::Kill)].into_iter().flatten().min().unwrap_or(usize::MAX);
+    let read = place(Step::Read).filter(|at| *at > ended);
+    let knew = [read, place(Step::Kill)].into_iter().flatten().min();
+    let handed = (0..steps.len())
+        .find(|at| *at > ended && matches!(steps[*at], Step::Drain | Step::DrainAndDie))
+        .unwrap_or(usize::MAX);
+    knew.is_some_and(|knew| knew < handed)
+}
+
+fn check(steps: &[Step]) {
+    for mut order in orders(steps) {
+        // In the end a host asks once more.
+        order.push(Step::Drain);
+        let (told, _) = tell(&order);
+        assert_eq!(told, usize::from(!knew_before(&order)), "{order:?}");
+    }
+}
+
+#[test]
+fn an_end_is_told_once_unless_its_owner_read_it_first() {
+    check(&[Step::End, Step::Read, Step::Drain]);
+}
+
+#[test]
+fn an_end_is_told_once_unless_its_owner_brought_it_about() {
+    check(&[Step::Kill, Step::Drain]);
+    // A kill that comes between the end and the hand-over wins.
+    for order in [[Step::End, Step::Kill, Step::Drain], [Step::End, Step::Drain, Step::Kill]] {
+        let (told, _) = tell(&[&order[..], &[Step::Drain]].concat());
+        assert_eq!(told, usize::from(order[1] == Step::Drain), "{order:?}");
+    }
+}
+
+#[test]
+fn what_a_dead_host_was_handed_is_handed_to_the_next() {
+    let (told, handed) = tell(&[Step::End, Step::DrainAndDie, Step::DrainAndDie, Step::Drain, Step::Drain]);
+    assert_eq!((told, handed), (1, 3));
+}
+
+#[test]
+fn what_a_living_host_was_handed_is_not_handed_to_another() {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
+    end(&world);
+    let (one, two) = (host(&world), host(&world));
+    let delivery = one.drain(Moment::RunStart).unwrap();
+    assert_eq!(delivery.notices().len(), 1);
+    assert_eq!(drain(&two, true), 0);
+    drop(delivery);
+    assert_eq!(drain(&two, true), 1, "what is dropped waits for the next");
+}
+
+#[test]
+fn a_message_and_its_notices_are_stored_together_and_shown_again_as_they_were() {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 3 });
+    end(&world);
+    let host = host(&world);
+    let turn = host.drain(Moment::RunStart).unwrap().store("go on").unwrap();
+    assert!(turn.to_text().ends_with("\n\ngo on"), "{}", turn.to_text());
+    assert_eq!(host.turns().unwrap(), [turn]);
+    assert_eq!(drain(&host, true), 0);
+}
+
+#[test]
+fn a_policy_says_at_which_moments_there_is_news() {
+    use DeliveryPolicy::{BetweenBatches, Immediate, NextRun};
+    for (policy, moment, expected) in [
+        (NextRun, Moment::Idle, 0),
+        (NextRun, Moment::BetweenBatches, 0),
+        (NextRun, Moment::RunStart, 1),
+        (BetweenBatches, Moment::Idle, 0),
+        (BetweenBatches, Moment::BetweenBatches, 1),
+        (Immediate, Moment::Idle, 1),
+    ] {
+        let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+        world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+        end(&world);
+        let host = world.runtime().host(&session_name(0), policy).unwrap();
+        assert_eq!(host.drain(moment).unwrap().notices().len(), expected, "{policy:?} {moment:?}");
+    }
+}

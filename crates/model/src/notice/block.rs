@@ -1,0 +1,115 @@
+//! The text in which a model reads a notice: elements in angle brackets, one a line.
+
+use super::Notice;
+
+const OPEN: &str = "<task-notification>";
+const CLOSE: &str = "</task-notification>";
+
+/// What a block says, read back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Fields {
+    pub(super) handle: String,
+    pub(super) status: String,
+    pub(super) exit_code: Option<i32>,
+    pub(super) output_file: String,
+    pub(super) summary: String,
+    pub(super) outcome: Option<String>,
+}
+
+impl Notice {
+    /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
+    #[must_use]
+    pub fn to_block(&self) -> String {
+        let mut lines =
+            vec![OPEN.to_owned(), element("task-id", &self.handle), element("status", self.news.status())];
+        lines.extend(self.news.exit_code().map(|code| element("exit-code", &code.to_string())));
+        lines.push(element("output-file", &self.output_path));
+        lines.push(element("summary", &self.summary()));
+        lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
+        lines.push(CLOSE.to_owned());
+        lines.join("\n")
+    }
+
+    /// Tells whether a text is this notice's block. White space between elements does not matter.
+    #[must_use]
+    pub fn is_block(&self, text: &str) -> bool {
+        let own = Fields {
+            handle: self.handle.clone(),
+            status: self.news.status().to_owned(),
+            exit_code: self.news.exit_code(),
+            output_file: self.output_path.clone(),
+            summary: self.summary(),
+            outcome: self.outcome.clone(),
+        };
+        parse(text) == Some(own)
+    }
+}
+
+fn element(name: &str, text: &str) -> String {
+    format!("<{name}>{}</{name}>", escape(text))
+}
+
+/// Escapes what has a meaning in the block; line ends too, so that an element stays on its line. Other control
+/// characters have no form that a reader of such texts accepts, so they become the sign for that.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\r' => escaped.push_str("&#13;"),
+            '\t' => escaped.push('\t'),
+            c if c.is_control() => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+fn unescape(text: &str) -> Option<String> {
+    let mut parts = text.split('&');
+    let mut plain = parts.next()?.to_owned();
+    for part in parts {
+        let (name, rest) = part.split_once(';')?;
+        plain.push(match name {
+            "amp" => '&',
+            "lt" => '<',
+            "gt" => '>',
+            "#10" => '\n',
+            "#13" => '\r',
+            _ => return None,
+        });
+        plain.push_str(rest);
+    }
+    Some(plain)
+}
+
+/// Reads a block.
+pub(super) fn parse(text: &str) -> Option<Fields> {
+    let mut rest = text.trim().strip_prefix(OPEN)?.strip_suffix(CLOSE)?.trim();
+    let mut elements = Vec::new();
+    while !rest.is_empty() {
+        let (name, after) = rest.strip_prefix('<')?.split_once('>')?;
+        let (inner, after) = after.split_once(&format!("</{name}>"))?;
+        elements.push((name, unescape(inner)?));
+        rest = after.trim_start();
+    }
+    let mut take = |name: &str| {
+        let at = elements.iter().position(|(found, _)| *found == name)?;
+        Some(elements.swap_remove(at).1)
+    };
+    let exit_code = match take("exit-code") {
+        Some(code) => Some(code.parse().ok()?),
+        None => None,
+    };
+    Some(Fields {
+        handle: take("task-id")?,
+        status: take("status")?,
+        exit_code,
+        output_file: take("output-file")?,
+        summary: take("summary")?,
+        outcome: take("outcome"),
+    })
+}

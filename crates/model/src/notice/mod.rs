@@ -1,0 +1,148 @@
+//! What an owner is told about a task, and the text in which a model reads it.
+
+mod block;
+mod turn;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::{Cause, TimeLimit};
+use crate::id::TaskId;
+use crate::signal::signal_name;
+use crate::time::Timestamp;
+
+pub use turn::{Part, Turn, TurnEvent, events_from_turns};
+
+/// What happened that the owner should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum News {
+    /// A run ended.
+    Ended {
+        /// Why.
+        cause: Cause,
+    },
+    /// It is silent and seems to wait for an answer.
+    Stalled {
+        /// The last line it printed.
+        prompt: String,
+    },
+    /// What it was to be ready for has come true.
+    Ready {
+        /// What was seen: a line, or a port.
+        what: String,
+    },
+}
+
+impl News {
+    /// Returns the word under which the ledger keeps it: one notice for each task, run and kind.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Ended { .. } => "ended",
+            Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
+        }
+    }
+
+    /// Returns the word an owner reads.
+    #[must_use]
+    pub const fn status(&self) -> &'static str {
+        match self {
+            Self::Ended { cause: Cause::Exited { .. } } => "exited",
+            Self::Ended { cause: Cause::Signaled { .. } | Cause::SpawnFailed { .. } } => "failed",
+            Self::Ended { cause: Cause::Cancelled { .. } } => "killed",
+            Self::Ended { cause: Cause::TimedOut { .. } } => "timed_out",
+            Self::Ended { cause: Cause::Lost { .. } } => "lost",
+            Self::Ended { cause: Cause::Skipped { .. } } => "skipped",
+            Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
+        }
+    }
+
+    /// Returns the exit code, if there is one.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Ended { cause } => cause.exit_code(),
+            Self::Stalled { .. } | Self::Ready { .. } => None,
+        }
+    }
+
+    /// Says in a few words what happened.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let by = |signal: Option<i32>| signal.map_or_else(String::new, |s| format!(" ({})", signal_name(s)));
+        match self {
+            Self::Ended { cause } => match cause {
+                Cause::Exited { code } => format!("exited {code}"),
+                Cause::Signaled { signal, .. } => format!("ended by {}", signal_name(*signal)),
+                Cause::Cancelled { by: who, .. } => format!("killed by {who}{}", by(cause.signal())),
+                Cause::TimedOut { limit: TimeLimit::Run(ms), .. } => {
+                    format!("timed out after {}s{}", seconds(*ms), by(cause.signal()))
+                }
+                Cause::TimedOut { limit: TimeLimit::Deadline, .. } => {
+                    format!("ended at its deadline{}", by(cause.signal()))
+                }
+                Cause::SpawnFailed { message } => format!("could not start: {message}"),
+                Cause::Lost { reason } => format!("lost: {reason}"),
+                Cause::Skipped { reason } => format!("skipped: {reason}"),
+            },
+            Self::Ready { what } => format!("is ready: {what}"),
+            Self::Stalled { prompt } => format!(
+                "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
+            ),
+        }
+    }
+}
+
+/// One notice, as it is handed to an owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Its number in the ledger; never given twice. Who has seen it can ignore it.
+    pub number: i64,
+    /// The task.
+    pub task: TaskId,
+    /// The name the owner knows it by, such as `bash_1`.
+    pub handle: String,
+    /// Which run of it.
+    pub run: u32,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub news: News,
+    /// The command, on one line.
+    pub command: String,
+    /// Where the output is.
+    pub output_path: String,
+    /// How long the run took.
+    pub duration_ms: Option<u64>,
+    /// What the output says about the outcome, on one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+}
+
+/// How much of a command a summary repeats.
+const LONGEST_COMMAND: usize = 200;
+
+impl Notice {
+    /// Says it all on one line: `cargo test (4.2s) — exited 0`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let plain = |c: char| if c.is_control() && !c.is_whitespace() { '\u{fffd}' } else { c };
+        let mut command: String = self.command.chars().take(LONGEST_COMMAND).map(plain).collect();
+        if self.command.chars().count() > LONGEST_COMMAND {
+            command.push('…');
+        }
+        let time = self.duration_ms.map_or_else(String::new, |ms| format!(" ({}s)", seconds(ms)));
+        format!("{command}{time} — {}", self.news.in_words())
+    }
+}
+
+/// Seconds with one decimal, as people write them.
+fn seconds(ms: u64) -> String {
+    format!("{}.{}", ms / 1000, ms % 1000 / 100)
+}
+
+#[cfg(test)]
+mod tests;

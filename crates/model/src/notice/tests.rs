@@ -1,0 +1,105 @@
+use proptest::prelude::*;
+
+use super::block::parse;
+use super::*;
+use crate::cause::Exit;
+use crate::id::TaskKind;
+
+fn notice(command: &str, cause: Cause) -> Notice {
+    Notice {
+        number: 1,
+        task: TaskId::from_random(TaskKind::Shell, 7),
+        handle: "bash_1".to_owned(),
+        run: 1,
+        at: Timestamp::default(),
+        news: News::Ended { cause },
+        command: command.to_owned(),
+        output_path: "/home/u/tasks/x/output.log".to_owned(),
+        duration_ms: Some(4230),
+        outcome: None,
+    }
+}
+
+#[test]
+fn the_block_has_the_fields_and_the_order_of_its_format() {
+    let block = notice("sleep 2 && echo done", Cause::Exited { code: 0 }).to_block();
+    let expected = "<task-notification>\n<task-id>bash_1</task-id>\n<status>exited</status>\n<exit-code>0</exit-code>\n\
+                    <output-file>/home/u/tasks/x/output.log</output-file>\n\
+                    <summary>sleep 2 &amp;&amp; echo done (4.2s) — exited 0</summary>\n</task-notification>";
+    assert_eq!(block, expected);
+}
+
+#[test]
+fn every_ending_has_words_of_its_own() {
+    let cancelled =
+        Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Signal { number: 15, core: false }) };
+    let late = Cause::TimedOut { limit: TimeLimit::Run(90_000), exit: None };
+    for (cause, status, summary) in [
+        (Cause::Exited { code: 2 }, "exited", "x (4.2s) — exited 2"),
+        (Cause::Signaled { signal: 11, core: true }, "failed", "x (4.2s) — ended by SIGSEGV"),
+        (cancelled, "killed", "x (4.2s) — killed by user (SIGTERM)"),
+        (late, "timed_out", "x (4.2s) — timed out after 90.0s"),
+        (Cause::Lost { reason: "r".to_owned() }, "lost", "x (4.2s) — lost: r"),
+        (Cause::Skipped { reason: "r".to_owned() }, "skipped", "x (4.2s) — skipped: r"),
+        (Cause::SpawnFailed { message: "m".to_owned() }, "failed", "x (4.2s) — could not start: m"),
+    ] {
+        let notice = notice("x", cause);
+        assert_eq!((notice.news.status(), notice.summary().as_str()), (status, summary));
+    }
+}
+
+#[test]
+fn readiness_is_told_with_what_was_seen() {
+    let told = Notice {
+        news: News::Ready { what: "port 3000".to_owned() },
+        duration_ms: None,
+        ..notice("npm run dev", Cause::Exited { code: 0 })
+    };
+    assert_eq!((told.news.status(), told.news.exit_code()), ("ready", None));
+    assert_eq!(told.summary(), "npm run dev — is ready: port 3000");
+    assert!(told.is_block(&told.to_block()));
+}
+
+#[test]
+fn a_pasted_block_stays_text_when_a_conversation_is_shown_again() {
+    let told = notice("make", Cause::Exited { code: 0 });
+    let turn = Turn::with_notices(std::slice::from_ref(&told), &told.to_block());
+    let stored = serde_json::to_string(&turn).unwrap();
+    let read: Turn = serde_json::from_str(&stored).unwrap();
+    let events = events_from_turns(&[read]);
+    assert_eq!(events, turn.events());
+    assert!(matches!(&events[0], TurnEvent::TaskNotification { notice } if **notice == told));
+    assert!(matches!(&events[1], TurnEvent::Text { text } if *text == told.to_block()));
+}
+
+#[test]
+fn a_command_full_of_control_characters_breaks_nothing() {
+    let told = notice("printf '\u{1b}[2J\u{0}\u{7f}\u{85}' ", Cause::Exited { code: 0 });
+    assert!(told.is_block(&told.to_block()), "{}", told.to_block());
+    assert!(!told.to_block().contains('\u{1b}'));
+}
+
+#[test]
+fn white_space_between_elements_does_not_matter() {
+    let told = notice("make", Cause::Exited { code: 0 });
+    let indented = told.to_block().replace('\n', "\n    ");
+    assert!(told.is_block(&indented));
+    assert!(!told.is_block(&indented.replace("bash_1", "bash_2")));
+}
+
+proptest! {
+    #[test]
+    fn any_command_and_outcome_survive_the_block(command in "\\PC{0,300}|[<>&;\n\r\t#a1]{0,60}", outcome in "\\PC{0,80}") {
+        let mut told = notice(&command, Cause::Exited { code: -1 });
+        told.outcome = Some(outcome);
+        let block = told.to_block();
+        prop_assert!(told.is_block(&block), "{block}");
+        prop_assert_eq!(block.lines().count(), 8);
+        prop_assert_eq!(block.matches("</task-notification>").count(), 1);
+    }
+
+    #[test]
+    fn any_text_can_be_looked_at(text in "(<task-notification>)?[<>&;/a-z\n-]{0,80}(</task-notification>)?") {
+        let _ = parse(&text);
+    }
+}
