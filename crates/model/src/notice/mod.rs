@@ -129,7 +129,7 @@ impl Notice {
     /// Says it all on one line: `cargo test (4.2s) — exited 0`.
     #[must_use]
     pub fn summary(&self) -> String {
-        let plain = |c: char| if c.is_control() && !c.is_whitespace() { '\u{fffd}' } else { c };
+        let plain = |c: char| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c };
         let mut command: String = self.command.chars().take(LONGEST_COMMAND).map(plain).collect();
         if self.command.chars().count() > LONGEST_COMMAND {
             command.push('…');
