@@ -13,16 +13,17 @@ use crate::control::{Connections, Interest};
 use crate::ending::{Ending, Step};
 use crate::files;
 use crate::hosts::Hosts;
-use crate::launch::{Begun, is_settling_due};
+use crate::launch::Begun;
 use crate::pump::pump;
 use crate::record;
-use crate::sys::{self, ProcessHandle, WaitResult};
+use crate::sys::{self, ProcessHandle};
 use crate::tree::Tree;
 use crate::watchdog::Watchdog;
 
 use self::readiness::Readiness;
 use self::telling::Telling;
 
+mod beside;
 mod killing;
 mod leader;
 mod readiness;
@@ -62,8 +63,10 @@ pub(crate) struct Supervisor {
     pub(crate) hosts: Option<Hosts>,
     /// When to do what only a task that lives for a while needs.
     pub(crate) settled_in_ms: Option<u64>,
-    /// `mw settle` running beside us while survivors live.
+    /// `mw settle` running beside us.
     pub(crate) settle: Option<u32>,
+    /// Whether there is news since that began.
+    pub(crate) settle_again: bool,
     pub(crate) readiness: Readiness,
     pub(crate) telling: Telling,
     /// An exit whose record could not be written yet.
@@ -100,6 +103,7 @@ impl Supervisor {
             hosts: run.message.session.as_ref().map(Hosts::new),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
+            settle_again: false,
             readiness: Readiness::of(&run),
             telling: Telling::on(run.board),
             unrecorded: None,
@@ -276,38 +280,6 @@ impl Supervisor {
                 metadata.exit_code = record.exit_code;
             }
             record::write_metadata(&metadata);
-        }
-    }
-
-    /// Reaps orphans that became ours, and the settler.
-    fn reap_children(&mut self) {
-        self.run.events.clear();
-        loop {
-            match sys::look_at_exit(None) {
-                WaitResult::NoneYet | WaitResult::NoChildren => return,
-                WaitResult::Ended(pid, exit) => {
-                    self.tree_changed = true;
-                    if matches!(self.leader, Leader::Child(leader) if leader == pid) {
-                        self.leader_ended(exit);
-                        if self.unrecorded.is_some() {
-                            return;
-                        }
-                    } else {
-                        self.child_ended(pid);
-                        let _ = sys::reap(pid);
-                        if self.settle == Some(pid) {
-                            self.settle = None;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Runs `mw settle` while this process stays, if anybody waits for that.
-    fn settle_beside(&mut self) {
-        if self.settle.is_none() && is_settling_due() {
-            self.settle = sys::spawn_settle(&self.run.message.settle).ok();
         }
     }
 }

@@ -107,6 +107,23 @@ fn a_watcher_sees_it_come() {
 }
 
 #[test]
+fn news_that_comes_while_other_news_is_passed_on_is_not_late() {
+    let home = home();
+    let script = format!("{}; {}; echo up; exec sleep 600", children::gate("go"), tell(r#"{"percent":5}"#));
+    let _id = home.start_with(&["--progress-fd", "--ready-when", "up"], &script);
+    let watching = home.command(["watch", "--from", "0"]).env("MEANWHILE_WAIT_FALLBACK_MS", "60000").spawn();
+    let until_shown = |kind: &str| {
+        wait_until(SOON, &format!("the watcher shows {kind}"), || {
+            watching.json_lines().iter().any(|event| event["event"] == kind).then_some(())
+        });
+    };
+    until_shown("started");
+    home.open("go");
+    until_shown("progress");
+    until_shown("ready");
+}
+
+#[test]
 fn a_waiting_person_sees_what_is_told() {
     let home = home();
     let script =
