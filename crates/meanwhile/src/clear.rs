@@ -76,7 +76,7 @@ impl Runtime {
     }
 
     /// Only what lies under the task root is ever removed: the path is built from a checked id.
-    fn remove(&self, id: &TaskId) -> Result<()> {
+    pub(crate) fn remove(&self, id: &TaskId) -> Result<()> {
         self.await_unsupervised(id)?;
         let transaction = self.store()?.begin(&self.home.tasks())?;
         transaction.delete(id)?;

@@ -7,7 +7,6 @@ use std::fs;
 use mw_model::wire::{JournalEntry, JournalLine, RUNS_DIR};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp, next_state};
 
-use crate::bell;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
@@ -53,7 +52,7 @@ impl Runtime {
         };
         self.home.arrivals().take_in(take, |id| self.is_abandoned(id))?;
         if any {
-            bell::ring(&self.home);
+            self.ring();
         }
         Ok(())
     }

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use mw_model::wire::{ControlReply, KillReceipt, Operation};
 use mw_model::{Cause, TaskId, TaskState};
 
-use crate::bell;
 use crate::control::Line;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
@@ -130,7 +129,7 @@ impl Runtime {
         let cause = Cause::Cancelled { by: request.by.clone(), exit: None };
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
-        bell::ring(&self.home);
+        self.ring();
         Ok(true)
     }
 }

@@ -176,6 +176,7 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         io: spec.io,
         limits: spec.limits.clone(),
         settle,
+        always_settle: settings.hooks.any(),
         ready,
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),

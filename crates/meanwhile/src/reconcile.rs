@@ -13,7 +13,6 @@
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch};
 use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
 
-use crate::bell;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -160,7 +159,7 @@ impl Runtime {
         if changed {
             transaction.commit()?;
             fail_point("settle-committed");
-            bell::ring(&self.home);
+            self.ring();
         }
         Ok(changed)
     }
@@ -320,7 +319,7 @@ impl Runtime {
         }
         end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
         transaction.commit()?;
-        bell::ring(&self.home);
+        self.ring();
         Ok(true)
     }
 
@@ -363,7 +362,7 @@ impl Runtime {
             drop(hold);
         }
         if changed {
-            bell::ring(&self.home);
+            self.ring();
         }
         // A failed launch frees its slot, and a skipped task may free those that come after it.
         if failed || again {
@@ -371,17 +370,23 @@ impl Runtime {
         }
     }
 
-    /// What a supervisor does as its last act: records the ending and starts the next.
+    /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
+    /// then what nobody needs any more. Without a task, it does so for all.
     ///
     /// # Errors
     /// When the database fails; the next command does the same work.
-    pub fn settle(&self, id: &TaskId) -> Result<()> {
+    pub fn settle(&self, id: Option<&TaskId>) -> Result<()> {
         fail_point("settle-begun");
-        self.reconcile_task(id)?;
+        self.runs_hooks.set(true);
+        match id {
+            Some(id) => drop(self.reconcile_task(id)?),
+            None => self.reconcile()?,
+        }
         // A flag that nobody waits behind is taken away there.
         if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
             self.pump_queue();
         }
-        Ok(())
+        self.fire_hooks()?;
+        self.purge_if_due()
     }
 }

@@ -2,7 +2,6 @@
 
 use mw_model::{Event, RunOrigin, TaskState};
 
-use crate::bell;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
@@ -48,7 +47,7 @@ impl Runtime {
         )?;
         transaction.commit()?;
         fail_point("restart-committed");
-        bell::ring(&self.home);
+        self.ring();
         self.pump_queue();
         let mut task = self.current(&id)?;
         if matches!(task.state, TaskState::Pending { .. }) {

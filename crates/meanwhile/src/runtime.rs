@@ -30,6 +30,8 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
+    /// Whether this process runs hooks itself.
+    pub(crate) runs_hooks: Cell<bool>,
 }
 
 impl Runtime {
@@ -55,6 +57,7 @@ impl Runtime {
             copy: OnceCell::new(),
             clock,
             ready: Cell::new(None),
+            runs_hooks: Cell::new(false),
         })
     }
 
@@ -88,13 +91,19 @@ impl Runtime {
             Opened::Ready(store) => store,
             Opened::Behind(store) => {
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
-                    index::rebuild(&self.home, transaction)
+                    index::rebuild(&self.home, transaction)?;
+                    self.note_purge(transaction)
                 })?;
                 store
             }
         };
         store.tidy(&self.home.database());
-        Ok(self.store.get_or_init(|| store))
+        let store = self.store.get_or_init(|| store);
+        if !self.runs_hooks.get() && self.is_purge_due()? {
+            // In the background: nobody should wait for it.
+            let _ = self.spawn_runner();
+        }
+        Ok(store)
     }
 
     /// Returns the home.

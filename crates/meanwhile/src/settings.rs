@@ -45,6 +45,69 @@ pub struct Programs {
     pub starter_exits: bool,
 }
 
+/// How long finished tasks are kept; 0 = no limit.
+#[derive(Clone, Copy, Debug)]
+pub struct RetentionSettings {
+    /// Since they ended.
+    pub max_age_ms: u64,
+    /// How many.
+    pub max_tasks: u64,
+    /// How many bytes they may take together.
+    pub max_disk: u64,
+}
+
+impl Default for RetentionSettings {
+    fn default() -> Self {
+        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0 }
+    }
+}
+
+/// Commands that are run when something happens; see `hooks`.
+#[derive(Clone, Debug)]
+pub struct HookSettings {
+    /// When a task has started.
+    pub start: Option<String>,
+    /// When a run has ended.
+    pub exit: Option<String>,
+    /// When a task is silent behind a prompt.
+    pub stall: Option<String>,
+    /// When a task is ready.
+    pub ready: Option<String>,
+    /// Whether ends, stalls and readiness are shown on the desktop.
+    pub desktop: bool,
+    /// Where everything is posted to.
+    pub webhook: Option<String>,
+    /// How long one hook may take.
+    pub timeout_ms: u64,
+}
+
+impl Default for HookSettings {
+    fn default() -> Self {
+        Self {
+            start: None,
+            exit: None,
+            stall: None,
+            ready: None,
+            desktop: false,
+            webhook: None,
+            timeout_ms: 10_000,
+        }
+    }
+}
+
+impl HookSettings {
+    /// Tells whether there is anything to run.
+    #[must_use]
+    pub const fn any(&self) -> bool {
+        self.start.is_some()
+            || self.exit.is_some()
+            || self.stall.is_some()
+            || self.ready.is_some()
+            || self.desktop
+            || self.webhook.is_some()
+    }
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -56,6 +119,10 @@ pub struct Settings {
     pub queue: QueueSettings,
     /// Limits of tasks that ask for none of their own.
     pub limits: Limits,
+    /// How long finished tasks are kept.
+    pub retention: RetentionSettings,
+    /// What is run when something happens.
+    pub hooks: HookSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -73,6 +140,8 @@ impl Settings {
             programs,
             queue: QueueSettings::default(),
             limits: Limits::default(),
+            retention: RetentionSettings::default(),
+            hooks: HookSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

@@ -7,7 +7,6 @@ use mw_model::{
     TaskKind, TaskSpec, TaskState, Timestamp, next_state,
 };
 
-use crate::bell;
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -59,7 +58,7 @@ impl Runtime {
         };
         match started {
             Ok(task) => {
-                bell::ring(&self.home);
+                self.ring();
                 Ok(Started { task, existed: false })
             }
             Err(error) => {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use meanwhile::model::parse_duration_ms;
-use meanwhile::{Filter, KillRequest, Runtime};
+use meanwhile::{ClearReport, Filter, KillRequest, Runtime};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -19,6 +19,9 @@ pub(crate) struct Arguments {
     /// Those that ended that long ago
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     older_than: Option<u64>,
+    /// What the settings of retention no longer keep
+    #[arg(long, conflicts_with_all = ["ids", "finished", "older_than", "batch", "kill"])]
+    expired: bool,
     /// Those of this batch
     #[arg(long)]
     batch: Option<String>,
@@ -30,6 +33,9 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
+        if self.expired {
+            return expired(context, &runtime);
+        }
         let mut ids = self
             .ids
             .iter()
@@ -39,7 +45,7 @@ impl Arguments {
         if ids.is_empty() && !by_rule {
             return Err(CommandError::usage(
                 "nothing to clear is named",
-                "name tasks, or use --finished, --older-than or --batch",
+                "name tasks, or use --finished, --older-than, --batch or --expired",
             ));
         }
         if by_rule && self.ids.is_empty() {
@@ -81,4 +87,14 @@ impl Arguments {
         }
         Ok(())
     }
+}
+
+fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
+    let report = ClearReport { cleared: runtime.purge()?, kept: Vec::new() };
+    if context.json {
+        render::json(&report)?;
+    } else {
+        render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
+    }
+    Ok(0)
 }

@@ -21,27 +21,25 @@ pub(crate) struct Arguments {
     #[arg(long)]
     max_running_total: Option<u32>,
     /// Look for what makes the task ready instead, and tell its supervisor
-    #[arg(long)]
+    #[arg(long, requires = "id")]
     ready: bool,
-    /// The task
-    id: String,
+    /// The task; all of them unless given
+    id: Option<String>,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let id: TaskId = self
-            .id
-            .parse()
-            .map_err(|error| CommandError::usage(format!("{error}"), "settle is called by supervisors"))?;
+        let usage = |error| CommandError::usage(format!("{error}"), "settle is called by supervisors");
+        let id = self.id.map(|id| id.parse::<TaskId>().map_err(usage)).transpose()?;
         let mut settings = context.config.settings.clone();
         settings.home = self.home;
         settings.programs.starter_exits = true;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
         let runtime = Runtime::open(settings)?;
-        match self.ready {
-            true => runtime.watch_readiness(&id)?,
-            false => runtime.settle(&id)?,
+        match id.as_ref().filter(|_| self.ready) {
+            Some(id) => runtime.watch_readiness(id)?,
+            None => runtime.settle(id.as_ref())?,
         }
         Ok(0)
     }

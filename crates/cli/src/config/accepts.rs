@@ -31,6 +31,8 @@ pub(crate) enum Accepts {
     Flag,
     /// A program's path or name.
     Program,
+    /// Any text on one line; empty = none.
+    Line,
     /// Texts, in a variable one per line.
     Lines,
 }
@@ -47,6 +49,10 @@ impl Accepts {
             }
             Self::Flag => return text.parse().ok().map(Value::Flag),
             Self::Program => return (!text.trim().is_empty()).then(|| Value::Text(text.to_owned())),
+            Self::Line => {
+                let fits = !text.chars().any(char::is_control);
+                return fits.then(|| Value::Text(text.trim().to_owned()));
+            }
             Self::Lines => return Some(Value::List(text.lines().map(str::to_owned).collect())),
         };
         self.has(number).then_some(Value::Number(number))
@@ -63,7 +69,7 @@ impl Accepts {
                 self.read_text(&number.to_string())
             }
             (
-                Self::Size { .. } | Self::Duration { .. } | Self::Word(_) | Self::Program,
+                Self::Size { .. } | Self::Duration { .. } | Self::Word(_) | Self::Program | Self::Line,
                 DeValue::String(text),
             ) => self.read_text(text),
             (Self::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
@@ -82,7 +88,7 @@ impl Accepts {
             }
             Self::Size { least, most } => number == 0 || (*least <= number && number <= *most),
             Self::Duration { most } => number <= *most,
-            Self::Word(_) | Self::Flag | Self::Program | Self::Lines => false,
+            Self::Word(_) | Self::Flag | Self::Program | Self::Line | Self::Lines => false,
         }
     }
 
@@ -131,6 +137,7 @@ impl fmt::Display for Accepts {
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
             Self::Program => f.write_str("the path or name of a program"),
+            Self::Line => f.write_str("a text on one line, empty for none"),
             Self::Lines => f.write_str("a list of texts; in a variable one per line"),
         }
     }

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 14] = [
+pub(crate) static KNOBS: [Knob; 24] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -154,7 +154,105 @@ pub(crate) static KNOBS: [Knob; 14] = [
         get: |c| Value::Number(c.settings.fallback_ms),
         set: |c, value| c.settings.fallback_ms = value.number(),
     },
+    Knob {
+        name: "retention.max_age",
+        variable: "MEANWHILE_RETENTION_MAX_AGE",
+        help: "how long finished tasks are kept; 0 = for ever",
+        accepts: Accepts::Duration { most: 3650 * DAY_MS },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_age_ms),
+        set: |c, value| c.settings.retention.max_age_ms = value.number(),
+    },
+    Knob {
+        name: "retention.max_tasks",
+        variable: "MEANWHILE_RETENTION_MAX_TASKS",
+        help: "how many finished tasks are kept; 0 = all",
+        accepts: Accepts::Count { least: 0, most: 1_000_000_000 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_tasks),
+        set: |c, value| c.settings.retention.max_tasks = value.number(),
+    },
+    Knob {
+        name: "retention.max_disk",
+        variable: "MEANWHILE_RETENTION_MAX_DISK",
+        help: "how many bytes finished tasks may take together; 0 = no limit",
+        accepts: Accepts::Size { least: 1 << 10, most: 1 << 50 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.retention.max_disk),
+        set: |c, value| c.settings.retention.max_disk = value.number(),
+    },
+    Knob {
+        name: "hooks.start",
+        variable: "MEANWHILE_HOOKS_START",
+        help: "run when a task has started; told of it as JSON on standard input",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.start.as_ref()),
+        set: |c, value| c.settings.hooks.start = some_text(value),
+    },
+    Knob {
+        name: "hooks.exit",
+        variable: "MEANWHILE_HOOKS_EXIT",
+        help: "run when a run has ended",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.exit.as_ref()),
+        set: |c, value| c.settings.hooks.exit = some_text(value),
+    },
+    Knob {
+        name: "hooks.stall",
+        variable: "MEANWHILE_HOOKS_STALL",
+        help: "run when a task is silent behind a prompt",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.stall.as_ref()),
+        set: |c, value| c.settings.hooks.stall = some_text(value),
+    },
+    Knob {
+        name: "hooks.ready",
+        variable: "MEANWHILE_HOOKS_READY",
+        help: "run when a task is ready",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.ready.as_ref()),
+        set: |c, value| c.settings.hooks.ready = some_text(value),
+    },
+    Knob {
+        name: "hooks.webhook",
+        variable: "MEANWHILE_HOOKS_WEBHOOK",
+        help: "where every start, end, stall and readiness is posted to as JSON",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.webhook.as_ref()),
+        set: |c, value| c.settings.hooks.webhook = some_text(value),
+    },
+    Knob {
+        name: "hooks.desktop",
+        variable: "MEANWHILE_HOOKS_DESKTOP",
+        help: "show ends, stalls and readiness on the desktop",
+        accepts: Accepts::Flag,
+        in_project: InProject::Nothing,
+        get: |c| Value::Flag(c.settings.hooks.desktop),
+        set: |c, value| c.settings.hooks.desktop = value.is_on(),
+    },
+    Knob {
+        name: "hooks.timeout_ms",
+        variable: "MEANWHILE_HOOKS_TIMEOUT_MS",
+        help: "how long one hook may take",
+        accepts: Accepts::Milliseconds { least: 1, most: HOUR_MS },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.settings.hooks.timeout_ms),
+        set: |c, value| c.settings.hooks.timeout_ms = value.number(),
+    },
 ];
+
+fn optional(text: Option<&String>) -> Value {
+    Value::Text(text.cloned().unwrap_or_default())
+}
+
+fn some_text(value: &Value) -> Option<String> {
+    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
+}
 
 /// Returns the setting of that name.
 pub(super) fn find(name: &str) -> Option<&'static Knob> {

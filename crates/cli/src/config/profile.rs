@@ -49,7 +49,7 @@ pub(super) static OTHERS: [Profile; 5] = [
     },
     Profile {
         name: "mycode",
-        values: &[("queue.max_running", "10"), ("run.shell", "bash")],
+        values: &[("queue.max_running", "10"), ("run.shell", "bash"), ("retention.max_age", "24h")],
         aliases: &[
             alias("maxConcurrentTasks", "queue.max_running", Accepts::Count { least: 1, most: MOST_RUNNING }),
             alias("maxOutputSize", "output.cap", CAP),

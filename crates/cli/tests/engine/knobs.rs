@@ -10,8 +10,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`.
-const KNOBS: [&str; 14] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
+/// `hooks`.
+const KNOBS: [&str; 24] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -26,6 +27,16 @@ const KNOBS: [&str; 14] = [
     "run.timeout",
     "run.shell",
     "wait.fallback_ms",
+    "retention.max_age",
+    "retention.max_tasks",
+    "retention.max_disk",
+    "hooks.start",
+    "hooks.exit",
+    "hooks.stall",
+    "hooks.ready",
+    "hooks.webhook",
+    "hooks.desktop",
+    "hooks.timeout_ms",
 ];
 
 /// Returns the variable of a setting.
@@ -54,7 +65,7 @@ pub(crate) fn as_file(name: &str, value: &str) -> String {
 
 /// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
 #[track_caller]
-fn both_ways(name: &str, value: &str) -> [Home; 2] {
+pub(crate) fn both_ways(name: &str, value: &str) -> [Home; 2] {
     let by_variable = home().with_env(variable(name), value);
     let in_file = with_file(&as_file(name, value));
     for (home, source) in [(&by_variable, variable(name)), (&in_file, "config.toml".to_owned())] {

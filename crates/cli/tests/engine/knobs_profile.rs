@@ -12,11 +12,12 @@ use crate::knobs_refused::assert_refused;
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
 /// What each profile has of its own; everything else is the default.
-const FIGURES: [(&str, &str, &str); 7] = [
+const FIGURES: [(&str, &str, &str); 8] = [
     ("mycode", "queue.max_running", "10"),
     ("mycode", "run.shell", "bash"),
     ("opta", "queue.max_running", "5"),
     ("opta", "queue.at_capacity", "reject"),
+    ("mycode", "retention.max_age", "86400000ms"),
     ("opta", "run.timeout", "300000ms"),
     ("co-cli", "queue.max_running", "5"),
     ("co-cli", "output.log_header", "true"),

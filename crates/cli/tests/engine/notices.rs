@@ -109,3 +109,18 @@ fn a_deleted_database_tells_nothing_twice_and_forgets_nothing_untold() {
     }
     assert_eq!(tasks(&notices(&home, "s", &[])), [untold.as_str()]);
 }
+
+#[test]
+fn a_stall_is_told_and_so_is_the_ending_after_it() {
+    let home = home().with_env("MEANWHILE_STALL_MS", "200");
+    let id = start(&home, "s", "printf 'Continue? (y/n) '; exec sleep 600");
+    let told = mw_testkit::wait_until(mw_testkit::SOON, "the stall is told", || {
+        Some(notices(&home, "s", &[])).filter(|told| !told.is_empty())
+    });
+    assert_eq!((&told[0]["status"], &told[0]["exit_code"]), (&"stalled".into(), &Value::Null));
+    assert!(told[0]["summary"].as_str().unwrap().contains("Continue? (y/n)"), "{told:?}");
+    home.mw(["kill", &id]).ok();
+    let told = notices(&home, "s", &[]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(told[0]["status"], "killed");
+}

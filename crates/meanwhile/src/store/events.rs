@@ -1,11 +1,12 @@
 //! The stream of events.
 
 use mw_model::{Event, TaskId, Timestamp};
-use rusqlite::params;
+use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::write::Transaction;
 use crate::task::Scope;
 
 /// One event with its place in the stream.
@@ -61,8 +62,24 @@ impl Store {
         Ok(events)
     }
 
+    /// Returns how far a reader of the stream has come.
+    pub(crate) fn mark(&self, name: &str) -> Result<i64, StoreError> {
+        let sql = "SELECT seq FROM marks WHERE name = ?1";
+        Ok(self.connection.query_row(sql, [name], |row| row.get(0)).optional()?.unwrap_or(0))
+    }
+
     /// Returns the place of the newest event.
     pub(crate) fn last_event(&self) -> Result<i64, StoreError> {
         Ok(self.connection.query_row("SELECT coalesce(max(seq), 0) FROM events", [], |row| row.get(0))?)
+    }
+}
+
+impl Transaction<'_> {
+    /// Notes how far a reader of the stream has come.
+    pub(crate) fn set_mark(&self, name: &str, seq: i64) -> Result<(), StoreError> {
+        let sql =
+            "INSERT INTO marks (name, seq) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seq = max(seq, ?2)";
+        self.inner.execute(sql, params![name, seq])?;
+        Ok(())
     }
 }

@@ -93,6 +93,10 @@ const STEPS: [&str; 2] = [
         turn TEXT NOT NULL
     );
     CREATE INDEX turns_by_session ON turns (session, seq);
+    CREATE TABLE marks (
+        name TEXT PRIMARY KEY,
+        seq INTEGER NOT NULL
+    ) WITHOUT ROWID;
     ",
 ];
 

@@ -23,5 +23,6 @@ pub use read::{Filter, Page};
 
 pub(crate) use connection::{Opened, Store};
 pub(crate) use notices::NoticeRow;
+pub(crate) use read::Ended;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
-use mw_model::{Status, TaskId, TaskKind};
+use mw_model::{Status, TaskId, TaskKind, Timestamp};
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::connection::Store;
 use super::error::StoreError;
 use super::rows;
+use crate::retention::Totals;
 use crate::task::{Scope, Task};
 
 /// Which tasks to list.
@@ -43,6 +44,13 @@ pub struct Page {
     pub tasks: Vec<Task>,
     /// How many fit the filter in all.
     pub total: u64,
+}
+
+/// A finished task that may be removed.
+pub(crate) struct Ended {
+    pub(crate) id: TaskId,
+    pub(crate) ended_at: Timestamp,
+    pub(crate) output_bytes: u64,
 }
 
 /// A way through the tasks that follows an index, so that its cost does not grow with their number.
@@ -91,6 +99,36 @@ impl Store {
     /// Returns every task that holds a slot, or whose children have outlived it.
     pub(crate) fn unsettled(&self, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
         unsettled(&self.connection, tasks_dir)
+    }
+
+    /// Returns the finished tasks that were asked for first, without those of which the owner is still to be told.
+    pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT EXISTS \
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2)) ORDER BY seq LIMIT ?1",
+            rows::COLUMNS
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
+        let found = query.query_map([most], |row| rows::task(row, Path::new("")))?;
+        let mut ended = Vec::new();
+        for task in found {
+            let task = task?;
+            ended.push(Ended {
+                ended_at: task.ended_at.unwrap_or(task.created_at),
+                output_bytes: task.output_bytes.saturating_sub(task.dropped_bytes),
+                id: task.id,
+            });
+        }
+        Ok(ended)
+    }
+
+    /// Returns what finished tasks take together.
+    pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
+        let sql =
+            "SELECT count(*), coalesce(sum(output_bytes - dropped_bytes), 0) FROM tasks WHERE phase = 2";
+        Ok(self.connection.query_row(sql, [], |row| {
+            Ok(Totals { count: row.get::<_, i64>(0)? as u64, output_bytes: row.get::<_, i64>(1)? as u64 })
+        })?)
     }
 
     /// Returns the highest number that any task of a session has had.

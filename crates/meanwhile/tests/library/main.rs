@@ -8,4 +8,5 @@
 mod killed_host;
 mod notices;
 mod queue;
+mod retention;
 mod world;

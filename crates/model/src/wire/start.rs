@@ -33,6 +33,9 @@ pub struct StartMessage {
     pub limits: Limits,
     /// What to execute as the last act, if anybody waits for that.
     pub settle: Vec<RawText>,
+    /// Whether that is to be done even if nobody waits for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub always_settle: bool,
     /// What to run beside the task until it is ready, if anybody wants to know when it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<Vec<RawText>>,

@@ -37,7 +37,7 @@ impl Supervisor {
     /// too early, so another follows it.
     pub(super) fn settle_beside(&mut self) {
         self.settle_again = self.settle.is_some();
-        if !self.settle_again && is_settling_due() {
+        if !self.settle_again && (self.run.message.always_settle || is_settling_due()) {
             self.settle = sys::spawn_settle(&self.run.message.settle).ok();
         }
     }

@@ -5,6 +5,7 @@ use mw_model::wire::JournalEntry;
 
 use super::Supervisor;
 use crate::clock;
+use crate::launch::is_settling_due;
 use crate::record;
 use crate::sys::Board;
 
@@ -106,7 +107,10 @@ impl Supervisor {
     pub(super) fn drive_telling(&mut self, now: u64) {
         if self.telling.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
             self.note_progress();
-            self.settle_beside();
+            // No hook runs for this, so only listeners count.
+            if is_settling_due() {
+                self.settle_beside();
+            }
         }
     }
 

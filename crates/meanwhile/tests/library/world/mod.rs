@@ -8,8 +8,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, TaskState};
+use std::sync::Arc;
+
 use meanwhile::{
-    AtCapacity, Filter, IfRunning, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest,
+    AtCapacity, Clock, Filter, IfRunning, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest,
 };
 use tempfile::TempDir;
 
@@ -66,6 +68,11 @@ impl World {
         settings.queue.max_running = limits.per_session;
         settings.queue.max_running_total = limits.in_all;
         Self { runtime: Runtime::open(settings).unwrap(), limits, known: Vec::new(), dir }
+    }
+
+    /// Returns another view of the same home, by another clock.
+    pub fn at_another_time(&self, clock: Arc<dyn Clock>) -> Runtime {
+        Runtime::open_with_clock(self.runtime.settings().clone(), clock).unwrap()
     }
 
     pub fn runtime(&self) -> &Runtime {

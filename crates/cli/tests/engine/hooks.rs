@@ -1,0 +1,167 @@
+//! Hooks: what is run when something happens, once each, in order, and without anybody waiting for it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+use crate::knobs::both_ways;
+
+const HEARD: &str = "heard.jsonl";
+
+/// A hook that writes down what it is told.
+fn listener(home: &Home) -> String {
+    format!("cat >> {}", home.work().join(HEARD).display())
+}
+
+/// Waits until that many hooks have run; returns what they were told.
+fn heard(home: &Home, count: usize) -> Vec<Value> {
+    let path = home.work().join(HEARD);
+    wait_until(SOON, "the hooks have run", || {
+        let text = fs::read_to_string(&path).ok()?;
+        let lines: Vec<_> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        (lines.len() >= count).then_some(lines)
+    })
+}
+
+fn names(heard: &[Value]) -> Vec<&str> {
+    heard.iter().map(|told| told["hook"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn hooks_start_and_hooks_exit_take_effect_in_order_with_what_they_must_know() {
+    let place = home();
+    let command = listener(&place);
+    for home in both_ways("hooks.start", &command) {
+        let home = home.with_env("MEANWHILE_HOOKS_EXIT", &command);
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let id = home.start("exit 3");
+        home.ended(&id);
+        let told = heard(&place, 2);
+        assert_eq!(names(&told), ["background:start", "background:exit"]);
+        for (told, fields) in [
+            (&told[0], &["taskId", "pid", "command"][..]),
+            (&told[1], &["taskId", "status", "exitCode", "outputPath", "durationMs"]),
+        ] {
+            mw_testkit::contract::has_fields(told, fields);
+            assert_eq!(told["taskId"], id.as_str(), "{told}");
+        }
+        assert_eq!(told[1]["exitCode"], 3);
+    }
+}
+
+#[test]
+fn hooks_exit_takes_effect_once_for_each_run_whoever_looks() {
+    let place = home();
+    for home in both_ways("hooks.exit", &listener(&place)) {
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let ids = [(); 5].map(|()| home.start("true"));
+        ids.iter().for_each(|id| drop(home.ended(id)));
+        home.mw(["restart", &ids[0]]).ok();
+        home.ended(&ids[0]);
+        heard(&place, 6);
+        home.mw(["list"]).ok();
+        home.wait_until_empty(SOON);
+        assert_eq!(heard(&place, 6).len(), 6, "none twice");
+    }
+}
+
+#[test]
+fn hooks_stall_takes_effect() {
+    let place = home();
+    for home in both_ways("hooks.stall", &listener(&place)) {
+        let home = home.with_env("MEANWHILE_STALL_MS", "200");
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let id = home.start("printf 'Continue? (y/n) '; sleep 600");
+        let told = heard(&place, 1);
+        assert_eq!((&told[0]["hook"], &told[0]["taskId"]), (&"stall".into(), &id.as_str().into()));
+        assert!(told[0]["prompt"].as_str().unwrap().contains("Continue?"), "{told:?}");
+        home.mw(["kill", &id]).ok();
+    }
+}
+
+#[test]
+fn hooks_ready_takes_effect() {
+    let place = home();
+    for home in both_ways("hooks.ready", &listener(&place)) {
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let id = home.start_with(&["--ready-when", "up"], "echo up; sleep 600");
+        let told = heard(&place, 1);
+        assert_eq!((&told[0]["hook"], &told[0]["taskId"]), (&"ready".into(), &id.as_str().into()));
+        assert_eq!(told[0]["what"], "up", "{told:?}");
+        home.mw(["kill", &id]).ok();
+    }
+}
+
+#[test]
+fn hooks_timeout_ms_takes_effect_and_failures_are_logged_and_hold_up_nothing() {
+    for home in both_ways("hooks.timeout_ms", "100") {
+        let home = home.with_env("MEANWHILE_HOOKS_EXIT", "sleep 600");
+        let id = home.start("true");
+        assert_eq!(home.ended(&id)["status"], "completed");
+        let log = home.state().join("hooks.log");
+        let line = wait_until(SOON, "the failure is logged", || fs::read_to_string(&log).ok());
+        assert!(line.contains("took longer") && line.contains(&id), "{line}");
+        home.wait_until_empty(SOON);
+    }
+}
+
+#[test]
+fn hooks_desktop_takes_effect() {
+    let place = home();
+    let notify = place.work().join("notify-send");
+    let seen = place.work().join("seen");
+    fs::write(&notify, format!("#!/bin/sh\necho \"$3\" >> {}\n", seen.display())).unwrap();
+    fs::set_permissions(&notify, PermissionsExt::from_mode(0o755)).unwrap();
+    for home in both_ways("hooks.desktop", "true") {
+        fs::remove_file(&seen).ok();
+        let home = home.with_env("PATH", format!("{}:/usr/bin:/bin", place.work().display()));
+        home.ended(&home.start("exit 4"));
+        let text = wait_until(SOON, "it is shown", || {
+            fs::read_to_string(&seen).ok().filter(|text| text.ends_with('\n'))
+        });
+        assert_eq!(text, "bash_1 exited 4: exit 4\n");
+    }
+}
+
+#[test]
+fn hooks_webhook_takes_effect() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/told", server.local_addr().unwrap());
+    for home in both_ways("hooks.webhook", &address) {
+        let id = home.start("exit 5");
+        for name in ["background:start", "background:exit"] {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut length = 0;
+            for line in reader.by_ref().lines().map(Result::unwrap).take_while(|line| !line.is_empty()) {
+                if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+                    length = value.parse().unwrap();
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").unwrap();
+            let told: Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!((&told["hook"], &told["taskId"]), (&name.into(), &id.as_str().into()), "{told}");
+        }
+    }
+}
+
+#[test]
+fn a_task_that_never_ran_is_told_too() {
+    let place = home();
+    let home = home()
+        .with_env("MEANWHILE_HOOKS_EXIT", listener(&place))
+        .with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let running = home.start(children::SLEEPER);
+    let waiting = home.start("true");
+    home.mw(["kill", &waiting]).ok();
+    let told = heard(&place, 1);
+    assert_eq!((&told[0]["taskId"], &told[0]["status"]), (&waiting.as_str().into(), &"cancelled".into()));
+    home.mw(["kill", &running]).ok();
+}

@@ -1,0 +1,78 @@
+//! Finished tasks go by age, number and size; what lives or is untold stays.
+
+use mw_testkit::{Home, children};
+use serde_json::Value;
+
+use crate::home;
+use crate::knobs::both_ways;
+
+fn ended(home: &Home, script: &str) -> String {
+    let id = home.start(script);
+    home.ended(&id);
+    id
+}
+
+fn expire(home: &Home) -> Vec<String> {
+    let report = home.mw(["clear", "--expired", "--json"]).exits(0).json();
+    report["cleared"].as_array().unwrap().iter().map(|id| id.as_str().unwrap().to_owned()).collect()
+}
+
+fn exists(home: &Home, id: &str) -> bool {
+    home.task_dir(id).exists()
+}
+
+#[test]
+fn retention_max_age_takes_effect_and_spares_what_lives() {
+    for home in both_ways("retention.max_age", "1ms") {
+        let old = ended(&home, "true");
+        let live = home.start(children::SLEEPER);
+        assert_eq!(expire(&home), [old.as_str()]);
+        assert!(!exists(&home, &old) && exists(&home, &live));
+        home.mw(["kill", &live]).ok();
+    }
+    let home = home();
+    let young = ended(&home, "true");
+    assert!(expire(&home).is_empty(), "a week has not passed");
+    assert!(exists(&home, &young));
+}
+
+#[test]
+fn retention_max_tasks_takes_effect_on_the_oldest() {
+    for home in both_ways("retention.max_tasks", "2") {
+        let ids = [(); 5].map(|()| ended(&home, "true"));
+        assert_eq!(expire(&home), ids[..3]);
+        assert!(expire(&home).is_empty());
+    }
+}
+
+#[test]
+fn retention_max_disk_takes_effect_on_the_oldest() {
+    for home in both_ways("retention.max_disk", "1048576") {
+        let ids = [(); 4].map(|()| ended(&home, &children::one_line(400_000)));
+        assert_eq!(expire(&home), ids[..2], "two of them fit");
+    }
+}
+
+#[test]
+fn what_its_owner_was_not_told_of_stays() {
+    let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    let started = home.command(["start", "--json", "true"]).session("s").run().json();
+    let id = started["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    assert!(expire(&home).is_empty());
+    let told: Value = home.mw(["notices", "--session", "s", "--json"]).json();
+    assert_eq!(told["notices"][0]["task"], id.as_str());
+    assert_eq!(expire(&home), [id.as_str()]);
+}
+
+#[test]
+fn nothing_outside_the_tasks_is_ever_removed() {
+    let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    let id = ended(&home, "true");
+    let outside = home.work().join("kept");
+    std::fs::create_dir(&outside).unwrap();
+    std::fs::write(outside.join("file"), "x").unwrap();
+    std::os::unix::fs::symlink(&outside, home.task_dir(&id).join("link")).unwrap();
+    assert_eq!(expire(&home), [id.as_str()]);
+    assert!(outside.join("file").exists());
+}

@@ -1,0 +1,238 @@
+//! Commands of the user's that are run when something happens to a task.
+//!
+//! Hooks run in a process of their own (`mw settle`), one after the other, in the order of the events; no task
+//! and no command waits for them. Each event is taken once: the mark moves on before the hook runs, so a hook
+//! may be missed when its runner is killed, and never runs twice. Who must not miss anything asks for notices.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use mw_model::{Event, News, short_handle};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+
+use crate::bell;
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::settings::HookSettings;
+use crate::store::EventRow;
+use crate::task::{Scope, Task};
+
+/// A hook tells of what has just happened: older events are passed over.
+const NEWS_MS: u64 = 10 * 60 * 1000;
+/// How many events are taken at once.
+const BATCH: u32 = 100;
+/// The log of hooks begins anew beyond this.
+const LONGEST_LOG: u64 = 1 << 20;
+
+/// Something to run: its name, and what it is told.
+struct Call {
+    name: &'static str,
+    payload: Value,
+    summary: String,
+}
+
+impl Runtime {
+    /// Wakes whoever listens, and sees to it that hooks are run.
+    pub(crate) fn ring(&self) {
+        bell::ring(&self.home);
+        if self.settings.hooks.any() && !self.runs_hooks.get() {
+            // Best effort, as hooks are: the next ending runs what was missed.
+            let _ = self.spawn_runner();
+        }
+    }
+
+    /// Starts a process that settles what there is, out of our family, so that nobody has to wait for it.
+    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
+        let words = self.settings.programs.settle.iter().map(|word| word.to_lossy());
+        let mut shell = Command::new("/bin/sh")
+            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        shell.wait().map(drop)
+    }
+
+    /// Runs the hooks for everything that has happened since the last time.
+    ///
+    /// # Errors
+    /// When the database fails; what hooks do wrong is in `hooks.log`.
+    pub fn fire_hooks(&self) -> Result<()> {
+        if !self.settings.hooks.any() {
+            return Ok(());
+        }
+        self.runs_hooks.set(true);
+        let lock = private(&self.home.root().join("hooks.lock")).map_err(Error::io("cannot lock hooks"))?;
+        lock.lock().map_err(Error::io("cannot lock hooks"))?;
+        loop {
+            let events = self.take_events()?;
+            if events.is_empty() {
+                return Ok(());
+            }
+            for event in &events {
+                if let Some(task) = self.store()?.task(&event.task, &self.home.tasks())?
+                    && let Some(call) = call_for(event, &task)
+                {
+                    self.run_hooks(&call);
+                }
+            }
+        }
+    }
+
+    /// Takes the next events and moves the mark beyond them.
+    fn take_events(&self) -> Result<Vec<EventRow>> {
+        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
+        let store = self.store()?;
+        let events = store.events_after(store.mark("hooks")?, &Scope::All, None, BATCH)?;
+        if let Some(last) = events.last() {
+            let transaction = store.begin(&self.home.tasks())?;
+            transaction.set_mark("hooks", last.seq)?;
+            transaction.commit()?;
+        }
+        // A batch of old events is not the end of them.
+        let old = events.iter().filter(|event| event.at.as_micros() < oldest).count();
+        if old > 0 && old == events.len() {
+            return self.take_events();
+        }
+        Ok(events.into_iter().filter(|event| event.at.as_micros() >= oldest).collect())
+    }
+
+    fn run_hooks(&self, call: &Call) {
+        let hooks = &self.settings.hooks;
+        let own = match call.name {
+            "background:start" => hooks.start.clone(),
+            "background:exit" => hooks.exit.clone(),
+            "ready" => hooks.ready.clone(),
+            _ => hooks.stall.clone(),
+        };
+        // The order is part of the documentation: desktop, webhook, command.
+        let shows = call.name != "background:start";
+        let desktop =
+            (hooks.desktop && shows).then(|| "notify-send -- meanwhile \"$MEANWHILE_SUMMARY\"".to_owned());
+        let webhook = hooks.webhook.as_ref().map(|_| {
+            "curl --silent --show-error --fail --header 'content-type: application/json' --data-binary @- -- \"$MEANWHILE_WEBHOOK\""
+                .to_owned()
+        });
+        for command in [desktop, webhook, own].into_iter().flatten() {
+            if let Err(error) = self.run_hook(&command, call) {
+                self.log_failure(call, &command, &error.to_string());
+            }
+        }
+    }
+
+    fn run_hook(&self, command: &str, call: &Call) -> io::Result<()> {
+        let hooks: &HookSettings = &self.settings.hooks;
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", command])
+            .env("MEANWHILE_HOOK", call.name)
+            .env("MEANWHILE_SUMMARY", &call.summary)
+            .env("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            // One that does not read what it is told is no failure.
+            let _ = stdin.write_all(format!("{}\n", call.payload).as_bytes());
+        }
+        let status = wait_at_most(child, Duration::from_millis(hooks.timeout_ms))?;
+        if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
+    }
+
+    fn log_failure(&self, call: &Call, command: &str, error: &str) {
+        let path = self.home.root().join("hooks.log");
+        if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
+            let _ = std::fs::rename(&path, path.with_extension("log.old"));
+        }
+        let line = json!({"at": self.clock.now(), "hook": call.name, "task": call.payload["taskId"], "command": command, "error": error});
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    }
+}
+
+/// What a hook is told of an event; nothing for events that have none.
+fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
+    let common = |name: &'static str| {
+        json!({
+            "hook": name,
+            "taskId": task.id,
+            "handle": short_handle(task.kind, task.number),
+            "session": task.session,
+            "command": task.command,
+            "run": event.run,
+            "at": event.at,
+            "outputPath": task.output_path,
+        })
+    };
+    let handle = short_handle(task.kind, task.number);
+    match &event.event {
+        Event::Started { process, .. } => {
+            let mut payload = common("background:start");
+            payload["pid"] = process.pid.into();
+            Some(Call {
+                name: "background:start",
+                payload,
+                summary: format!("{handle} started: {}", task.command),
+            })
+        }
+        Event::Ended { cause, .. } => {
+            let mut payload = common("background:exit");
+            payload["status"] = cause.status().word().into();
+            payload["cause"] = json!(cause);
+            payload["exitCode"] = cause.exit_code().into();
+            payload["durationMs"] = task.duration_ms.into();
+            let words = News::Ended { cause: cause.clone() }.in_words();
+            Some(Call {
+                name: "background:exit",
+                payload,
+                summary: format!("{handle} {words}: {}", task.command),
+            })
+        }
+        Event::Stalled { prompt } => {
+            let mut payload = common("stall");
+            payload["prompt"] = prompt.as_str().into();
+            Some(Call { name: "stall", payload, summary: format!("{handle} waits for input: {prompt}") })
+        }
+        Event::Ready { what, .. } => {
+            let mut payload = common("ready");
+            payload["what"] = what.as_str().into();
+            Some(Call { name: "ready", payload, summary: format!("{handle} is ready: {what}") })
+        }
+        Event::Reserved { .. }
+        | Event::Released
+        | Event::KillRequested { .. }
+        | Event::Requeued { .. }
+        | Event::Progress { .. }
+        | Event::TreeEmpty => None,
+    }
+}
+
+/// Waits for a hook; ends it and what it started when its time is up.
+fn wait_at_most(mut child: Child, longest: Duration) -> io::Result<ExitStatus> {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (told, ended) = mpsc::channel();
+    let waiting = thread::spawn(move || told.send(child.wait()));
+    let outcome = ended.recv_timeout(longest).unwrap_or_else(|_| {
+        if let Some(group) = group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {longest:?}")))
+    });
+    // Dead by now, one way or the other.
+    let _ = waiting.join();
+    outcome
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}

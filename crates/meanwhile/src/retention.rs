@@ -1,0 +1,89 @@
+//! Removing what nobody needs any more: by age, by number, by size. Never what lives, and never what its owner
+//! has not been told of.
+
+use mw_model::TaskId;
+
+use crate::error::Result;
+use crate::runtime::Runtime;
+use crate::settings::RetentionSettings;
+use crate::store::{Ended, Transaction};
+
+/// How many tasks are looked at with one question.
+const BATCH: u32 = 200;
+/// How often finished tasks are looked through without being asked to.
+const INTERVAL_S: i64 = 3600;
+/// What a task takes on disk beside its output.
+const OVERHEAD_BYTES: u64 = 16 << 10;
+const MARK: &str = "purged";
+
+/// What finished tasks take together.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) count: u64,
+    pub(crate) output_bytes: u64,
+}
+
+impl Totals {
+    const fn bytes(self) -> u64 {
+        self.output_bytes + self.count * OVERHEAD_BYTES
+    }
+
+    /// Tells whether there is too much of it.
+    const fn exceed(self, limits: &RetentionSettings) -> bool {
+        let many = limits.max_tasks > 0 && self.count > limits.max_tasks;
+        let large = limits.max_disk > 0 && self.bytes() > limits.max_disk;
+        many || large
+    }
+}
+
+impl Runtime {
+    /// Removes finished tasks that are too old, and the oldest while there are too many or they are too large.
+    /// Returns those it removed.
+    ///
+    /// # Errors
+    /// When the database fails, or files cannot be removed.
+    pub fn purge(&self) -> Result<Vec<TaskId>> {
+        self.reconcile()?;
+        let limits = self.settings.retention;
+        let now = self.clock.now();
+        let too_old =
+            |task: &Ended| limits.max_age_ms > 0 && now.ms_since(task.ended_at) >= limits.max_age_ms;
+        let mut removed = Vec::new();
+        loop {
+            let mut totals = self.store()?.totals()?;
+            let before = removed.len();
+            for task in self.store()?.oldest_ended(BATCH)? {
+                if too_old(&task) || totals.exceed(&limits) {
+                    self.remove(&task.id)?;
+                    totals.count -= 1;
+                    totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
+                    removed.push(task.id);
+                }
+            }
+            if removed.len() - before < BATCH as usize {
+                return Ok(removed);
+            }
+        }
+    }
+
+    /// Does so if that was long ago.
+    pub(crate) fn purge_if_due(&self) -> Result<()> {
+        if self.is_purge_due()? {
+            let transaction = self.store()?.begin(&self.home.tasks())?;
+            self.note_purge(&transaction)?;
+            transaction.commit()?;
+            self.purge()?;
+        }
+        Ok(())
+    }
+
+    /// Notes that this was done just now.
+    pub(crate) fn note_purge(&self, transaction: &Transaction<'_>) -> Result<()> {
+        Ok(transaction.set_mark(MARK, self.clock.now().as_micros() / 1_000_000)?)
+    }
+
+    pub(crate) fn is_purge_due(&self) -> Result<bool> {
+        let now = self.clock.now().as_micros() / 1_000_000;
+        Ok(now - self.store()?.mark(MARK)? >= INTERVAL_S)
+    }
+}
