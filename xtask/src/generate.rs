@@ -1,62 +1,85 @@
-//! Writes the references that are made from the program, and checks that they are current.
-//!
-//! `mw reference` prints the whole page; a program that does not know that subcommand yet has nothing to generate,
-//! which is an error only once the page exists.
+//! Writes what the documents take from the program, and checks that it is current.
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use crate::command::{built_program, cargo};
 use crate::error::Failure;
 
+/// A page that is printed whole.
 const REFERENCE: &str = "docs/reference.md";
-
-/// The exit code with which `mw` answers a command line it does not understand.
-const USAGE_ERROR: i32 = 2;
+/// A page of which the longest block of settings is printed.
+const CONFIGURATION: &str = "docs/configuration.md";
 
 /// Rewrites the generated files.
 pub(crate) fn write(root: &Path) -> Result<(), Failure> {
-    if let Some(page) = reference(root)? {
-        let path = root.join(REFERENCE);
-        fs::write(&path, page).map_err(|source| Failure::File { path, source })?;
+    for (page, text) in pages(root)? {
+        let path = root.join(page);
+        fs::write(&path, text).map_err(|source| Failure::File { path, source })?;
     }
     Ok(())
 }
 
 /// Fails when a generated file differs from what would be generated now.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
-    let Some(page) = reference(root)? else {
-        return Ok(());
-    };
-    // A page that was never written is as stale as an old one.
-    let current = fs::read_to_string(root.join(REFERENCE)).unwrap_or_default();
-    if current == page { Ok(()) } else { Err(Failure::Stale(REFERENCE)) }
+    for (page, text) in pages(root)? {
+        // A page that was never written is as stale as an old one.
+        if fs::read_to_string(root.join(page)).unwrap_or_default() != text {
+            return Err(Failure::Stale(page));
+        }
+    }
+    Ok(())
 }
 
-fn reference(root: &Path) -> Result<Option<String>, Failure> {
+fn pages(root: &Path) -> Result<[(&'static str, String); 2], Failure> {
     cargo(root, &["build", "--locked", "--package", "mw-cli", "--bin", "mw"])?;
-    let output = run_reference(root)?;
-    if output.status.success() {
-        return Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()));
+    let configuration = fs::read_to_string(root.join(CONFIGURATION)).unwrap_or_default();
+    let settings = printed(root, &["config", "--default"])?;
+    Ok([
+        (REFERENCE, printed(root, &["reference"])?),
+        (CONFIGURATION, with_settings(&configuration, &settings)),
+    ])
+}
+
+/// Puts the settings in place of the longest block of them.
+fn with_settings(page: &str, settings: &str) -> String {
+    const OPEN: &str = "```toml\n";
+    let blocks = page.match_indices(OPEN).map(|(at, _)| at + OPEN.len());
+    let lengths = blocks.filter_map(|from| Some((from, page[from..].find("```")?)));
+    match lengths.max_by_key(|(_, length)| *length) {
+        Some((from, length)) => format!("{}{settings}{}", &page[..from], &page[from + length..]),
+        None => page.to_owned(),
     }
-    if output.status.code() == Some(USAGE_ERROR) && !root.join(REFERENCE).exists() {
-        eprintln!("`mw reference` does not exist yet; nothing to generate");
-        return Ok(None);
-    }
-    eprint!("{}", String::from_utf8_lossy(&output.stderr));
-    Err(Failure::Exit { command: "mw reference".to_owned(), status: output.status })
 }
 
 /// Runs the program with no terminal, no settings and a fixed width, so that every machine gets the same page.
-fn run_reference(root: &Path) -> Result<Output, Failure> {
+fn printed(root: &Path, words: &[&str]) -> Result<String, Failure> {
+    let name = || format!("mw {}", words.join(" "));
     let mut command = Command::new(built_program(root, "debug", "mw"));
-    command.arg("reference").current_dir(root).stdin(Stdio::null());
+    command.args(words).current_dir(root).stdin(Stdio::null());
     command.env("COLUMNS", "100").env("NO_COLOR", "1");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("MEANWHILE_") {
             command.env_remove(name);
         }
     }
-    command.output().map_err(|source| Failure::Spawn { command: "mw reference".to_owned(), source })
+    let output = command.output().map_err(|source| Failure::Spawn { command: name(), source })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    Err(Failure::Exit { command: name(), status: output.status })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_block_is_replaced_and_nothing_else() {
+        let page = "a\n```toml\nx = 1\n```\nb\n```toml\nlonger = 1\nmore = 2\n```\nc\n";
+        assert_eq!(with_settings(page, "new\n"), "a\n```toml\nx = 1\n```\nb\n```toml\nnew\n```\nc\n");
+        assert_eq!(with_settings("none\n", "new\n"), "none\n");
+    }
 }

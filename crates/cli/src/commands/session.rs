@@ -74,8 +74,12 @@ fn list(context: &Context) -> CommandResult {
     }
     for session in &sessions {
         render::out(&format!(
-            "{}  {} live of {} tasks, {} untold, {} hosts\n",
-            session.id, session.live, session.tasks, session.notices, session.hosts
+            "{}  {} live of {}, {} untold, {}\n",
+            session.id,
+            session.live,
+            mw_ui::count(session.tasks as usize, "task", "tasks"),
+            session.notices,
+            mw_ui::count(session.hosts, "host", "hosts"),
         ))?;
     }
     Ok(0)
@@ -92,7 +96,8 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     let receipts = runtime.end_session(session, "the end of its session")?;
     drop(host);
     if !receipts.is_empty() {
-        eprintln!("mw: session {session} ended, and {} tasks with it", receipts.len());
+        let tasks = mw_ui::count(receipts.len(), "task", "tasks");
+        eprintln!("mw: session {session} ended, and {tasks} with it");
     }
     let status = status.map_err(|error| {
         CommandError::usage(

@@ -53,6 +53,11 @@ pub(super) static OTHERS: [Profile; 5] = [
         aliases: &[
             alias("maxConcurrentTasks", "queue.max_running", Accepts::Count { least: 1, most: MOST_RUNNING }),
             alias("maxOutputSize", "output.cap", CAP),
+            alias(
+                "taskRetention",
+                "retention.max_age",
+                Accepts::Milliseconds { least: 0, most: 3650 * 86_400_000 },
+            ),
         ],
     },
     // It gives neither figures nor names.

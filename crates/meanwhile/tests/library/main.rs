@@ -9,4 +9,5 @@ mod killed_host;
 mod notices;
 mod queue;
 mod retention;
+mod subscription;
 mod world;

@@ -1,0 +1,48 @@
+//! A host that follows events gets all of them, in order, without polling.
+
+use std::time::Duration;
+
+use meanwhile::Scope;
+use meanwhile::model::Event;
+
+use crate::world::{Asked, Limits, World, session_name};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn asked(session: usize) -> Asked {
+    Asked { session, priority: 0, after: Vec::new(), code: 0 }
+}
+
+#[test]
+fn the_life_of_a_task_comes_in_order_and_that_of_others_does_not() {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    world.start(asked(0));
+    world.start(asked(1));
+    (0..2).for_each(|at| world.finish(at));
+    let mut subscription = world.runtime().subscribe_after(0, Scope::Session(session_name(0))).unwrap();
+    let mut words = Vec::new();
+    while !words.contains(&"ended") {
+        let events = subscription.next(SOON).unwrap();
+        assert!(!events.is_empty(), "nothing came after {words:?}");
+        assert!(events.iter().all(|event| event.task == *world.id(0)), "{events:?}");
+        words.extend(events.iter().map(|event| event.event.word()));
+    }
+    assert_eq!(words, ["reserved", "started", "ended"]);
+    assert!(subscription.next(Duration::ZERO).unwrap().is_empty());
+}
+
+#[test]
+fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    let place = world.runtime().subscribe(Scope::All).unwrap().place();
+    world.start(asked(0));
+    let mut subscription = world.runtime().subscribe_after(place, Scope::All).unwrap();
+    let started = subscription.next(SOON).unwrap();
+    assert!(matches!(started[0].event, Event::Reserved { .. }), "{started:?}");
+    world.finish(0);
+    let mut last = Vec::new();
+    while !last.contains(&"ended") {
+        last = subscription.next(SOON).unwrap().iter().map(|event| event.event.word()).collect();
+        assert!(!last.is_empty(), "the end did not come");
+    }
+}
