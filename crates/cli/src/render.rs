@@ -5,8 +5,8 @@ use std::io::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{Page, Started, Task};
-use mw_ui::{Row, bytes, count, duration, icon, shortened, state_words};
+use meanwhile::{Page, PortHolders, Started, Task};
+use mw_ui::{Row, bytes, count, duration, icon, progress_words, shortened, state_words};
 use serde::Serialize;
 
 use crate::terminal;
@@ -121,10 +121,14 @@ pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     add("batch", task.batch_id.clone());
     add("pid", task.pid.map(|pid| pid.to_string()));
     add("started", task.started_at.map(|at| at.to_string()));
+    add("ready", task.ready.map(|at| at.to_string()));
     add("ended", task.ended_at.map(|at| at.to_string()));
     add("took", task.duration_ms.map(duration));
     add("exit code", task.exit_code.map(|code| code.to_string()));
     add("signal", task.signal.clone());
+    add("progress", task.progress.as_ref().map(progress_words));
+    let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    add("ports", (!ports.is_empty()).then_some(ports));
     add("deadline", task.deadline.map(|at| at.to_string()));
     add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
     add("runs", (task.runs > 1).then(|| task.runs.to_string()));
@@ -148,6 +152,19 @@ fn visible(value: &str, colour: bool) -> String {
     } else {
         shortened(&value.replace('\n', " ⏎ "), 400)
     }
+}
+
+/// Who listens on a port.
+pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
+    let mut text = String::new();
+    for task in &found.tasks {
+        text.push_str(&format!("{}\n", line(task, colour)));
+    }
+    for other in &found.others {
+        let command = shortened(&other.command, terminal::width().saturating_sub(40).max(20));
+        text.push_str(&format!("process {}, which is no task: {command}\n", other.pid));
+    }
+    if text.is_empty() { format!("Nobody listens on port {port}, as far as can be seen.\n") } else { text }
 }
 
 /// What a kill did.

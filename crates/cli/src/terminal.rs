@@ -127,8 +127,11 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         runtime.read(task.id.as_str(), &Scope::All, &request).map(|reply| reply.bytes()).unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
-    let percent = meanwhile::Progress::in_tail(&tail).and_then(|progress| progress.percent);
+    let progress = runtime.progress(task);
+    let percent = progress.as_ref().and_then(|progress| progress.percent);
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
-    format!("{elapsed}  {} {}  {bar}{last}", task.id, task.status.word())
+    // What a task tells on purpose says more than its last line.
+    let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
+    format!("{elapsed}  {} {}  {bar}{said}", task.id, task.status.word())
 }

@@ -111,6 +111,7 @@ impl Runtime {
         let own = match call.name {
             "background:start" => hooks.start.clone(),
             "background:exit" => hooks.exit.clone(),
+            "ready" => hooks.ready.clone(),
             _ => hooks.stall.clone(),
         };
         // The order is part of the documentation: desktop, webhook, command.
@@ -202,10 +203,16 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
             payload["prompt"] = prompt.as_str().into();
             Some(Call { name: "stall", payload, summary: format!("{handle} waits for input: {prompt}") })
         }
+        Event::Ready { what, .. } => {
+            let mut payload = common("ready");
+            payload["what"] = what.as_str().into();
+            Some(Call { name: "ready", payload, summary: format!("{handle} is ready: {what}") })
+        }
         Event::Reserved { .. }
         | Event::Released
         | Event::KillRequested { .. }
         | Event::Requeued { .. }
+        | Event::Progress { .. }
         | Event::TreeEmpty => None,
     }
 }

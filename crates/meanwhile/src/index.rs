@@ -142,7 +142,15 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
         match line.entry {
             JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
             JournalEntry::KillRequested { by, signal } => apply(&Event::KillRequested { by, signal })?,
-            _ => {}
+            // A second one is no news.
+            JournalEntry::Ready { what } => _ = apply(&Event::Ready { what, ready_at: line.at }),
+            JournalEntry::Spawning { .. }
+            | JournalEntry::NotExecuted { .. }
+            | JournalEntry::LimitReached { .. }
+            | JournalEntry::Stalled { .. }
+            | JournalEntry::Progress { .. }
+            | JournalEntry::TakenOver { .. }
+            | JournalEntry::TreeEmpty => {}
         }
     }
     task.state.process().is_some().then_some(task)

@@ -164,6 +164,10 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
     for (option, value) in limits {
         settle.extend([RawText::from(option), RawText::from(value.to_string())]);
     }
+    let ready = spec.ready.is_some().then(|| {
+        let own = ["--ready", spec.id.as_str()].map(RawText::from);
+        settle.iter().cloned().chain(own).collect()
+    });
     settle.push(RawText::from(spec.id.as_str()));
     StartMessage {
         version: START_VERSION,
@@ -173,6 +177,8 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         limits: spec.limits.clone(),
         settle,
         always_settle: settings.hooks.any(),
+        ready,
+        progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: Some(metadata(spec, Status::Running)),

@@ -34,7 +34,10 @@ mod lease;
 mod notices;
 mod output;
 mod platform;
+mod ports;
+mod progress;
 mod queue;
+mod ready;
 mod reconcile;
 mod request;
 mod restart;
@@ -59,11 +62,13 @@ pub use home::Home;
 pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
+pub use mw_model::Progress;
 pub use notices::{Delivery, DeliveryPolicy, Host, Moment};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
+pub use ports::{PortHolder, PortHolders};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
@@ -71,5 +76,5 @@ pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionS
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use subscription::Subscription;
-pub use task::{Progress, Scope, Task};
+pub use task::{Scope, Task};
 pub use wait::{Condition, WaitReply, WaitRequest};

@@ -208,6 +208,8 @@ impl Runtime {
                     Event::KillRequested { by: by.clone(), signal: *signal }
                 }
                 JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
+                JournalEntry::Ready { what } => Event::Ready { what: what.clone(), ready_at: line.at },
+                JournalEntry::Progress { progress } => Event::Progress { progress: progress.clone() },
                 JournalEntry::Spawning { .. }
                 | JournalEntry::NotExecuted { .. }
                 | JournalEntry::Started { .. }

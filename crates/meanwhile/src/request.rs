@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, TaskId, TaskKind};
+use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
 
 use crate::error::{Error, Result};
 use crate::launch;
+use crate::ready;
 use crate::settings::AtCapacity;
 
 /// What to do when a task's name belongs to a live one.
@@ -55,6 +56,10 @@ pub struct TaskRequest {
     pub after: Vec<TaskId>,
     /// Higher starts earlier.
     pub priority: i32,
+    /// What makes it ready, if anybody wants to know.
+    pub ready: Option<ReadyWhen>,
+    /// Whether it gets a descriptor to tell its progress on.
+    pub progress_fd: bool,
     /// What to do when no slot is free.
     pub at_capacity: AtCapacity,
     /// Who approved it: `user`, or `auto` when nobody had to.
@@ -81,6 +86,8 @@ impl TaskRequest {
             batch: None,
             after: Vec::new(),
             priority: 0,
+            ready: None,
+            progress_fd: false,
             at_capacity: AtCapacity::Queue,
             approved_by: "user".to_owned(),
         }
@@ -129,6 +136,7 @@ impl TaskRequest {
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
             return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
         }
+        self.ready.as_ref().map_or(Ok(()), ready::check)?;
         self.check_directory()?;
         let path =
             self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());

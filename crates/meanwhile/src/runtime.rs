@@ -15,7 +15,6 @@ use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
 use crate::launch::Supervisor;
-use crate::output::{From, ReadRequest};
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
 use crate::task::{Scope, Task};
@@ -206,12 +205,7 @@ impl Runtime {
         Ok(())
     }
 
-    fn progress(&self, task: &Task) -> Option<crate::task::Progress> {
-        let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
-        crate::task::Progress::in_tail(&self.read_task(task, &request).ok()?.bytes())
-    }
-
-    fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
+    pub(crate) fn control(&self, id: &TaskId, operation: Operation) -> Result<ControlReply> {
         let failed = |error: std::io::Error| Error::Refused {
             id: id.to_string(),
             message: format!("its supervisor cannot be reached: {error}"),

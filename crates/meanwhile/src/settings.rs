@@ -71,7 +71,9 @@ pub struct HookSettings {
     pub exit: Option<String>,
     /// When a task is silent behind a prompt.
     pub stall: Option<String>,
-    /// Whether ends and stalls are shown on the desktop.
+    /// When a task is ready.
+    pub ready: Option<String>,
+    /// Whether ends, stalls and readiness are shown on the desktop.
     pub desktop: bool,
     /// Where everything is posted to.
     pub webhook: Option<String>,
@@ -81,7 +83,15 @@ pub struct HookSettings {
 
 impl Default for HookSettings {
     fn default() -> Self {
-        Self { start: None, exit: None, stall: None, desktop: false, webhook: None, timeout_ms: 10_000 }
+        Self {
+            start: None,
+            exit: None,
+            stall: None,
+            ready: None,
+            desktop: false,
+            webhook: None,
+            timeout_ms: 10_000,
+        }
     }
 }
 
@@ -92,6 +102,7 @@ impl HookSettings {
         self.start.is_some()
             || self.exit.is_some()
             || self.stall.is_some()
+            || self.ready.is_some()
             || self.desktop
             || self.webhook.is_some()
     }

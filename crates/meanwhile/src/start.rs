@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::{
-    Cause, EnvVar, Event, Process, RunOrigin, SPEC_VERSION, Status, TaskId, TaskKind, TaskSpec, TaskState,
-    Timestamp, next_state,
+    Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RunOrigin, SPEC_VERSION, Status, TaskId,
+    TaskKind, TaskSpec, TaskState, Timestamp, next_state,
 };
 
 use crate::ending::end_unsupervised;
@@ -219,7 +219,7 @@ impl Runtime {
 
     fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: Timestamp) -> TaskSpec {
         let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
-        let own = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION"];
+        let own = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", PROGRESS_VARIABLE];
         let mut env: Vec<_> = request
             .env
             .iter()
@@ -228,6 +228,9 @@ impl Runtime {
             .collect();
         env.push(mark(own[0], id.as_str()));
         env.push(mark(own[1], &request.session));
+        if request.progress_fd {
+            env.push(mark(PROGRESS_VARIABLE, &PROGRESS_FD.to_string()));
+        }
         TaskSpec {
             version: SPEC_VERSION,
             id,
@@ -246,6 +249,8 @@ impl Runtime {
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
+            ready: request.ready.clone(),
+            progress_fd: request.progress_fd,
             created_at: now,
             approved_by: request.approved_by.clone(),
             approved_at: now,

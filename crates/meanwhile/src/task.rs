@@ -1,7 +1,7 @@
 //! A task as front ends see it: one stable record.
 
 use mw_model::wire::ExitRecord;
-use mw_model::{Cause, Event, Status, TaskId, TaskKind, TaskState, Timestamp, next_state};
+use mw_model::{Cause, Event, Progress, Status, TaskId, TaskKind, TaskState, Timestamp, next_state};
 use serde::Serialize;
 
 /// Whose tasks an operation may see.
@@ -11,19 +11,6 @@ pub enum Scope {
     All,
     /// One session's; others answer "not found".
     Session(String),
-}
-
-/// How far a task says it has come.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Progress {
-    /// Hundredths.
-    pub percent: Option<f64>,
-    /// Steps done.
-    pub done: Option<u64>,
-    /// Steps in all.
-    pub total: Option<u64>,
-    /// What it says.
-    pub text: Option<String>,
 }
 
 /// A task. Serialised, this is the schema of `mw list --json` and `mw status --json`.
@@ -81,9 +68,9 @@ pub struct Task {
     pub lifetime: String,
     /// When it ends at the latest.
     pub deadline: Option<Timestamp>,
-    /// Whether it said it is ready.
-    pub ready: Option<bool>,
-    /// Ports its tree listens on.
+    /// When the present or last run was ready, if it was.
+    pub ready: Option<Timestamp>,
+    /// Ports its tree listens on; only where one task is looked at closely.
     pub ports: Option<Vec<u16>>,
     /// How far it has come.
     pub progress: Option<Progress>,
@@ -119,6 +106,7 @@ impl Task {
         self.status = state.status();
         self.runs = state.run();
         self.started_at = state.started_at();
+        self.ready = state.ready();
         self.pid = state.process().map(|process| process.pid).or(self.pid);
         match &state {
             TaskState::Ended { ended_at, cause, .. } => {
@@ -162,67 +150,5 @@ impl Task {
             | TaskState::Running { .. }
             | TaskState::Cancelling { .. } => None,
         }
-    }
-}
-
-impl Progress {
-    /// Finds the newest sign of progress in the end of a log: the terminal's own progress sequence
-    /// (`OSC 9;4`), a percentage, or `n/m`.
-    #[must_use]
-    pub fn in_tail(tail: &[u8]) -> Option<Self> {
-        let text = String::from_utf8_lossy(tail);
-        let from_sequence = text.rfind("\x1b]9;4;").and_then(|at| {
-            let mut fields = text[at + 6..].split(|c: char| !c.is_ascii_digit());
-            let state: u8 = fields.next()?.parse().ok()?;
-            let percent: f64 = fields.next()?.parse().ok()?;
-            (state == 1 || state == 2).then_some(Self {
-                percent: Some(percent.min(100.0)),
-                done: None,
-                total: None,
-                text: None,
-            })
-        });
-        from_sequence.or_else(|| {
-            let clean = crate::output::clean_text(&text);
-            clean.lines().rev().filter(|line| !line.trim().is_empty()).take(3).find_map(Self::in_line)
-        })
-    }
-
-    fn in_line(line: &str) -> Option<Self> {
-        let text = Some(line.trim().chars().take(120).collect::<String>());
-        let words = || {
-            line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c)).filter(|word| !word.is_empty())
-        };
-        let fraction = words().find_map(|word| {
-            let (done, total) = word.split_once('/')?;
-            let (done, total): (u64, u64) = (done.parse().ok()?, total.parse().ok()?);
-            (total > 0 && done <= total).then_some((done, total))
-        });
-        let percent = words()
-            .find_map(|word| word.strip_suffix('%')?.parse::<f64>().ok())
-            .filter(|percent| (0.0..=100.0).contains(percent));
-        match (fraction, percent) {
-            (Some((done, total)), percent) => {
-                let percent = percent.unwrap_or(done as f64 * 100.0 / total as f64);
-                Some(Self { percent: Some(percent), done: Some(done), total: Some(total), text })
-            }
-            (None, Some(percent)) => Some(Self { percent: Some(percent), done: None, total: None, text }),
-            (None, None) => None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_is_found_where_there_is_some() {
-        let percent = |tail: &str| Progress::in_tail(tail.as_bytes()).and_then(|found| found.percent);
-        assert_eq!(percent("\x1b]9;4;1;42\x07"), Some(42.0));
-        assert_eq!(percent("Compiling [3/4] x\n"), Some(75.0));
-        assert_eq!(percent("10%\r37.5% done"), Some(37.5));
-        assert_eq!(percent("see a/b or 12/3 for 300%"), None);
-        assert_eq!(percent(""), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::bell::Bell;
 use crate::control::Line;
 use crate::error::{Error, Result};
 use crate::index;
-use crate::output::{From, ReadRequest, last_write_us};
+use crate::output::{LineSearch, last_write_us};
 use crate::runtime::Runtime;
 use crate::task::Task;
 
@@ -23,16 +23,14 @@ const PORT_INTERVAL: Duration = Duration::from_millis(50);
 /// because it may just have been started, then ever more rarely.
 const NO_LINE_INTERVAL: Duration = Duration::from_millis(1);
 const LONGEST_NO_LINE_INTERVAL: Duration = Duration::from_millis(50);
-/// Bytes of output looked at in one go.
-const STEP: u64 = 1 << 20;
-/// How much of an unfinished line is kept for matching.
-const LONGEST_LINE: usize = 64 << 10;
 
 /// What to wait for.
 #[derive(Clone, Debug)]
 pub enum Condition {
     /// The end.
     Exit,
+    /// That it is ready, see [`TaskRequest::ready`](crate::TaskRequest::ready).
+    Ready,
     /// A line of output that fits this regular expression.
     Match(Regex),
     /// A port on this machine that takes connections.
@@ -86,9 +84,7 @@ struct Watched {
     met: bool,
     /// It can no longer come true.
     hopeless: bool,
-    /// Output looked at so far, and the unfinished line at its end.
-    seen: u64,
-    partial: Vec<u8>,
+    search: LineSearch,
 }
 
 impl Watched {
@@ -121,14 +117,16 @@ impl Runtime {
         let mut watched = Vec::new();
         for id in &request.tasks {
             let task = self.glance(id)?;
+            if matches!(request.condition, Condition::Ready) {
+                self.check_awaits_ready(id)?;
+            }
             watched.push(Watched {
                 task,
                 line: None,
                 unheard: 0,
                 met: false,
                 hopeless: false,
-                seen: 0,
-                partial: Vec::new(),
+                search: LineSearch::default(),
             });
         }
         if watched.iter().any(|one| matches!(one.task.state, TaskState::Pending { .. })) {
@@ -182,8 +180,12 @@ impl Runtime {
         let ended = self.hear(one)?;
         match condition {
             Condition::Exit => one.met = ended,
+            Condition::Ready => {
+                one.met = one.task.ready.is_some();
+                one.hopeless = ended && !one.met;
+            }
             Condition::Match(pattern) => {
-                one.met = self.search(one, pattern)?;
+                one.met = one.search.go_on(self, &one.task, pattern)?.is_some();
                 one.hopeless = ended && !one.met;
             }
             Condition::Port(port) => {
@@ -239,32 +241,14 @@ impl Runtime {
     fn call(&self, one: &mut Watched, condition: &Condition) {
         let operation = match condition {
             Condition::Exit | Condition::Port(_) => Operation::Wait,
-            Condition::Match(_) => Operation::Watch { offset: one.seen, after_end: false },
+            Condition::Ready => Operation::WaitReady,
+            Condition::Match(_) => Operation::Watch { offset: one.search.seen, after_end: false },
             Condition::Silence(_) => Operation::Watch { offset: u64::MAX, after_end: false },
         };
         if let Ok(mut line) = Line::connect(&self.home, &one.task.id)
             && line.send(operation).is_ok()
         {
             one.line = Some(line);
-        }
-    }
-
-    fn search(&self, one: &mut Watched, pattern: &Regex) -> Result<bool> {
-        loop {
-            let request =
-                ReadRequest { from: From::Offset(one.seen), max_bytes: STEP, ..ReadRequest::default() };
-            let reply = self.read_task(&one.task, &request)?;
-            if reply.next_offset == one.seen {
-                return Ok(false);
-            }
-            one.seen = reply.next_offset;
-            one.partial.extend(reply.bytes());
-            if one.partial.split(|byte| *byte == b'\n').any(|line| pattern.is_match(line)) {
-                return Ok(true);
-            }
-            let keep = one.partial.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            let keep = keep.max(one.partial.len().saturating_sub(LONGEST_LINE));
-            one.partial.drain(..keep);
         }
     }
 
@@ -285,7 +269,7 @@ impl Runtime {
         let fallback = Duration::from_millis(self.settings.fallback_ms);
         let mut longest = request.look_every.map_or(fallback, |every| every.min(fallback));
         match &request.condition {
-            Condition::Exit | Condition::Match(_) => {}
+            Condition::Exit | Condition::Ready | Condition::Match(_) => {}
             Condition::Port(_) => longest = longest.min(PORT_INTERVAL),
             Condition::Silence(ms) => {
                 for one in watched.iter().filter(|one| !one.is_decided()) {

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::Cause;
+use crate::progress::Progress;
 use crate::state::{Process, RunOrigin};
 use crate::time::Timestamp;
 
 /// Something that happened to a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// It got a slot.
@@ -48,6 +49,18 @@ pub enum Event {
         /// The last line it printed.
         prompt: String,
     },
+    /// What it was to be ready for has come true.
+    Ready {
+        /// What was seen: a line, or a port.
+        what: String,
+        /// When.
+        ready_at: Timestamp,
+    },
+    /// It told how far it has come. Not every such word becomes an event.
+    Progress {
+        /// What it told.
+        progress: Progress,
+    },
     /// Its first process is gone and so is the last of those it left behind.
     TreeEmpty,
 }
@@ -64,6 +77,8 @@ impl Event {
             Self::Ended { .. } => "ended",
             Self::Requeued { .. } => "requeued",
             Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
+            Self::Progress { .. } => "progress",
             Self::TreeEmpty => "tree_empty",
         }
     }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
 use crate::raw_text::RawText;
+use crate::ready::ReadyWhen;
 use crate::time::Timestamp;
 
 /// The owner of tasks that are started outside any session: the person at the terminal.
@@ -166,6 +167,12 @@ pub struct TaskSpec {
     /// Higher starts earlier.
     #[serde(default)]
     pub priority: i32,
+    /// What makes it ready, if anybody wants to know.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<ReadyWhen>,
+    /// Whether it has a descriptor to tell its progress on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub progress_fd: bool,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// Who approved it: `user`, or `auto` when nobody had to.

@@ -58,6 +58,9 @@ pub enum TaskState {
         process: Process,
         /// When it was spawned.
         started_at: Timestamp,
+        /// When it was ready, if it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ready: Option<Timestamp>,
     },
     /// Somebody asked for its end; it is not dead yet.
     Cancelling {
@@ -69,6 +72,9 @@ pub enum TaskState {
         started_at: Timestamp,
         /// Who asked.
         by: String,
+        /// When it was ready, if it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ready: Option<Timestamp>,
     },
     /// Over.
     Ended {
@@ -80,6 +86,9 @@ pub enum TaskState {
         ended_at: Timestamp,
         /// Why.
         cause: Cause,
+        /// When it was ready, if it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ready: Option<Timestamp>,
     },
 }
 
@@ -193,6 +202,17 @@ impl TaskState {
         match self {
             Self::Running { started_at, .. } | Self::Cancelling { started_at, .. } => Some(*started_at),
             Self::Ended { started_at, .. } => *started_at,
+            Self::Pending { .. } | Self::Starting { .. } => None,
+        }
+    }
+
+    /// Returns when the present or last run was ready, if it was.
+    #[must_use]
+    pub const fn ready(&self) -> Option<Timestamp> {
+        match self {
+            Self::Running { ready, .. } | Self::Cancelling { ready, .. } | Self::Ended { ready, .. } => {
+                *ready
+            }
             Self::Pending { .. } | Self::Starting { .. } => None,
         }
     }

@@ -36,14 +36,16 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::Released, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => refused(),
 
         (Event::Started { process, started_at }, Starting { run, origin, .. }) => {
-            Ok(Running { run: *run, origin: *origin, process: process.clone(), started_at: *started_at })
+            let (process, started_at) = (process.clone(), *started_at);
+            Ok(Running { run: *run, origin: *origin, process, started_at, ready: None })
         }
         (Event::Started { .. }, Pending { .. } | Running { .. } | Cancelling { .. } | Ended { .. }) => {
             refused()
         }
 
-        (Event::KillRequested { by, .. }, Running { run, process, started_at, .. }) => {
-            Ok(Cancelling { run: *run, process: process.clone(), started_at: *started_at, by: by.clone() })
+        (Event::KillRequested { by, .. }, Running { run, process, started_at, ready, .. }) => {
+            let (process, by) = (process.clone(), by.clone());
+            Ok(Cancelling { run: *run, process, started_at: *started_at, by, ready: *ready })
         }
         // A second, perhaps stronger, kill changes nothing about who asked first.
         (Event::KillRequested { .. }, Cancelling { .. }) => Ok(state.clone()),
@@ -52,13 +54,15 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::KillRequested { .. }, Pending { .. } | Starting { .. }) => refused(),
 
         (Event::Ended { cause, ended_at }, Pending { run, .. } | Starting { run, .. }) => {
-            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause: cause.clone() })
+            let cause = cause.clone();
+            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause, ready: None })
         }
         (
             Event::Ended { cause, ended_at },
-            Running { run, started_at, .. } | Cancelling { run, started_at, .. },
+            Running { run, started_at, ready, .. } | Cancelling { run, started_at, ready, .. },
         ) => {
-            Ok(Ended { run: *run, started_at: Some(*started_at), ended_at: *ended_at, cause: cause.clone() })
+            let (started_at, cause) = (Some(*started_at), cause.clone());
+            Ok(Ended { run: *run, started_at, ended_at: *ended_at, cause, ready: *ready })
         }
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
@@ -69,6 +73,22 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
 
         (Event::Stalled { .. }, Running { .. } | Cancelling { .. } | Ended { .. }) => Ok(state.clone()),
         (Event::Stalled { .. }, Pending { .. } | Starting { .. }) => refused(),
+
+        (Event::Ready { ready_at, .. }, Running { ready: None, .. } | Cancelling { ready: None, .. }) => {
+            let mut state = state.clone();
+            if let Running { ready, .. } | Cancelling { ready, .. } = &mut state {
+                *ready = Some(*ready_at);
+            }
+            Ok(state)
+        }
+        // Once per run, and never after its end.
+        (Event::Ready { .. }, Running { ready: Some(_), .. } | Cancelling { ready: Some(_), .. }) => {
+            refused()
+        }
+        (Event::Ready { .. }, Pending { .. } | Starting { .. } | Ended { .. }) => refused(),
+
+        (Event::Progress { .. }, Running { .. } | Cancelling { .. }) => Ok(state.clone()),
+        (Event::Progress { .. }, Pending { .. } | Starting { .. } | Ended { .. }) => refused(),
 
         (Event::TreeEmpty, Ended { .. }) => Ok(state.clone()),
         (Event::TreeEmpty, Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. }) => {
@@ -83,6 +103,7 @@ mod tests {
 
     use super::*;
     use crate::cause::{Cause, Exit};
+    use crate::progress::Progress;
     use crate::state::{Process, RunOrigin, Status};
     use crate::time::Timestamp;
 
@@ -105,6 +126,8 @@ mod tests {
             Event::Ended { cause: Cause::Lost { reason: "x".to_owned() }, ended_at: at },
             Event::Requeued { origin: RunOrigin::Restart },
             Event::Stalled { prompt: "y/n".to_owned() },
+            Event::Ready { what: "port 80".to_owned(), ready_at: at },
+            Event::Progress { progress: Progress::default() },
             Event::TreeEmpty,
         ]
     }
@@ -142,6 +165,24 @@ mod tests {
     }
 
     #[test]
+    fn a_run_is_ready_once_and_not_after_its_end() {
+        let (at, later) = (Timestamp::from_micros(5), Timestamp::from_micros(9));
+        let ready = |ready_at| Event::Ready { what: "port 80".to_owned(), ready_at };
+        let begun = [Event::Reserved { since: at }, Event::Started { process: process(), started_at: at }];
+        let running = replay(&begun).unwrap();
+        assert_eq!(running.ready(), None);
+        let state = next_state(&running, &ready(at)).unwrap();
+        assert!(next_state(&state, &ready(later)).is_err());
+        let ended = Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at };
+        let over = next_state(&state, &ended).unwrap();
+        assert_eq!(over.ready(), Some(at));
+        let never = next_state(&running, &ended).unwrap();
+        assert!(next_state(&never, &ready(later)).is_err());
+        let again = next_state(&over, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
+        assert_eq!(again.ready(), None);
+    }
+
+    #[test]
     fn a_pending_task_can_be_cancelled_but_not_signalled() {
         let cause = Cause::Cancelled { by: "user".to_owned(), exit: None };
         let ended = next_state(&pending(), &Event::Ended { cause, ended_at: Timestamp::default() });
@@ -153,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn terminal_states_are_final(picks in proptest::collection::vec(0_usize..9, 0..60)) {
+        fn terminal_states_are_final(picks in proptest::collection::vec(0_usize..11, 0..60)) {
             let events = all_events();
             let mut state = pending();
             for pick in picks {
@@ -169,7 +210,7 @@ mod tests {
         }
 
         #[test]
-        fn a_success_was_seen_to_succeed(picks in proptest::collection::vec(0_usize..9, 0..60)) {
+        fn a_success_was_seen_to_succeed(picks in proptest::collection::vec(0_usize..11, 0..60)) {
             let events = all_events();
             let mut state = pending();
             for pick in picks {

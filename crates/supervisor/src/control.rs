@@ -20,6 +20,8 @@ pub(crate) enum Interest {
     None,
     /// The end of the first process.
     End,
+    /// That the task is ready, or the end.
+    Ready,
     /// Output past this offset, or the end.
     Output(u64),
     /// The end of the whole tree.

@@ -7,7 +7,9 @@ use std::os::unix::net::UnixListener;
 use std::path::Path;
 
 use mw_model::Io;
-use mw_model::wire::{CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, STDIN_FIFO, StartMessage};
+use mw_model::wire::{
+    CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, PROGRESS_FIFO, STDIN_FIFO, StartMessage,
+};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::log::Log;
@@ -26,6 +28,8 @@ pub(crate) struct Files {
     pub(crate) stderr: OutputPipe,
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) terminal: Option<Terminal>,
+    /// Where the task tells its progress, if it was given the means.
+    pub(crate) progress: Option<OwnedFd>,
     /// What a command gets that has neither a terminal nor an open standard input.
     pub(crate) for_command: Option<CommandEnds>,
 }
@@ -95,7 +99,8 @@ impl Prepared {
             (Io::Pty { rows, cols }, Launch::Spawn { .. }) => Some(Terminal::open(rows, cols)?),
             _ => None,
         };
-        Ok(Files { journal, log, stdout, stderr, stdin, terminal, for_command })
+        let progress = if message.progress { open_progress(&message.launch)? } else { None };
+        Ok(Files { journal, log, stdout, stderr, stdin, terminal, progress, for_command })
     }
 }
 
@@ -120,9 +125,10 @@ pub(crate) fn listen() -> io::Result<UnixListener> {
     Ok(listener)
 }
 
-/// Removes pipe and socket: nobody is left at either end.
-pub(crate) fn remove_endpoints() {
-    for name in [STDIN_FIFO, CONTROL_SOCKET] {
+/// Removes pipes and socket: nobody is left at either end.
+pub(crate) fn remove_endpoints(message: &StartMessage) {
+    let progress = message.progress.then_some(PROGRESS_FIFO);
+    for name in [STDIN_FIFO, CONTROL_SOCKET].into_iter().chain(progress) {
         let _ = fs::remove_file(name);
     }
 }
@@ -133,6 +139,26 @@ pub(crate) fn open_stdin_for_command() -> io::Result<OwnedFd> {
     let end = rustix::fs::open(STDIN_FIFO, flags, Mode::empty())?;
     rustix::io::ioctl_fionbio(&end, false)?;
     Ok(end)
+}
+
+/// Opens our end of the pipe for progress; a task that is adopted goes on without one if need be.
+fn open_progress(launch: &Launch) -> io::Result<Option<OwnedFd>> {
+    // Open for both directions, so that it never reports an end of input.
+    let open =
+        || rustix::fs::open(PROGRESS_FIFO, OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty());
+    match launch {
+        Launch::Spawn { .. } => {
+            let _ = fs::remove_file(PROGRESS_FIFO);
+            sys::make_fifo(PROGRESS_FIFO)?;
+            Ok(Some(open()?))
+        }
+        Launch::Adopt { .. } => Ok(open().ok()),
+    }
+}
+
+/// Opens the command's end of the pipe for progress, for both directions: a reader is never missing.
+pub(crate) fn open_progress_for_command() -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(PROGRESS_FIFO, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// Standard input has a name, so that an adopter can open it again.

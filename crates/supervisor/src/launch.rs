@@ -76,11 +76,14 @@ fn begin(run: &mut Run) -> Result<Begun, Refusal> {
 fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
     let missing = || Refusal::system("output pipe", &io::Error::from(io::ErrorKind::NotFound));
     let ends = run.files.for_command.take().ok_or_else(missing)?;
+    let told = run.files.progress.as_ref().map(|_| files::open_progress_for_command()).transpose();
+    let told = told.map_err(|error| Refusal::system("progress pipe", &error))?;
+    let progress = told.as_ref().map(AsFd::as_fd);
     let stdin;
     let streams = match (&run.files.terminal, &run.files.stdin) {
         (Some(terminal), _) => {
             let end = terminal.task.as_fd();
-            Child { stdin: end, stdout: end, stderr: end, terminal: true }
+            Child { stdin: end, stdout: end, stderr: end, terminal: true, progress }
         }
         (None, open) => {
             stdin = match open {
@@ -89,7 +92,7 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
             }
             .map_err(|error| Refusal::system("standard input", &error))?;
             let (stdout, stderr) = (ends.stdout.as_fd(), ends.stderr.as_fd());
-            Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false }
+            Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false, progress }
         }
     };
     run.board.set_started_ms(clock::monotonic_ms());
@@ -138,7 +141,7 @@ pub(crate) fn conclude(run: &Run) {
     board.set_phase(Phase::Settling);
     fail_point("supervisor-settling");
     run.remove_cgroup();
-    files::remove_endpoints();
+    files::remove_endpoints(&run.message);
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);
     }

@@ -49,11 +49,15 @@ pub(crate) fn write_metadata(metadata: &Metadata) {
 
 /// Appends what was seen to the journal. A full disk loses the line, not the task.
 pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
+    let _ = try_journal(file, run, entry);
+}
+
+/// The same for those who want to know whether the line is there.
+pub(crate) fn try_journal(file: &mut File, run: u32, entry: JournalEntry) -> io::Result<()> {
     let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
-    if let Ok(mut text) = serde_json::to_vec(&line) {
-        text.push(b'\n');
-        let _ = file.write_all(&text);
-    }
+    let mut text = serde_json::to_vec(&line)?;
+    text.push(b'\n');
+    file.write_all(&text)
 }
 
 /// Reads the journal lines of a run.

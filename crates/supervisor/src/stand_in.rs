@@ -110,6 +110,8 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
             | JournalEntry::NotExecuted { .. }
             | JournalEntry::Started { .. }
             | JournalEntry::Stalled { .. }
+            | JournalEntry::Ready { .. }
+            | JournalEntry::Progress { .. }
             | JournalEntry::TakenOver { .. }
             | JournalEntry::TreeEmpty => continue,
         };

@@ -1,41 +1,38 @@
 //! The loop: output, control, children, timers, until the tree is empty.
 
-use std::collections::BTreeMap;
-use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
-use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry, RECORD_VERSION};
-use mw_model::{Exit, Process, Status, TimeLimit, Timestamp};
+use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
+use mw_model::{Exit, Process, TimeLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bootstrap::Run;
 use crate::clock;
 use crate::control::{Connections, Interest};
-use crate::ending::{Ending, SIGKILL, Step};
-use crate::fail_point::fail_point;
+use crate::ending::{Ending, Step};
 use crate::files;
 use crate::hosts::Hosts;
-use crate::launch::{Begun, is_settling_due};
+use crate::launch::Begun;
 use crate::pump::pump;
 use crate::record;
-use crate::sys::{self, Phase, ProcessHandle, WaitResult};
-use crate::tree::{self, Tree};
+use crate::sys::{self, ProcessHandle};
+use crate::tree::Tree;
 use crate::watchdog::Watchdog;
 
+use self::readiness::Readiness;
+use self::telling::Telling;
+
+mod beside;
+mod killing;
+mod leader;
+mod readiness;
 mod requests;
+mod telling;
 
 const SIGTERM: i32 = 15;
-/// How long output that is still coming may delay the record after the first process has ended.
-const DRAIN_MS: u64 = 250;
 /// How long a task must live before it is settled in.
 const SETTLE_IN_MS: u64 = 5;
-/// How long the rest of a killed tree may take to die before it is called a survivor.
-const DYING_MS: u64 = 20;
-/// How long the true exit of a process that is not our child may take to show.
-const FOREIGN_EXIT_MS: u64 = 5000;
-/// How long a waiter gets to act on what it was told, before this process goes on to clean up.
-const NAP_NS: i64 = 1_000_000;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -66,8 +63,12 @@ pub(crate) struct Supervisor {
     pub(crate) hosts: Option<Hosts>,
     /// When to do what only a task that lives for a while needs.
     pub(crate) settled_in_ms: Option<u64>,
-    /// `mw settle` running beside us while survivors live.
+    /// `mw settle` running beside us.
     pub(crate) settle: Option<u32>,
+    /// Whether there is news since that began.
+    pub(crate) settle_again: bool,
+    pub(crate) readiness: Readiness,
+    pub(crate) telling: Telling,
     /// An exit whose record could not be written yet.
     pub(crate) unrecorded: Option<Exit>,
     pub(crate) limit_struck: bool,
@@ -102,6 +103,9 @@ impl Supervisor {
             hosts: run.message.session.as_ref().map(Hosts::new),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
+            settle_again: false,
+            readiness: Readiness::of(&run),
+            telling: Telling::on(run.board),
             unrecorded: None,
             limit_struck: false,
             had_survivors: false,
@@ -127,6 +131,7 @@ impl Supervisor {
             if pump(&mut self.run.files) {
                 self.saw_output();
             }
+            self.hear_progress();
             self.reap_children();
             self.serve();
         }
@@ -136,6 +141,7 @@ impl Supervisor {
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
         }
+        self.bury_helper();
         self.run
     }
 
@@ -149,6 +155,7 @@ impl Supervisor {
                 .into_iter()
                 .chain(self.listener.as_ref().map(AsFd::as_fd))
                 .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
+                .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
                 .chain(self.foreign_handle())
                 .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
                 .chain(self.connections.descriptors())
@@ -175,8 +182,11 @@ impl Supervisor {
         let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.limit_due().map(|(_, due)| due);
+        let told =
+            if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
-        [ending, recheck, silence, limit, orphaned, self.settled_in_ms].into_iter().flatten().min()
+        let own = [self.settled_in_ms, self.readiness.due_ms(), told];
+        [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
     /// The nearest time limit and its moment on the monotonic clock.
@@ -201,7 +211,9 @@ impl Supervisor {
         let ended = self.record.is_some();
         self.connections.answer(|interest| match interest {
             Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
-            Interest::Output(_) | Interest::End | Interest::TreeEnd | Interest::None => None,
+            Interest::Output(_) | Interest::End | Interest::Ready | Interest::TreeEnd | Interest::None => {
+                None
+            }
         });
     }
 
@@ -228,6 +240,10 @@ impl Supervisor {
         if self.settled_in_ms.is_some_and(|due| now >= due) {
             self.settle_in();
         }
+        self.drive_readiness(now);
+        if self.record.is_none() {
+            self.drive_telling(now);
+        }
         if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
             self.hosts = None;
             let grace_ms = self.run.message.limits.timeout_grace_ms;
@@ -243,12 +259,14 @@ impl Supervisor {
     /// milliseconds needs neither.
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
-        self.listener = files::listen().ok();
+        // Before the socket is there: who can connect can rely on it.
         if let Some(hosts) = &mut self.hosts {
             hosts.search();
         }
+        self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
+            self.begin_readiness();
         }
     }
 
@@ -264,235 +282,5 @@ impl Supervisor {
             }
             record::write_metadata(&metadata);
         }
-    }
-
-    fn begin_ending(&mut self, asked: EndRequest, signal: i32) {
-        let now = clock::monotonic_ms();
-        match &mut self.ending {
-            Some(ending) => ending.press(signal, now),
-            None => self.ending = Some(Ending::new(asked, signal, now)),
-        }
-        self.drive_ending();
-    }
-
-    /// Does what the kill pipeline says is due.
-    fn drive_ending(&mut self) {
-        let now = clock::monotonic_ms();
-        let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
-            return;
-        };
-        let living = self.living();
-        let reached = Tree::signal(&living, signal);
-        if signal == SIGKILL
-            && let Some(cgroup) = &self.run.cgroup
-        {
-            cgroup.kill();
-        }
-        let grace_ms = self.grace_ms;
-        if let Some(ending) = &mut self.ending {
-            ending.sent(signal, &reached, clock::wall(), now, grace_ms);
-        }
-    }
-
-    fn living(&self) -> BTreeMap<u32, u64> {
-        let mut living = self.tree.living(self.settle);
-        if let Some(cgroup) = &self.run.cgroup {
-            // What left the family is still in the group.
-            living.extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
-        }
-        living
-    }
-
-    /// Looks whether the first process has ended.
-    fn watch_leader(&mut self) {
-        match &mut self.leader {
-            Leader::Ended => {}
-            Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
-                WaitResult::Ended(_, exit) => self.leader_ended(exit),
-                WaitResult::NoneYet => {}
-                WaitResult::NoChildren => {
-                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
-                }
-            },
-            Leader::Foreign { handle: None, .. } => {
-                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
-            }
-            Leader::Foreign { handle: Some(handle), ended_ms } => {
-                let now = clock::monotonic_ms();
-                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
-                {
-                    *ended_ms = Some(now);
-                }
-                if let Some(seen) = *ended_ms {
-                    let exit = sys::exit_of_foreign(handle.as_fd());
-                    let given_up = now >= seen + FOREIGN_EXIT_MS;
-                    let unknown = || {
-                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
-                    };
-                    if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
-                        self.leader_ended(exit);
-                    }
-                }
-            }
-        }
-    }
-
-    /// Drains, records, reaps, tells, in this order.
-    fn leader_ended(&mut self, exit: Exit) {
-        let deadline = clock::monotonic_ms() + DRAIN_MS;
-        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
-        fail_point("supervisor-exit-seen");
-        let living = self.left_behind();
-        let record = self.exit_record(exit.clone(), &living);
-        match record::write_result(&record) {
-            Ok(()) => {}
-            // Somebody removed the task's directory: there is nobody left to tell.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(_) => {
-                self.unrecorded = Some(exit);
-                return;
-            }
-        }
-        self.record = Some(record.clone());
-        self.run.board.set_phase(Phase::Recorded);
-        fail_point("supervisor-recorded");
-        if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
-            let _ = sys::reap(pid);
-        }
-        fail_point("supervisor-reaped");
-        let told = self.connections.any_waits_for(Interest::End);
-        self.tell_end(&record);
-        self.run.free_slots();
-        if told && !is_settling_due() {
-            // Whoever was just told may be waiting for this very processor.
-            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
-        }
-        self.write_metadata();
-        self.tree_changed = true;
-        if !living.is_empty() {
-            self.had_survivors = true;
-            self.settle_beside();
-        }
-    }
-
-    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
-    /// what is about to is no survivor.
-    fn left_behind(&self) -> BTreeMap<u32, u64> {
-        let alone = matches!(self.leader, Leader::Child(leader) if sys::is_only_child(leader));
-        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
-            return BTreeMap::new();
-        }
-        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
-        let deadline = clock::monotonic_ms() + patience;
-        loop {
-            let mut living = self.living();
-            living.remove(&self.process.pid);
-            if living.is_empty() || clock::monotonic_ms() >= deadline {
-                return living;
-            }
-            let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
-            let _ = poll(&mut [], Some(&pause));
-        }
-    }
-
-    fn tell_end(&mut self, record: &ExitRecord) {
-        let end = self.run.files.log.end();
-        self.connections.answer(|interest| match interest {
-            Interest::End => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
-            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
-            Interest::TreeEnd | Interest::None => None,
-        });
-    }
-
-    fn exit_record(&self, exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
-        let exit_code = match &exit {
-            Exit::Code(code) => Some(*code),
-            Exit::Signal { .. } | Exit::Unknown(_) => None,
-        };
-        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
-        let lines = self.run.files.log.count_lines();
-        ExitRecord {
-            version: RECORD_VERSION,
-            run: self.run.number,
-            process: Some(self.process.clone()),
-            started_at: Some(self.started_at),
-            exit,
-            unsupervised: None,
-            asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
-            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
-            output_bytes: self.run.files.log.end(),
-            dropped_bytes: self.run.files.log.dropped(),
-            survivors: tree::named(living),
-            exit_code,
-            duration_seconds: duration_ms as f64 / 1000.0,
-            completed_at: clock::wall(),
-            stdout_lines: lines.map(|(stdout, _)| stdout),
-            stderr_lines: lines.map(|(_, stderr)| stderr),
-            summary: record::last_line(&self.run.files.log.tail(4096)),
-        }
-    }
-
-    /// Reaps orphans that became ours, and the settler.
-    fn reap_children(&mut self) {
-        self.run.events.clear();
-        loop {
-            match sys::look_at_exit(None) {
-                WaitResult::NoneYet | WaitResult::NoChildren => return,
-                WaitResult::Ended(pid, exit) => {
-                    self.tree_changed = true;
-                    if matches!(self.leader, Leader::Child(leader) if leader == pid) {
-                        self.leader_ended(exit);
-                        if self.unrecorded.is_some() {
-                            return;
-                        }
-                    } else {
-                        let _ = sys::reap(pid);
-                        if self.settle == Some(pid) {
-                            self.settle = None;
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// Runs `mw settle` while this process stays, if anybody waits for that.
-    pub(crate) fn settle_beside(&mut self) {
-        if self.settle.is_none() && (self.run.message.always_settle || is_settling_due()) {
-            self.settle = sys::spawn_settle(&self.run.message.settle).ok();
-        }
-    }
-
-    /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
-    fn is_over(&mut self) -> bool {
-        let Some(record) = &self.record else { return false };
-        // Output of survivors alone is no reason to look through the process table.
-        if !std::mem::take(&mut self.tree_changed) && self.ending.is_none() && !self.tree.is_foreign() {
-            return false;
-        }
-        let status = record.cause().status();
-        let now = clock::monotonic_ms();
-        let living = self.living();
-        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
-        if living.is_empty() || hopeless {
-            self.answer_kills(status, &living, now);
-        }
-        if hopeless {
-            self.ending = None;
-        }
-        living.is_empty()
-    }
-
-    fn answer_kills(&mut self, status: Status, living: &BTreeMap<u32, u64>, now: u64) {
-        if !self.connections.any_waits_for(Interest::TreeEnd) {
-            return;
-        }
-        let none = Ending::new(EndRequest::Kill { by: String::new() }, SIGTERM, now);
-        let ending = self.ending.as_ref().unwrap_or(&none);
-        let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
-        self.connections.answer(|interest| match interest {
-            Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
-            Interest::End | Interest::Output(_) | Interest::None => None,
-        });
     }
 }

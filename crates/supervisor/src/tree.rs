@@ -28,8 +28,8 @@ impl Tree {
         self.tag.is_some()
     }
 
-    /// Returns the living processes with their start times, without `ours` and its descendants.
-    pub(crate) fn living(&self, ours: Option<u32>) -> BTreeMap<u32, u64> {
+    /// Returns the living processes with their start times, without `ours` and their descendants.
+    pub(crate) fn living(&self, ours: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u64> {
         let me = std::process::id();
         let mut found = sys::descendants(me);
         if let Some(tag) = &self.tag {
@@ -39,7 +39,7 @@ impl Tree {
             found.extend(below.into_iter().flatten());
             found.remove(&me);
         }
-        if let Some(ours) = ours {
+        for ours in ours {
             found.remove(&ours);
             for pid in sys::descendants(ours).keys() {
                 found.remove(pid);

@@ -41,6 +41,13 @@ pub fn name(pid: u32) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
+/// Returns the words a process was called with; none of one that is gone.
+#[must_use]
+pub fn words(pid: u32) -> Vec<String> {
+    let text = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&text).split_terminator('\0').map(str::to_owned).collect()
+}
+
 /// Returns the working directory of a process.
 #[must_use]
 pub fn cwd(pid: u32) -> Option<PathBuf> {

@@ -258,6 +258,27 @@ impl Home {
         });
     }
 
+    /// Returns the helpers that look whether a task is ready.
+    #[must_use]
+    pub fn helpers_of(&self, id: &str) -> Vec<u32> {
+        let mut found = self.tagged();
+        found.retain(|pid| {
+            let words = processes::words(*pid);
+            words.iter().any(|word| word == "--ready") && words.iter().any(|word| word == id)
+        });
+        found
+    }
+
+    /// Waits until a helper looks whether a task is ready, and returns it.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[track_caller]
+    #[must_use]
+    pub fn helper(&self, id: &str) -> u32 {
+        wait_until(SOON, &format!("{id} has a helper"), || self.helpers_of(id).first().copied())
+    }
+
     /// Waits for the death of a process.
     ///
     /// # Panics

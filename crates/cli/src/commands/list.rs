@@ -2,10 +2,10 @@
 
 use clap::Args;
 use meanwhile::model::Status;
-use meanwhile::{Filter, Scope, Task};
+use meanwhile::{Filter, PortHolder, Runtime, Scope, Task};
 use serde::Serialize;
 
-use super::start::KindChoice;
+use super::start::{KindChoice, parse_port};
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -27,6 +27,9 @@ pub(crate) struct Arguments {
     /// Only with this name
     #[arg(long)]
     name: Option<String>,
+    /// Who listens on this port: tasks, or other processes
+    #[arg(long, value_name = "N", value_parser = parse_port, conflicts_with_all = ["status", "kind", "batch", "name", "all", "limit"])]
+    port: Option<u16>,
     /// All that fit
     #[arg(long, conflicts_with = "limit")]
     all: bool,
@@ -41,6 +44,14 @@ struct ListReply<'a> {
     total: u64,
 }
 
+#[derive(Serialize)]
+struct PortReply<'a> {
+    tasks: &'a [Task],
+    total: u64,
+    /// Processes that listen on the port and belong to no task.
+    others: &'a [PortHolder],
+}
+
 pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
     let known = || Status::ALL.map(Status::word).join(", ");
     Status::from_word(word).ok_or_else(|| format!("{word:?} is none of {}", known()))
@@ -53,6 +64,9 @@ impl Arguments {
             (Scope::All, Some(session)) => Scope::Session(session),
             (scope, _) => scope,
         };
+        if let Some(port) = self.port {
+            return show_port(context, &runtime, port, &scope);
+        }
         let filter = Filter {
             scope,
             statuses: self.status,
@@ -69,4 +83,15 @@ impl Arguments {
         }
         Ok(0)
     }
+}
+
+fn show_port(context: &Context, runtime: &Runtime, port: u16, scope: &Scope) -> CommandResult {
+    let found = runtime.port_holders(port, scope)?;
+    if context.json {
+        let total = found.tasks.len() as u64;
+        render::json(&PortReply { tasks: &found.tasks, total, others: &found.others })?;
+    } else {
+        render::out(&render::port(port, &found, context.colour()))?;
+    }
+    Ok(0)
 }

@@ -1,4 +1,4 @@
-//! `mw settle`: what a supervisor becomes when its task is over.
+//! `mw settle`: what a supervisor becomes when its task is over, and what it runs beside one that is not ready yet.
 
 use std::path::PathBuf;
 
@@ -21,6 +21,9 @@ pub(crate) struct Arguments {
     /// The starter's limit in all
     #[arg(long)]
     max_running_total: Option<u32>,
+    /// Look for what makes the task ready instead, and tell its supervisor
+    #[arg(long, requires = "id")]
+    ready: bool,
     /// The task; all of them unless given
     id: Option<String>,
 }
@@ -36,7 +39,11 @@ impl Arguments {
         settings.home = self.home;
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
-        Runtime::open(settings)?.settle(id.as_ref())?;
+        let runtime = Runtime::open(settings)?;
+        match id.as_ref().filter(|_| self.ready) {
+            Some(id) => runtime.watch_readiness(id)?,
+            None => runtime.settle(id.as_ref())?,
+        }
         Ok(0)
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{
-    CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, Timestamp, parse_duration_ms,
-    parse_size,
+    CommandSpec, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind, Timestamp,
+    parse_duration_ms, parse_size,
 };
 use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
 use serde::Serialize;
@@ -70,6 +70,15 @@ pub(crate) struct TaskArguments {
     /// What to do when no slot is free
     #[arg(long, value_parser = crate::config::at_capacity, value_name = "queue|reject")]
     at_capacity: Option<AtCapacity>,
+    /// Ready when it prints a line that fits this regular expression
+    #[arg(long, value_name = "REGEX", conflicts_with = "ready_port")]
+    ready_when: Option<String>,
+    /// Ready when it listens on this port, or on any
+    #[arg(long, value_name = "PORT|any", value_parser = parse_ready_port)]
+    ready_port: Option<ReadyWhen>,
+    /// Give it a descriptor for JSON lines about its progress, named in MEANWHILE_PROGRESS_FD
+    #[arg(long)]
+    progress_fd: bool,
     /// Batch the task belongs to
     #[arg(long)]
     batch: Option<String>,
@@ -115,6 +124,19 @@ impl KindChoice {
             Self::Remote => TaskKind::Remote,
         }
     }
+}
+
+fn parse_ready_port(text: &str) -> Result<ReadyWhen, String> {
+    if text == "any" {
+        return Ok(ReadyWhen::AnyPort);
+    }
+    parse_port(text).map(ReadyWhen::Port)
+}
+
+/// Reads a port that can be listened on.
+pub(crate) fn parse_port(text: &str) -> Result<u16, String> {
+    let port = text.parse().ok().filter(|port| *port > 0);
+    port.ok_or_else(|| format!("{text:?} is not a port from 1 to 65535"))
 }
 
 fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
@@ -215,6 +237,8 @@ impl TaskArguments {
             batch: self.batch,
             after,
             priority: self.priority,
+            ready: self.ready_when.map(ReadyWhen::Line).or(self.ready_port),
+            progress_fd: self.progress_fd,
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })

@@ -24,7 +24,8 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let task = runtime.task(&self.id, &context.scope())?;
+        let mut task = runtime.task(&self.id, &context.scope())?;
+        runtime.add_ports(&mut task);
         show(context, &runtime, &task, self.lines)
     }
 }

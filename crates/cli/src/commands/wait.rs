@@ -21,7 +21,7 @@ pub(crate) struct Arguments {
     /// Return when the first of them is there
     #[arg(long)]
     any: bool,
-    /// What to wait for: exit, match=RE, port=N or silence=DURATION
+    /// What to wait for: exit, ready, match=RE, port=N or silence=DURATION
     #[arg(long, value_name = "CONDITION", default_value = "exit")]
     until: String,
     /// Longest wait
@@ -33,9 +33,11 @@ pub(crate) struct Arguments {
 }
 
 fn parse_condition(text: &str) -> Result<Condition, CommandError> {
-    let bad = |why: String| CommandError::usage(why, "write exit, match=RE, port=N or silence=DURATION");
+    let bad =
+        |why: String| CommandError::usage(why, "write exit, ready, match=RE, port=N or silence=DURATION");
     match text.split_once('=') {
         None if text == "exit" => Ok(Condition::Exit),
+        None if text == "ready" => Ok(Condition::Ready),
         Some(("match", pattern)) => Ok(Condition::matching(pattern)?),
         Some(("port", port)) => {
             let number = port.parse().ok().filter(|port| *port > 0);

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 23] = [
+pub(crate) static KNOBS: [Knob; 24] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -209,9 +209,18 @@ pub(crate) static KNOBS: [Knob; 23] = [
         set: |c, value| c.settings.hooks.stall = some_text(value),
     },
     Knob {
+        name: "hooks.ready",
+        variable: "MEANWHILE_HOOKS_READY",
+        help: "run when a task is ready",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.ready.as_ref()),
+        set: |c, value| c.settings.hooks.ready = some_text(value),
+    },
+    Knob {
         name: "hooks.webhook",
         variable: "MEANWHILE_HOOKS_WEBHOOK",
-        help: "where every start, end and stall is posted to as JSON",
+        help: "where every start, end, stall and readiness is posted to as JSON",
         accepts: Accepts::Line,
         in_project: InProject::Nothing,
         get: |c| optional(c.settings.hooks.webhook.as_ref()),
@@ -220,7 +229,7 @@ pub(crate) static KNOBS: [Knob; 23] = [
     Knob {
         name: "hooks.desktop",
         variable: "MEANWHILE_HOOKS_DESKTOP",
-        help: "show ends and stalls on the desktop",
+        help: "show ends, stalls and readiness on the desktop",
         accepts: Accepts::Flag,
         in_project: InProject::Nothing,
         get: |c| Value::Flag(c.settings.hooks.desktop),

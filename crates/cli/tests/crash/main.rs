@@ -16,6 +16,8 @@ mod looks;
 mod nested;
 mod notices;
 mod pending;
+mod progress;
+mod ready;
 mod reboot;
 mod slots;
 mod soak;

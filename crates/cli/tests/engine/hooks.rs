@@ -85,6 +85,19 @@ fn hooks_stall_takes_effect() {
 }
 
 #[test]
+fn hooks_ready_takes_effect() {
+    let place = home();
+    for home in both_ways("hooks.ready", &listener(&place)) {
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let id = home.start_with(&["--ready-when", "up"], "echo up; sleep 600");
+        let told = heard(&place, 1);
+        assert_eq!((&told[0]["hook"], &told[0]["taskId"]), (&"ready".into(), &id.as_str().into()));
+        assert_eq!(told[0]["what"], "up", "{told:?}");
+        home.mw(["kill", &id]).ok();
+    }
+}
+
+#[test]
 fn hooks_timeout_ms_takes_effect_and_failures_are_logged_and_hold_up_nothing() {
     for home in both_ways("hooks.timeout_ms", "100") {
         let home = home.with_env("MEANWHILE_HOOKS_EXIT", "sleep 600");

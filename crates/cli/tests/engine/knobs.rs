@@ -12,7 +12,7 @@ use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
 /// `hooks`.
-const KNOBS: [&str; 23] = [
+const KNOBS: [&str; 24] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -33,6 +33,7 @@ const KNOBS: [&str; 23] = [
     "hooks.start",
     "hooks.exit",
     "hooks.stall",
+    "hooks.ready",
     "hooks.webhook",
     "hooks.desktop",
     "hooks.timeout_ms",

@@ -20,13 +20,13 @@ fn listens_when_asked_to() {
 }
 
 /// Returns a port that nobody uses.
-fn free_port() -> String {
+pub(crate) fn free_port() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port().to_string()
 }
 
-/// Returns a script that listens when a gate opens.
-fn listener(port: &str) -> String {
+/// Returns a script that listens when a gate opens; on port 0, on any.
+pub(crate) fn listener(port: &str) -> String {
     let program = std::env::current_exe().unwrap();
     let call = format!("'{}' --exact wait::listens_when_asked_to --nocapture", program.display());
     format!("{}; exec env {PORT}={port} {call}", children::gate("go"))

@@ -150,6 +150,8 @@ fn request(cwd: &Path, settings: &Settings) -> TaskRequest {
         batch: None,
         after: Vec::new(),
         priority: 0,
+        ready: None,
+        progress_fd: false,
         at_capacity: AtCapacity::Queue,
         approved_by: "user".to_owned(),
     }

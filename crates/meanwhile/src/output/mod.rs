@@ -3,6 +3,7 @@
 mod clean;
 mod grep;
 mod read;
+mod search;
 mod view;
 
 pub use clean::{clean_text, render_screen};
@@ -10,4 +11,5 @@ pub use grep::{GrepMatch, GrepReply, GrepRequest};
 pub use read::{From, Piece, ReadReply, ReadRequest, StreamChoice};
 
 pub(crate) use grep::compile;
+pub(crate) use search::LineSearch;
 pub(crate) use view::last_write_us;

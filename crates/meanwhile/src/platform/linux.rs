@@ -22,3 +22,10 @@ pub(crate) fn random_number() -> io::Result<u64> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
     Ok(u64::from_le_bytes(bytes))
 }
+
+/// Returns a process's command line for people, shortened; nothing of one that is gone.
+pub(crate) fn command_of(pid: u32) -> String {
+    let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
+    line.trim().chars().take(80).collect()
+}

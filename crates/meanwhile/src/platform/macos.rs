@@ -21,3 +21,8 @@ pub(crate) fn random_number() -> io::Result<u64> {
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(u64::from_le_bytes(bytes))
 }
+
+/// Returns nothing: whoever is not told is not described.
+pub(crate) fn command_of(_pid: u32) -> String {
+    String::new()
+}

@@ -5,13 +5,15 @@ mod linux;
 #[cfg(not(target_os = "linux"))]
 mod macos;
 #[cfg(target_os = "linux")]
-#[cfg_attr(not(test), expect(dead_code, reason = "no front end shows ports yet"))]
 mod ports_linux;
 #[cfg(not(target_os = "linux"))]
-#[expect(dead_code, reason = "no front end shows ports yet")]
 mod ports_macos;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{random_number, short_path, uptime_us};
+pub(crate) use linux::{command_of, random_number, short_path, uptime_us};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use macos::{random_number, short_path, uptime_us};
+pub(crate) use macos::{command_of, random_number, short_path, uptime_us};
+#[cfg(target_os = "linux")]
+pub(crate) use ports_linux::{holders_of_port, listening_ports};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use ports_macos::{holders_of_port, listening_ports};

@@ -147,11 +147,13 @@ impl Transaction<'_> {
             Event::Stalled { prompt } => {
                 (News::Stalled { prompt: prompt.clone() }, at.as_micros().unsigned_abs())
             }
+            Event::Ready { what, .. } => (News::Ready { what: what.clone() }, 0),
             Event::Reserved { .. }
             | Event::Released
             | Event::Started { .. }
             | Event::KillRequested { .. }
             | Event::Requeued { .. }
+            | Event::Progress { .. }
             | Event::TreeEmpty => return Ok(()),
         };
         if task.session == DEFAULT_SESSION {

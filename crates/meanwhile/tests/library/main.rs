@@ -10,4 +10,5 @@ mod notices;
 mod queue;
 mod retention;
 mod subscription;
+mod threads;
 mod world;

@@ -26,6 +26,11 @@ pub enum News {
         /// The last line it printed.
         prompt: String,
     },
+    /// What it was to be ready for has come true.
+    Ready {
+        /// What was seen: a line, or a port.
+        what: String,
+    },
 }
 
 impl News {
@@ -35,6 +40,7 @@ impl News {
         match self {
             Self::Ended { .. } => "ended",
             Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
         }
     }
 
@@ -49,6 +55,7 @@ impl News {
             Self::Ended { cause: Cause::Lost { .. } } => "lost",
             Self::Ended { cause: Cause::Skipped { .. } } => "skipped",
             Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
         }
     }
 
@@ -57,7 +64,7 @@ impl News {
     pub const fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Ended { cause } => cause.exit_code(),
-            Self::Stalled { .. } => None,
+            Self::Stalled { .. } | Self::Ready { .. } => None,
         }
     }
 
@@ -80,6 +87,7 @@ impl News {
                 Cause::Lost { reason } => format!("lost: {reason}"),
                 Cause::Skipped { reason } => format!("skipped: {reason}"),
             },
+            Self::Ready { what } => format!("is ready: {what}"),
             Self::Stalled { prompt } => format!(
                 "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
             ),

@@ -49,6 +49,18 @@ fn every_ending_has_words_of_its_own() {
 }
 
 #[test]
+fn readiness_is_told_with_what_was_seen() {
+    let told = Notice {
+        news: News::Ready { what: "port 3000".to_owned() },
+        duration_ms: None,
+        ..notice("npm run dev", Cause::Exited { code: 0 })
+    };
+    assert_eq!((told.news.status(), told.news.exit_code()), ("ready", None));
+    assert_eq!(told.summary(), "npm run dev — is ready: port 3000");
+    assert!(told.is_block(&told.to_block()));
+}
+
+#[test]
 fn a_pasted_block_stays_text_when_a_conversation_is_shown_again() {
     let told = notice("make", Cause::Exited { code: 0 });
     let turn = Turn::with_notices(std::slice::from_ref(&told), &told.to_block());

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::progress::Progress;
 use crate::raw_text::RawText;
 use crate::state::Status;
 use crate::time::Timestamp;
@@ -35,6 +36,13 @@ pub enum Operation {
         /// Whether the asker knows of the end and waits for what survivors print.
         #[serde(default)]
         after_end: bool,
+    },
+    /// Answer when the task is ready, or its first process has ended.
+    WaitReady,
+    /// Note that the task is ready.
+    Ready {
+        /// What was seen.
+        what: String,
     },
     /// End the whole tree and answer when it is gone.
     Kill {
@@ -71,8 +79,14 @@ pub enum ControlReply {
     Status {
         /// Whether the first process lives.
         leader_alive: bool,
-        /// Every process of the tree.
+        /// Processes of the tree, by name; of a large tree not all.
         tree: Vec<Survivor>,
+        /// Every process of the tree.
+        #[serde(default)]
+        pids: Vec<u32>,
+        /// What the task last told of its progress.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        progress: Option<Progress>,
         /// Logical end of the output.
         output_bytes: u64,
         /// Bytes that are not in the log.
@@ -85,6 +99,8 @@ pub enum ControlReply {
         /// Whether no more is to come from the first process.
         ended: bool,
     },
+    /// The task is ready.
+    Ready,
     /// The first process has ended.
     Ended {
         /// How.

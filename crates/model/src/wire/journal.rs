@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::TimeLimit;
+use crate::progress::Progress;
 use crate::raw_text::RawText;
 use crate::state::Process;
 use crate::time::Timestamp;
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 pub const JOURNAL_VERSION: u32 = 1;
 
 /// One line of `journal.jsonl`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalLine {
     /// See [`JOURNAL_VERSION`].
     pub v: u32,
@@ -25,7 +26,7 @@ pub struct JournalLine {
 }
 
 /// Something a supervisor saw or did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum JournalEntry {
     /// The command is about to be executed. Without a line that follows, nobody knows whether it was.
@@ -65,6 +66,16 @@ pub enum JournalEntry {
     Stalled {
         /// The last line.
         prompt: String,
+    },
+    /// What the task was to be ready for has come true; once per run, and before its end.
+    Ready {
+        /// What was seen.
+        what: String,
+    },
+    /// The task told how far it has come; now and then.
+    Progress {
+        /// What it told.
+        progress: Progress,
     },
     /// A stand-in or an adopter took over.
     TakenOver {

@@ -33,5 +33,7 @@ pub const TOLD_FILE: &str = "told";
 pub const CONTROL_SOCKET: &str = "control";
 /// The pipe that is the task's standard input, where it has one.
 pub const STDIN_FIFO: &str = "stdin";
+/// The pipe on which the task tells its progress, where it has one.
+pub const PROGRESS_FIFO: &str = "progress";
 /// Files of earlier runs, a directory each.
 pub const RUNS_DIR: &str = "runs";

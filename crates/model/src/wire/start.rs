@@ -42,6 +42,12 @@ pub struct StartMessage {
     /// Whether that is to be done even if nobody waits for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub always_settle: bool,
+    /// What to run beside the task until it is ready, if anybody wants to know when it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ready: Option<Vec<RawText>>,
+    /// Whether the command gets a descriptor to tell its progress on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
     /// Lines to put at the head of the log, outside all offsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,

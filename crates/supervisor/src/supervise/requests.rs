@@ -6,10 +6,9 @@ use mw_model::Io;
 use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
 use rustix::io::Errno;
 
-use super::{Leader, Supervisor};
+use super::Supervisor;
 use crate::control::{Interest, Slot};
 use crate::record;
-use crate::sys::{self, WaitResult};
 use crate::tree;
 
 const END_OF_TRANSMISSION: u8 = 4;
@@ -30,6 +29,8 @@ impl Supervisor {
         let reply = match operation {
             Operation::Status => Some(self.status()),
             Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
+            Operation::WaitReady => self.ready_reply().or_else(|| self.wait(slot, Interest::Ready)),
+            Operation::Ready { what } => Some(self.note_ready(&what)),
             Operation::Watch { offset, after_end } => {
                 self.grown_reply(offset, after_end).or_else(|| self.wait(slot, Interest::Output(offset)))
             }
@@ -57,15 +58,18 @@ impl Supervisor {
     }
 
     fn status(&self) -> ControlReply {
+        let living = self.living();
         ControlReply::Status {
             leader_alive: self.record.is_none(),
-            tree: tree::named(&self.living()),
+            tree: tree::named(&living),
+            pids: living.into_keys().collect(),
+            progress: self.telling.latest().cloned(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
         }
     }
 
-    fn ended_reply(&self) -> Option<ControlReply> {
+    pub(super) fn ended_reply(&self) -> Option<ControlReply> {
         self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
     }
 
@@ -76,11 +80,7 @@ impl Supervisor {
 
     pub(super) fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
         // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
-        if let Leader::Child(pid) = self.leader
-            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
-        {
-            self.leader_ended(exit);
-        }
+        self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
         let entry = JournalEntry::KillRequested { by: by.clone(), signal };
         record::journal(&mut self.run.files.journal, self.run.number, entry);

@@ -28,8 +28,10 @@ pub(crate) enum SpawnStep {
     Execute,
 }
 
+/// Room for a task's words about its progress, in words of the machine.
+const TOLD_WORDS: usize = 128;
+
 #[repr(C)]
-#[derive(Default)]
 struct Page {
     phase: AtomicU32,
     child: AtomicU32,
@@ -38,6 +40,17 @@ struct Page {
     stdin_closed: AtomicU32,
     started_ms: AtomicU64,
     pending_drop: AtomicU64,
+    helper: AtomicU32,
+    /// Which of the two texts below counts, from 1.
+    told: AtomicU32,
+    /// Two, because whoever writes one may be killed in the middle of it.
+    texts: [Text; 2],
+}
+
+#[repr(C)]
+struct Text {
+    len: AtomicU64,
+    words: [AtomicU64; TOLD_WORDS],
 }
 
 /// The shared page. Copies refer to the same page; it lives as long as the process.
@@ -122,11 +135,60 @@ impl Board {
         self.0.pending_drop.store(bytes, Ordering::Release);
     }
 
+    /// The process that looks whether the task is ready.
+    pub(crate) fn helper(self) -> Option<u32> {
+        Some(self.0.helper.load(Ordering::Acquire)).filter(|pid| *pid != 0)
+    }
+
+    pub(crate) fn set_helper(self, pid: Option<u32>) {
+        self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// What the task last told of its progress.
+    pub(crate) fn told(self) -> Option<Vec<u8>> {
+        let text = self.0.texts.get((self.0.told.load(Ordering::Acquire) as usize).checked_sub(1)?)?;
+        let words = text.words.iter().flat_map(|word| word.load(Ordering::Acquire).to_ne_bytes());
+        Some(words.take(text.len.load(Ordering::Acquire) as usize).collect())
+    }
+
+    /// Keeps a text; one that is too long is not kept.
+    pub(crate) fn set_told(self, bytes: &[u8]) {
+        let next = self.0.told.load(Ordering::Acquire) % 2;
+        let text = &self.0.texts[next as usize];
+        if bytes.len() > TOLD_WORDS * 8 {
+            return;
+        }
+        for (word, part) in text.words.iter().zip(bytes.chunks(8)) {
+            let mut padded = [0; 8];
+            padded[..part.len()].copy_from_slice(part);
+            word.store(u64::from_ne_bytes(padded), Ordering::Release);
+        }
+        text.len.store(bytes.len() as u64, Ordering::Release);
+        self.0.told.store(next + 1, Ordering::Release);
+    }
+
     pub(crate) fn stdin_closed(self) -> bool {
         self.0.stdin_closed.load(Ordering::Acquire) != 0
     }
 
     pub(crate) fn close_stdin(self) {
         self.0.stdin_closed.store(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_told_is_kept_whole() {
+        let board = Board::new().unwrap();
+        assert_eq!(board.told(), None);
+        for text in ["{\"percent\":1}", "a longer text than the first", ""] {
+            board.set_told(text.as_bytes());
+            assert_eq!(board.told().as_deref(), Some(text.as_bytes()));
+        }
+        board.set_told(&[b'x'; TOLD_WORDS * 8 + 1]);
+        assert_eq!(board.told().as_deref(), Some(&b""[..]));
     }
 }

@@ -17,5 +17,5 @@ pub(crate) use platform::{
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
-    reap, spawn, spawn_settle,
+    reap, spawn, spawn_helper, spawn_settle,
 };

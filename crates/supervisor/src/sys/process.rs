@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::ptr;
 
-use mw_model::{Exit, RawText};
+use mw_model::{Exit, PROGRESS_FD, RawText};
 
 use super::board::{Board, SpawnStep};
 
@@ -77,6 +77,8 @@ pub(crate) struct Child<'fd> {
     pub(crate) stdout: BorrowedFd<'fd>,
     pub(crate) stderr: BorrowedFd<'fd>,
     pub(crate) terminal: bool,
+    /// Becomes [`PROGRESS_FD`].
+    pub(crate) progress: Option<BorrowedFd<'fd>>,
 }
 
 /// Starts the command in a session of its own. Returns when it has been executed, or what failed.
@@ -91,11 +93,15 @@ pub(crate) fn spawn(
 ) -> Result<u32, (SpawnStep, i32)> {
     let argv = pointers(&plan.argv);
     let env = pointers(&plan.env);
-    let fds = [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()];
+    let descriptors = Descriptors {
+        streams: [streams.stdin.as_raw_fd(), streams.stdout.as_raw_fd(), streams.stderr.as_raw_fd()],
+        terminal: streams.terminal,
+        progress: streams.progress.map(|end| end.as_raw_fd()),
+    };
     let mut act = || {
         // SAFETY: getpid has no preconditions.
         board.set_child(unsafe { libc::getpid() } as u32);
-        let (step, errno) = become_command(plan, &argv, &env, fds, streams.terminal);
+        let (step, errno) = become_command(plan, &argv, &env, &descriptors);
         board.set_spawn_failure(step, errno);
     };
     match super::platform::run_until_exec(&mut act, cgroup) {
@@ -110,22 +116,38 @@ pub(crate) fn spawn(
     }
 }
 
+/// The same as [`Child`], as numbers.
+struct Descriptors {
+    streams: [RawFd; 3],
+    terminal: bool,
+    progress: Option<RawFd>,
+}
+
 fn become_command(
     plan: &ExecPlan,
     argv: &[*const c_char],
     env: &[*const c_char],
-    fds: [RawFd; 3],
-    terminal: bool,
+    descriptors: &Descriptors,
 ) -> (SpawnStep, i32) {
     // SAFETY: plain system calls in a child that may share its parent's memory; all pointers were prepared
     // before and stay valid, since the parent is held.
     unsafe {
         libc::setsid();
-        if terminal && libc::ioctl(fds[0], libc::TIOCSCTTY, 0) < 0 {
+        if descriptors.terminal && libc::ioctl(descriptors.streams[0], libc::TIOCSCTTY, 0) < 0 {
             return (SpawnStep::Streams, last_errno());
         }
-        for (target, source) in fds.iter().enumerate() {
+        for (target, source) in descriptors.streams.iter().enumerate() {
             if libc::dup2(*source, target as i32) < 0 {
+                return (SpawnStep::Streams, last_errno());
+            }
+        }
+        // After the streams, one of which may have come by this number.
+        if let Some(source) = descriptors.progress {
+            let kept = match source {
+                PROGRESS_FD => libc::fcntl(source, libc::F_SETFD, 0),
+                _ => libc::dup2(source, PROGRESS_FD),
+            };
+            if kept < 0 {
                 return (SpawnStep::Streams, last_errno());
             }
         }
@@ -173,6 +195,27 @@ pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
         Fork::Parent(pid) => Ok(pid),
         Fork::Child => {
             let _ = execute_last(argv);
+            exit_at_once(127)
+        }
+    }
+}
+
+/// Starts another program beside this one, noted on the board, and returns its pid. It is no part of any task,
+/// also when this process is.
+pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
+    match fork()? {
+        Fork::Parent(pid) => {
+            board.set_helper(Some(pid));
+            Ok(pid)
+        }
+        Fork::Child => {
+            // Whichever of the two comes first: the other may be killed before it does.
+            board.set_helper(Some(std::process::id()));
+            if let Some(mut command) = command_of(argv) {
+                command.env_remove("MEANWHILE_TASK_ID");
+                restore_signals();
+                let _ = command.exec();
+            }
             exit_at_once(127)
         }
     }

@@ -112,6 +112,8 @@ impl World {
             batch: None,
             after: asked.after.iter().map(|at| self.known[*at].id.clone()).collect(),
             priority: asked.priority,
+            ready: None,
+            progress_fd: false,
             at_capacity: AtCapacity::Queue,
             approved_by: "user".to_owned(),
         };

@@ -1,9 +1,4 @@
 //! A host with many threads, each with a runtime of its own over one home: never over the limit, none lost.
-//!
-//! Real processes run, under the executables of `mw-cli`; a build of the whole workspace puts them beside the
-//! tests.
-#![forbid(unsafe_code)]
-#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,10 +6,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskKind};
-use meanwhile::{
-    AtCapacity, Condition, Filter, IfRunning, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest,
-};
+use meanwhile::model::{CommandSpec, EnvVar, RawText, Status};
+use meanwhile::{Condition, Filter, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest};
 
 const LIMIT: u32 = 2;
 const THREADS: usize = 6;
@@ -40,26 +33,10 @@ fn runtime(home: &Path) -> Runtime {
     Runtime::open(settings).unwrap()
 }
 
-fn request(runtime: &Runtime, cwd: &Path) -> TaskRequest {
-    TaskRequest {
-        kind: TaskKind::Shell,
-        session: "s".to_owned(),
-        command: CommandSpec::Shell { program: "/bin/sh".into(), script: SCRIPT.into() },
-        cwd: cwd.to_owned(),
-        env: vec![EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() }],
-        umask: 0o022,
-        name: None,
-        if_running: IfRunning::Refuse,
-        description: None,
-        io: Io::Pipes,
-        limits: runtime.settings().limits.clone(),
-        lifetime: Lifetime::Session,
-        batch: None,
-        after: Vec::new(),
-        priority: 0,
-        at_capacity: AtCapacity::Queue,
-        approved_by: "user".to_owned(),
-    }
+fn request(cwd: &Path) -> TaskRequest {
+    let command = CommandSpec::Shell { program: "/bin/sh".into(), script: SCRIPT.into() };
+    let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
+    TaskRequest::new("s", command, cwd.to_owned(), vec![path])
 }
 
 #[test]
@@ -70,7 +47,7 @@ fn threads_share_the_slots_of_a_home() {
     let started: BTreeSet<_> = thread::scope(|scope| {
         let one = || {
             let runtime = runtime(&home);
-            let request = request(&runtime, &work);
+            let request = request(&work);
             let tasks: Vec<_> = (0..EACH).map(|_| runtime.start(&request).unwrap().task.id).collect();
             let wait = WaitRequest {
                 tasks: tasks.clone(),

@@ -1,0 +1,99 @@
+//! Which ports a task listens on, and who holds a port.
+
+use std::net::TcpListener;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+use crate::wait::{free_port, listener};
+
+/// Starts a task that listens and returns its id and port.
+fn listening(home: &Home) -> (String, u64) {
+    let id = home.start(&listener("0"));
+    home.open("go");
+    let port = wait_until(SOON, "it listens", || home.status(&id)["ports"][0].as_u64());
+    (id, port)
+}
+
+#[test]
+fn status_shows_the_ports_of_the_whole_tree() {
+    let home = home();
+    let script = listener("0").replacen("exec env", "env", 1);
+    let id = home.start(&format!("{script} & wait"));
+    assert_eq!(home.status(&id)["ports"], serde_json::json!([]));
+    home.open("go");
+    let task =
+        wait_until(SOON, "it listens", || Some(home.status(&id)).filter(|task| task["ports"][0].is_u64()));
+    let port = task["ports"][0].to_string();
+    let shown = home.mw(["status", &id]).ok();
+    assert!(shown.contains(&format!("ports      {port}")), "{shown}");
+}
+
+#[test]
+fn a_task_that_does_not_run_has_no_ports() {
+    let home = home();
+    let id = home.start("true");
+    assert_eq!(home.ended(&id)["ports"], Value::Null);
+}
+
+#[test]
+fn a_list_by_port_names_the_task() {
+    let home = home();
+    let _other = home.start(children::SLEEPER);
+    let (id, port) = listening(&home);
+    let answer = home.mw(["list", "--json", "--port", &port.to_string()]).exits(0).json();
+    assert_eq!(answer["total"], 1, "{answer}");
+    assert_eq!(answer["tasks"][0]["id"], id, "{answer}");
+    assert_eq!(answer["tasks"][0]["ports"], serde_json::json!([port]), "{answer}");
+    assert_eq!(answer["others"], serde_json::json!([]), "{answer}");
+    assert!(home.mw(["list", "--port", &port.to_string()]).ok().contains(&id));
+}
+
+#[test]
+fn a_list_by_port_names_a_survivor() {
+    let home = home();
+    let script = listener("0").replacen("exec env", "env", 1);
+    let id = home.start(&format!("({script}) & exit 0"));
+    home.ended(&id);
+    home.open("go");
+    let port = wait_until(SOON, "the survivor listens", || home.status(&id)["ports"][0].as_u64());
+    let answer = home.mw(["list", "--json", "--port", &port.to_string()]).exits(0).json();
+    assert_eq!(answer["tasks"][0]["id"], id, "{answer}");
+}
+
+#[test]
+fn a_list_by_port_names_a_process_that_is_no_task() {
+    let home = home();
+    let held = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = held.local_addr().unwrap().port().to_string();
+    let us = u64::from(std::process::id());
+    let answer = home.mw(["list", "--json", "--port", &port]).exits(0).json();
+    assert_eq!(answer["tasks"], serde_json::json!([]), "{answer}");
+    let found = answer["others"].as_array().unwrap().iter().find(|other| other["pid"] == us);
+    assert!(
+        found.is_some_and(|other| other["command"].as_str().is_some_and(|line| !line.is_empty())),
+        "{answer}"
+    );
+    assert!(home.mw(["list", "--port", &port]).ok().contains(&format!("process {us}, which is no task")));
+}
+
+#[test]
+fn a_session_sees_a_foreign_task_as_a_process() {
+    let home = home();
+    let (id, port) = listening(&home);
+    let args = ["list", "--json", "--port", &port.to_string()];
+    let answer = home.command(args).session("mine").run().exits(0).json();
+    assert_eq!(answer["tasks"], serde_json::json!([]), "{answer}");
+    assert_eq!(answer["others"][0]["pid"], home.status(&id)["pid"], "{answer}");
+}
+
+#[test]
+fn a_port_that_nobody_holds_is_said_to_be_so() {
+    let home = home();
+    let port = free_port();
+    let answer = home.mw(["list", "--json", "--port", &port]).exits(0).json();
+    assert_eq!(answer, serde_json::json!({"tasks": [], "total": 0, "others": []}));
+    assert!(home.mw(["list", "--port", &port]).ok().contains("Nobody listens"));
+    let _ = home.mw(["list", "--json", "--port", "0"]).refusal(2);
+}

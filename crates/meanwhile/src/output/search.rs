@@ -1,0 +1,72 @@
+//! Looking for a line in output that is still growing.
+
+use regex::bytes::Regex;
+
+use super::clean::clean_text;
+use super::read::{From, ReadRequest};
+use crate::error::Result;
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// Bytes of output looked at in one go.
+const STEP: u64 = 1 << 20;
+/// How much of an unfinished line is kept for matching.
+const LONGEST_LINE: usize = 64 << 10;
+const ESCAPE: u8 = 0x1b;
+
+/// How far a search has come. Each byte is looked at once, whole lines and the beginning of the last.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LineSearch {
+    /// Logical offset up to which output was looked at.
+    pub(crate) seen: u64,
+    /// The unfinished line at its end.
+    partial: Vec<u8>,
+}
+
+impl LineSearch {
+    /// Looks at what is new; returns the first line that fits, as it was printed or without its colours.
+    pub(crate) fn go_on(
+        &mut self,
+        runtime: &Runtime,
+        task: &Task,
+        pattern: &Regex,
+    ) -> Result<Option<String>> {
+        loop {
+            let request =
+                ReadRequest { from: From::Offset(self.seen), max_bytes: STEP, ..ReadRequest::default() };
+            let reply = runtime.read_task(task, &request)?;
+            if reply.next_offset == self.seen {
+                return Ok(None);
+            }
+            self.seen = reply.next_offset;
+            self.partial.extend(reply.bytes());
+            let mut lines = self.partial.split(|byte| *byte == b'\n');
+            if let Some(line) = lines.find(|line| fits(pattern, line)) {
+                return Ok(Some(clean_text(&String::from_utf8_lossy(line))));
+            }
+            let keep = self.partial.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let keep = keep.max(self.partial.len().saturating_sub(LONGEST_LINE));
+            self.partial.drain(..keep);
+        }
+    }
+}
+
+fn fits(pattern: &Regex, line: &[u8]) -> bool {
+    pattern.is_match(line)
+        || (line.contains(&ESCAPE) && {
+            pattern.is_match(clean_text(&String::from_utf8_lossy(line)).as_bytes())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_do_not_hide_a_line() {
+        let pattern = Regex::new("^ready in [0-9]+ ms$").unwrap();
+        assert!(fits(&pattern, b"ready in 300 ms"));
+        assert!(fits(&pattern, b"\x1b[32mready\x1b[0m in \x1b[1m300\x1b[0m ms"));
+        assert!(!fits(&pattern, b"not ready in 300 ms"));
+    }
+}

@@ -1,0 +1,77 @@
+//! How far a task says it has come.
+
+use serde::{Deserialize, Serialize};
+
+/// The variable that names the descriptor on which a task may tell its progress.
+pub const PROGRESS_VARIABLE: &str = "MEANWHILE_PROGRESS_FD";
+/// That descriptor: a shell without further means can write to it.
+pub const PROGRESS_FD: i32 = 3;
+
+/// Most characters of a text that are kept.
+const LONGEST_TEXT: usize = 120;
+
+/// How far a task has come. This is also what a line on its progress descriptor looks like.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Hundredths.
+    #[serde(default)]
+    pub percent: Option<f64>,
+    /// Steps done.
+    #[serde(default)]
+    pub done: Option<u64>,
+    /// Steps in all.
+    #[serde(default)]
+    pub total: Option<u64>,
+    /// What it says.
+    #[serde(default)]
+    pub text: Option<String>,
+}
+
+impl Progress {
+    /// Returns what makes sense of a task's own words: percentages from 0 to 100, steps that do not exceed
+    /// their total, a short text without control characters. Nothing is left of a line that says nothing.
+    #[must_use]
+    pub fn sensible(self) -> Option<Self> {
+        let (done, total) = match (self.done, self.total) {
+            (Some(done), Some(total)) if total == 0 || done > total => (None, None),
+            steps => steps,
+        };
+        let counted = match (done, total) {
+            (Some(done), Some(total)) => Some(done as f64 * 100.0 / total as f64),
+            (Some(_), None) | (None, Some(_)) | (None, None) => None,
+        };
+        let percent = self.percent.filter(|percent| (0.0..=100.0).contains(percent)).or(counted);
+        let text =
+            self.text.map(|text| text.chars().filter(|c| !c.is_control()).take(LONGEST_TEXT).collect());
+        let text = text.filter(|text: &String| !text.trim().is_empty());
+        let progress = Self { percent, done, total, text };
+        (progress != Self::default()).then_some(progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Option<Progress> {
+        serde_json::from_str::<Progress>(line).ok()?.sensible()
+    }
+
+    #[test]
+    fn lines_are_taken_for_what_they_are_worth() {
+        let all = read(r#"{"percent":50,"done":3,"total":7,"text":"linking","more":[1]}"#).unwrap();
+        assert_eq!((all.percent, all.done, all.total), (Some(50.0), Some(3), Some(7)));
+        assert_eq!(all.text.as_deref(), Some("linking"));
+        assert_eq!(read(r#"{"done":1,"total":4}"#).unwrap().percent, Some(25.0));
+        assert_eq!(read(r#"{"done":9,"total":4,"text":"x"}"#).unwrap().done, None);
+        assert_eq!(read(r#"{"text":"a\u001b[31mb"}"#).unwrap().text.as_deref(), Some("a[31mb"));
+        assert_eq!(read(r#"{"done":0,"total":0,"percent":0}"#).unwrap().percent, Some(0.0));
+    }
+
+    #[test]
+    fn lines_that_say_nothing_are_none() {
+        for line in ["", "{}", "[]", "7", r#"{"percent":101}"#, r#"{"percent":"x"}"#, r#"{"text":" \n"}"#] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The end of a task's first process: seen, drained, recorded, reaped, told, in this order.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::AsFd;
+
+use mw_model::Exit;
+use mw_model::wire::{ControlReply, ExitRecord, RECORD_VERSION};
+use rustix::event::{Timespec, poll};
+
+use super::{Leader, Supervisor};
+use crate::clock;
+use crate::control::Interest;
+use crate::fail_point::fail_point;
+use crate::launch::is_settling_due;
+use crate::pump::pump;
+use crate::record;
+use crate::sys::{self, Phase, WaitResult};
+use crate::tree;
+
+/// How long output that is still coming may delay the record after the first process has ended.
+const DRAIN_MS: u64 = 250;
+/// How long the rest of a killed tree may take to die before it is called a survivor.
+const DYING_MS: u64 = 20;
+/// How long the true exit of a process that is not our child may take to show.
+const FOREIGN_EXIT_MS: u64 = 5000;
+/// How long a waiter gets to act on what it was told, before this process goes on to clean up.
+const NAP_NS: i64 = 1_000_000;
+
+impl Supervisor {
+    /// Looks whether the first process has ended.
+    pub(super) fn watch_leader(&mut self) {
+        match &mut self.leader {
+            Leader::Ended => {}
+            Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
+                WaitResult::Ended(_, exit) => self.leader_ended(exit),
+                WaitResult::NoneYet => {}
+                WaitResult::NoChildren => {
+                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
+                }
+            },
+            Leader::Foreign { handle: None, .. } => {
+                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
+            }
+            Leader::Foreign { handle: Some(handle), ended_ms } => {
+                let now = clock::monotonic_ms();
+                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
+                {
+                    *ended_ms = Some(now);
+                }
+                if let Some(seen) = *ended_ms {
+                    let exit = sys::exit_of_foreign(handle.as_fd());
+                    let given_up = now >= seen + FOREIGN_EXIT_MS;
+                    let unknown = || {
+                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
+                    };
+                    if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
+                        self.leader_ended(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes note of an end that nobody has noticed yet, before anything is done that must not come after it.
+    pub(super) fn notice_end(&mut self) {
+        if let Leader::Child(pid) = self.leader
+            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
+        {
+            self.leader_ended(exit);
+        }
+    }
+
+    /// Drains, records, reaps, tells, in this order.
+    pub(super) fn leader_ended(&mut self, exit: Exit) {
+        let deadline = clock::monotonic_ms() + DRAIN_MS;
+        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
+        self.hear_progress();
+        self.note_progress();
+        fail_point("supervisor-exit-seen");
+        let living = self.left_behind();
+        let record = self.exit_record(exit.clone(), &living);
+        match record::write_result(&record) {
+            Ok(()) => {}
+            // Somebody removed the task's directory: there is nobody left to tell.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(_) => {
+                self.unrecorded = Some(exit);
+                return;
+            }
+        }
+        self.record = Some(record.clone());
+        self.run.board.set_phase(Phase::Recorded);
+        fail_point("supervisor-recorded");
+        if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
+            let _ = sys::reap(pid);
+        }
+        fail_point("supervisor-reaped");
+        self.end_helper();
+        let told = self.connections.any_waits_for(Interest::End);
+        self.tell_end(&record);
+        self.run.free_slots();
+        if told && !is_settling_due() {
+            // Whoever was just told may be waiting for this very processor.
+            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
+        }
+        self.write_metadata();
+        self.tree_changed = true;
+        if !living.is_empty() {
+            self.had_survivors = true;
+            self.settle_beside();
+        }
+    }
+
+    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
+    /// what is about to is no survivor.
+    fn left_behind(&self) -> BTreeMap<u32, u64> {
+        let alone = matches!(self.leader, Leader::Child(leader) if sys::is_only_child(leader));
+        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
+            return BTreeMap::new();
+        }
+        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
+        let deadline = clock::monotonic_ms() + patience;
+        loop {
+            let mut living = self.living();
+            living.remove(&self.process.pid);
+            if living.is_empty() || clock::monotonic_ms() >= deadline {
+                return living;
+            }
+            let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
+            let _ = poll(&mut [], Some(&pause));
+        }
+    }
+
+    fn tell_end(&mut self, record: &ExitRecord) {
+        let end = self.run.files.log.end();
+        self.connections.answer(|interest| match interest {
+            Interest::End | Interest::Ready => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
+            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
+            Interest::TreeEnd | Interest::None => None,
+        });
+    }
+
+    fn exit_record(&self, exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
+        let exit_code = match &exit {
+            Exit::Code(code) => Some(*code),
+            Exit::Signal { .. } | Exit::Unknown(_) => None,
+        };
+        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
+        let lines = self.run.files.log.count_lines();
+        ExitRecord {
+            version: RECORD_VERSION,
+            run: self.run.number,
+            process: Some(self.process.clone()),
+            started_at: Some(self.started_at),
+            exit,
+            unsupervised: None,
+            asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
+            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
+            output_bytes: self.run.files.log.end(),
+            dropped_bytes: self.run.files.log.dropped(),
+            survivors: tree::named(living),
+            exit_code,
+            duration_seconds: duration_ms as f64 / 1000.0,
+            completed_at: clock::wall(),
+            stdout_lines: lines.map(|(stdout, _)| stdout),
+            stderr_lines: lines.map(|(_, stderr)| stderr),
+            summary: record::last_line(&self.run.files.log.tail(4096)),
+        }
+    }
+}
