@@ -216,6 +216,13 @@ impl Home {
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
+    /// Writes down that a task belongs to another session.
+    pub(crate) fn change_owner(&self, id: &TaskId, session: &str, number: u64) -> Result<()> {
+        let spec = TaskSpec { session: session.to_owned(), number, ..self.spec(id)? };
+        let text = serde_json::to_vec(&spec).map_err(|error| Error::io("spec.json")(error.into()))?;
+        self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
+    }
+
     /// Tells whether a task was written down.
     pub(crate) fn has_spec(&self, id: &TaskId) -> bool {
         self.task(id).join(SPEC_FILE).exists()

@@ -32,9 +32,50 @@ const BATCH: u32 = 100;
 /// The log of hooks begins anew beyond this.
 const LONGEST_LOG: u64 = 1 << 20;
 
-/// Something to run: its name, and what it is told.
+/// What hooks there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hook {
+    Start,
+    Exit,
+    Stall,
+    Ready,
+    Reassign,
+}
+
+impl Hook {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Start => "background:start",
+            Self::Exit => "background:exit",
+            Self::Stall => "stall",
+            Self::Ready => "ready",
+            Self::Reassign => "background:reassign",
+        }
+    }
+
+    /// Returns the user's command for it.
+    const fn command(self, hooks: &HookSettings) -> Option<&String> {
+        match self {
+            Self::Start => hooks.start.as_ref(),
+            Self::Exit => hooks.exit.as_ref(),
+            Self::Stall => hooks.stall.as_ref(),
+            Self::Ready => hooks.ready.as_ref(),
+            Self::Reassign => hooks.reassign.as_ref(),
+        }
+    }
+
+    /// Tells whether a person at the desktop wants to know.
+    const fn is_shown(self) -> bool {
+        match self {
+            Self::Exit | Self::Stall | Self::Ready => true,
+            Self::Start | Self::Reassign => false,
+        }
+    }
+}
+
+/// Something to run, and what it is told.
 struct Call {
-    name: &'static str,
+    hook: Hook,
     payload: Value,
     summary: String,
 }
@@ -108,16 +149,10 @@ impl Runtime {
 
     fn run_hooks(&self, call: &Call) {
         let hooks = &self.settings.hooks;
-        let own = match call.name {
-            "background:start" => hooks.start.clone(),
-            "background:exit" => hooks.exit.clone(),
-            "ready" => hooks.ready.clone(),
-            _ => hooks.stall.clone(),
-        };
+        let own = call.hook.command(hooks).cloned();
         // The order is part of the documentation: desktop, webhook, command.
-        let shows = call.name != "background:start";
-        let desktop =
-            (hooks.desktop && shows).then(|| "notify-send -- meanwhile \"$MEANWHILE_SUMMARY\"".to_owned());
+        let shown = hooks.desktop && call.hook.is_shown();
+        let desktop = shown.then(|| "notify-send -- meanwhile \"$MEANWHILE_SUMMARY\"".to_owned());
         let webhook = hooks.webhook.as_ref().map(|_| {
             "curl --silent --show-error --fail --header 'content-type: application/json' --data-binary @- -- \"$MEANWHILE_WEBHOOK\""
                 .to_owned()
@@ -133,7 +168,7 @@ impl Runtime {
         let hooks: &HookSettings = &self.settings.hooks;
         let mut child = Command::new("/bin/sh")
             .args(["-c", command])
-            .env("MEANWHILE_HOOK", call.name)
+            .env("MEANWHILE_HOOK", call.hook.word())
             .env("MEANWHILE_SUMMARY", &call.summary)
             .env("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default())
             .process_group(0)
@@ -154,7 +189,7 @@ impl Runtime {
         if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
             let _ = std::fs::rename(&path, path.with_extension("log.old"));
         }
-        let line = json!({"at": self.clock.now(), "hook": call.name, "task": call.payload["taskId"], "command": command, "error": error});
+        let line = json!({"at": self.clock.now(), "hook": call.hook.word(), "task": call.payload["taskId"], "command": command, "error": error});
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
@@ -162,9 +197,9 @@ impl Runtime {
 
 /// What a hook is told of an event; nothing for events that have none.
 fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
-    let common = |name: &'static str| {
+    let common = |hook: Hook| {
         json!({
-            "hook": name,
+            "hook": hook.word(),
             "taskId": task.id,
             "handle": short_handle(task.kind, task.number),
             "session": task.session,
@@ -177,36 +212,36 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
     let handle = short_handle(task.kind, task.number);
     match &event.event {
         Event::Started { process, .. } => {
-            let mut payload = common("background:start");
+            let mut payload = common(Hook::Start);
             payload["pid"] = process.pid.into();
-            Some(Call {
-                name: "background:start",
-                payload,
-                summary: format!("{handle} started: {}", task.command),
-            })
+            Some(Call { hook: Hook::Start, payload, summary: format!("{handle} started: {}", task.command) })
         }
         Event::Ended { cause, .. } => {
-            let mut payload = common("background:exit");
+            let mut payload = common(Hook::Exit);
             payload["status"] = cause.status().word().into();
             payload["cause"] = json!(cause);
             payload["exitCode"] = cause.exit_code().into();
             payload["durationMs"] = task.duration_ms.into();
             let words = News::Ended { cause: cause.clone() }.in_words();
-            Some(Call {
-                name: "background:exit",
-                payload,
-                summary: format!("{handle} {words}: {}", task.command),
-            })
+            Some(Call { hook: Hook::Exit, payload, summary: format!("{handle} {words}: {}", task.command) })
         }
         Event::Stalled { prompt } => {
-            let mut payload = common("stall");
+            let mut payload = common(Hook::Stall);
             payload["prompt"] = prompt.as_str().into();
-            Some(Call { name: "stall", payload, summary: format!("{handle} waits for input: {prompt}") })
+            Some(Call { hook: Hook::Stall, payload, summary: format!("{handle} waits for input: {prompt}") })
         }
         Event::Ready { what, .. } => {
-            let mut payload = common("ready");
+            let mut payload = common(Hook::Ready);
             payload["what"] = what.as_str().into();
-            Some(Call { name: "ready", payload, summary: format!("{handle} is ready: {what}") })
+            Some(Call { hook: Hook::Ready, payload, summary: format!("{handle} is ready: {what}") })
+        }
+        Event::Reassigned { from, to, reason } => {
+            let mut payload = common(Hook::Reassign);
+            payload["from"] = from.as_str().into();
+            payload["to"] = to.as_str().into();
+            payload["reason"] = reason.as_str().into();
+            let summary = format!("{handle} belongs to {to} now: {reason}");
+            Some(Call { hook: Hook::Reassign, payload, summary })
         }
         Event::Reserved { .. }
         | Event::Released

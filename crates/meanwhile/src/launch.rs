@@ -186,7 +186,7 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
 }
 
 /// A person's own tasks end with no session.
-fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
+pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
     let ends = spec.lifetime == Lifetime::Session && spec.session != DEFAULT_SESSION;
     ends.then(|| {
         let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());

@@ -3,16 +3,17 @@
 use std::fs;
 
 use mw_model::wire::{KillReceipt, Operation};
-use mw_model::{Lifetime, TaskState};
+use mw_model::{Event, Lifetime, TaskId, TaskState};
 use serde::Serialize;
 
 use crate::clear::ClearReport;
 use crate::control::Line;
 use crate::error::Result;
 use crate::kill::KillRequest;
+use crate::launch;
 use crate::lease;
 use crate::runtime::Runtime;
-use crate::store::Filter;
+use crate::store::{Change, Filter};
 use crate::task::{Scope, Task};
 
 const SIGTERM: i32 = 15;
@@ -87,6 +88,39 @@ impl Runtime {
             let _ = fs::remove_dir_all(self.home.session(session).path());
         }
         Ok(report)
+    }
+
+    /// Passes what is unfinished in one session on to another: tasks that are not over, and news that was not told. What
+    /// the owner knew already stays known. Returns the tasks.
+    ///
+    /// # Errors
+    /// When the database fails, or a task's files cannot be written.
+    pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
+        self.reconcile()?;
+        let now = self.clock.now();
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let mut tasks = transaction.unfinished_of(from)?;
+        for task in &mut tasks {
+            let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
+            to.clone_into(&mut task.session);
+            task.number = transaction.take_number(to, promised)?;
+            transaction.set_owner(task)?;
+            let event =
+                Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
+            transaction.apply(task, &event, now, Change::default())?;
+            // Before the commit: a database that is rebuilt finds the owner in the directory.
+            self.home.change_owner(&task.id, to, task.number)?;
+        }
+        transaction.commit()?;
+        for task in tasks.iter().filter(|task| task.state.process().is_some()) {
+            if let (Ok(spec), Ok(mut line)) = (self.home.spec(&task.id), Line::connect(&self.home, &task.id))
+            {
+                let session = launch::session_watch(&self.settings, &spec);
+                let _ = line.ask(Operation::BelongTo { session });
+            }
+        }
+        self.ring();
+        Ok(tasks.into_iter().map(|task| task.id).collect())
     }
 
     /// Tells a session's running tasks that somebody hosts it now.

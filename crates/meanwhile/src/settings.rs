@@ -73,6 +73,8 @@ pub struct HookSettings {
     pub stall: Option<String>,
     /// When a task is ready.
     pub ready: Option<String>,
+    /// When a task passes to another session.
+    pub reassign: Option<String>,
     /// Whether ends, stalls and readiness are shown on the desktop.
     pub desktop: bool,
     /// Where everything is posted to.
@@ -88,6 +90,7 @@ impl Default for HookSettings {
             exit: None,
             stall: None,
             ready: None,
+            reassign: None,
             desktop: false,
             webhook: None,
             timeout_ms: 10_000,
@@ -103,6 +106,7 @@ impl HookSettings {
             || self.exit.is_some()
             || self.stall.is_some()
             || self.ready.is_some()
+            || self.reassign.is_some()
             || self.desktop
             || self.webhook.is_some()
     }

@@ -61,6 +61,15 @@ pub enum Event {
         /// What it told.
         progress: Progress,
     },
+    /// It belongs to another session now.
+    Reassigned {
+        /// Whose it was.
+        from: String,
+        /// Whose it is.
+        to: String,
+        /// Why.
+        reason: String,
+    },
     /// Its first process is gone and so is the last of those it left behind.
     TreeEmpty,
 }
@@ -79,6 +88,7 @@ impl Event {
             Self::Stalled { .. } => "stalled",
             Self::Ready { .. } => "ready",
             Self::Progress { .. } => "progress",
+            Self::Reassigned { .. } => "reassigned",
             Self::TreeEmpty => "tree_empty",
         }
     }

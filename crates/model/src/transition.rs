@@ -90,6 +90,11 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::Progress { .. }, Running { .. } | Cancelling { .. }) => Ok(state.clone()),
         (Event::Progress { .. }, Pending { .. } | Starting { .. } | Ended { .. }) => refused(),
 
+        (
+            Event::Reassigned { .. },
+            Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. },
+        ) => Ok(state.clone()),
+
         (Event::TreeEmpty, Ended { .. }) => Ok(state.clone()),
         (Event::TreeEmpty, Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. }) => {
             refused()

@@ -31,6 +31,16 @@ enum What {
         #[arg(last = true, required = true, value_name = "PROGRAM")]
         program: Vec<OsString>,
     },
+    /// Pass a session's unfinished tasks, and what was not told of them, on to another
+    Reassign {
+        /// The session that has them
+        from: String,
+        /// The session that gets them
+        to: String,
+        /// Why, for the record
+        #[arg(long, default_value = "asked for by the user")]
+        reason: String,
+    },
     /// End a session's tasks, all at once; detached ones live on
     End {
         /// The session
@@ -48,6 +58,7 @@ impl Arguments {
         match self.what {
             What::List => list(context),
             What::Run { name, program } => host(context, &checked(name)?, &program),
+            What::Reassign { from, to, reason } => reassign(context, &checked(from)?, &checked(to)?, &reason),
             What::End { name } => end(context, &checked(name)?),
             What::Delete { name } => delete(context, &checked(name)?),
         }
@@ -107,6 +118,16 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     })?;
     let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
     Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+}
+
+fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandResult {
+    let tasks = context.runtime()?.reassign(from, to, reason)?;
+    if context.json {
+        render::json(&json!({ "tasks": tasks }))?;
+    } else {
+        render::out(&format!("passed {} on to {to}\n", mw_ui::count(tasks.len(), "task", "tasks")))?;
+    }
+    Ok(0)
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 24] = [
+pub(crate) static KNOBS: [Knob; 25] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -216,6 +216,15 @@ pub(crate) static KNOBS: [Knob; 24] = [
         in_project: InProject::Nothing,
         get: |c| optional(c.settings.hooks.ready.as_ref()),
         set: |c, value| c.settings.hooks.ready = some_text(value),
+    },
+    Knob {
+        name: "hooks.reassign",
+        variable: "MEANWHILE_HOOKS_REASSIGN",
+        help: "run when a task passes to another session",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.settings.hooks.reassign.as_ref()),
+        set: |c, value| c.settings.hooks.reassign = some_text(value),
     },
     Knob {
         name: "hooks.webhook",

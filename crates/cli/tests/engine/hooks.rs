@@ -165,3 +165,18 @@ fn a_task_that_never_ran_is_told_too() {
     assert_eq!((&told[0]["taskId"], &told[0]["status"]), (&waiting.as_str().into(), &"cancelled".into()));
     home.mw(["kill", &running]).ok();
 }
+
+#[test]
+fn hooks_reassign_takes_effect() {
+    let place = home();
+    for home in both_ways("hooks.reassign", &listener(&place)) {
+        fs::remove_file(place.work().join(HEARD)).ok();
+        let started = home.command(["start", "--json", children::SLEEPER]).session("child").run().json();
+        home.mw(["session", "reassign", "child", "parent", "--reason", "the subagent ended"]).ok();
+        let told = heard(&place, 1);
+        assert_eq!(told[0]["taskId"], started["id"]);
+        let facts = ["from", "to", "reason"].map(|field| told[0][field].as_str().unwrap());
+        assert_eq!(facts, ["child", "parent", "the subagent ended"]);
+        home.mw(["session", "end", "parent"]).ok();
+    }
+}

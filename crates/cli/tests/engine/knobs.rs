@@ -12,7 +12,7 @@ use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
 /// `hooks`.
-const KNOBS: [&str; 24] = [
+const KNOBS: [&str; 25] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -34,6 +34,7 @@ const KNOBS: [&str; 24] = [
     "hooks.exit",
     "hooks.stall",
     "hooks.ready",
+    "hooks.reassign",
     "hooks.webhook",
     "hooks.desktop",
     "hooks.timeout_ms",

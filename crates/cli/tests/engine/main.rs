@@ -41,6 +41,7 @@ mod queue_after;
 mod queue_total;
 mod ready;
 mod ready_port;
+mod reassign;
 mod restart_clear;
 mod retention;
 mod run;

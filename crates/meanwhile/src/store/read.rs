@@ -77,6 +77,13 @@ impl Walk {
     }
 }
 
+/// Reads it on a connection, in a transaction or not.
+pub(super) fn last_number(connection: &Connection, session: &str) -> Result<u64, StoreError> {
+    let sql = "SELECT last_number FROM sessions WHERE id = ?1";
+    let last: Option<i64> = connection.query_row(sql, [session], |row| row.get(0)).optional()?;
+    Ok(last.unwrap_or(0) as u64)
+}
+
 /// Reads them on a connection, in a transaction or not.
 pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
     let sql = format!(
@@ -133,9 +140,7 @@ impl Store {
 
     /// Returns the highest number that any task of a session has had.
     pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
-        let sql = "SELECT last_number FROM sessions WHERE id = ?1";
-        let last: Option<i64> = self.connection.query_row(sql, [session], |row| row.get(0)).optional()?;
-        Ok(last.unwrap_or(0) as u64)
+        last_number(&self.connection, session)
     }
 
     /// Tells whether any task waits for a slot.

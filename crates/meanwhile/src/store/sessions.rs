@@ -46,6 +46,23 @@ impl Store {
 }
 
 impl Transaction<'_> {
+    /// Returns the highest number that any task of a session has had.
+    pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
+        super::read::last_number(&self.inner, session)
+    }
+
+    /// Returns a session's tasks that are not over, or of which its owner is still to be told.
+    pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM tasks WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2))) ORDER BY seq",
+            rows::COLUMNS
+        );
+        let mut query = self.inner.prepare(&sql)?;
+        let found = query.query_map([session], |row| rows::task(row, &self.tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
     /// Removes what is left of a session without tasks.
     pub(crate) fn forget_session(&self, session: &str) -> Result<(), StoreError> {
         for sql in [

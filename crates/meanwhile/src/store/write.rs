@@ -154,12 +154,24 @@ impl Transaction<'_> {
             | Event::KillRequested { .. }
             | Event::Requeued { .. }
             | Event::Progress { .. }
+            | Event::Reassigned { .. }
             | Event::TreeEmpty => return Ok(()),
         };
         if task.session == DEFAULT_SESSION {
             return Ok(());
         }
         self.enter_notice(task, &news, ordinal, at)
+    }
+
+    /// Gives a task to another session, with its latch and what its owner is still to be told.
+    pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
+        let id = task.id.as_str();
+        let number = task.number as i64;
+        let sql = "UPDATE tasks SET session = ?2, number = ?3 WHERE id = ?1";
+        self.inner.execute(sql, params![id, task.session, number])?;
+        let sql = "UPDATE notices SET session = ?2 WHERE task = ?1 AND stage < 3";
+        self.inner.execute(sql, params![id, task.session])?;
+        Ok(())
     }
 
     /// Writes the cached state of a task.

@@ -7,6 +7,7 @@ use crate::raw_text::RawText;
 use crate::state::Status;
 use crate::time::Timestamp;
 use crate::wire::record::ExitRecord;
+use crate::wire::start::SessionWatch;
 
 /// The version of control messages.
 pub const CONTROL_VERSION: u32 = 1;
@@ -62,6 +63,11 @@ pub enum Operation {
     },
     /// Somebody hosts the task's session now.
     LookForHosts,
+    /// The task ends with this session from now on.
+    BelongTo {
+        /// Nothing for one that ends with none.
+        session: Option<SessionWatch>,
+    },
     /// Change the terminal's size.
     Resize {
         /// Lines.

@@ -8,6 +8,7 @@ use rustix::io::Errno;
 
 use super::Supervisor;
 use crate::control::{Interest, Slot};
+use crate::hosts::Hosts;
 use crate::record;
 use crate::tree;
 
@@ -40,6 +41,13 @@ impl Supervisor {
             }
             Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
+            Operation::BelongTo { session } => {
+                self.hosts = session.as_ref().map(Hosts::new);
+                if let Some(hosts) = &mut self.hosts {
+                    hosts.search();
+                }
+                Some(ControlReply::Done { bytes: 0 })
+            }
             Operation::LookForHosts => {
                 if let Some(hosts) = &mut self.hosts {
                     hosts.search();

@@ -1,0 +1,85 @@
+//! What a session leaves unfinished can pass to another: tasks, news, and what was known already.
+
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+use serde_json::Value;
+
+use crate::home;
+
+fn start(home: &Home, script: &str) -> String {
+    let started = home.command(["start", "--json", script]).session("child").run().json();
+    started["id"].as_str().unwrap().to_owned()
+}
+
+fn told(home: &Home, session: &str) -> Vec<String> {
+    let value = home.mw(["notices", "--json", "--session", session]).json();
+    let notices = value["notices"].as_array().unwrap();
+    notices.iter().map(|notice| notice["task"].as_str().unwrap().to_owned()).collect()
+}
+
+fn reassign(home: &Home) -> Vec<Value> {
+    let value = home.mw(["session", "reassign", "child", "parent", "--json"]).json();
+    value["tasks"].as_array().unwrap().clone()
+}
+
+#[test]
+fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
+    let home = home();
+    let known = start(&home, "true");
+    home.ended(&known);
+    assert_eq!(told(&home, "child"), [known.as_str()]);
+    let untold = start(&home, "false");
+    home.ended(&untold);
+    let running = start(&home, &children::gated("go", 4));
+    assert_eq!(reassign(&home), [untold.as_str(), running.as_str()]);
+    for (id, session) in [(&known, "child"), (&untold, "parent"), (&running, "parent")] {
+        assert_eq!(home.status(id)["session"], session, "{id}");
+    }
+    let refusal = home.command(["status", "--json", &running]).session("child").run().refusal(5);
+    assert_eq!(refusal["code"], "not_found", "{refusal}");
+    home.command(["status", &running]).session("parent").run().ok();
+    home.open("go");
+    home.ended(&running);
+    assert_eq!(told(&home, "child"), Vec::<String>::new());
+    assert_eq!(told(&home, "parent"), [untold, running]);
+}
+
+#[test]
+fn a_lost_database_remembers_the_new_owner() {
+    let home = home();
+    let id = start(&home, children::SLEEPER);
+    home.command(["start", "true"]).session("parent").run().ok();
+    reassign(&home);
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = std::fs::remove_file(home.state().join(name));
+    }
+    assert_eq!(home.status(&id)["session"], "parent");
+    home.command(["status", "bash_2"]).session("parent").run().ok();
+    home.mw(["kill", &id]).ok();
+}
+
+#[test]
+fn a_task_that_has_passed_ends_with_its_new_session_and_not_with_the_old_one() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
+    let quiet = "exec sleep 600 >/dev/null 2>&1";
+    let host = |session: &str| home.command(["session", "run", session, "--", "sh", "-c", quiet]).spawn();
+    let (old, new) = (host("child"), host("parent"));
+    let hosts = |session: &str| {
+        std::fs::read_dir(home.state().join("sessions").join(session)).is_ok_and(|entries| {
+            entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("host-"))
+        })
+    };
+    wait_until(SOON, "both are hosted", || (hosts("child") && hosts("parent")).then_some(()));
+    let (passed, stays) = (start(&home, children::SLEEPER), start(&home, children::SLEEPER));
+    let pids = [home.pid(&passed), home.pid(&stays)];
+    let control = home.task_dir(&passed).join("control");
+    wait_until(SOON, "its supervisor can be told", || control.exists().then_some(()));
+    reassign(&home);
+    let last = start(&home, children::SLEEPER);
+    let watched = home.task_dir(&last).join("control");
+    wait_until(SOON, "the last one is watched", || watched.exists().then_some(()));
+    let _ = old.kill();
+    assert_eq!(home.ended(&last)["status"], "cancelled", "it ends with the old session");
+    assert!(pids.iter().all(|pid| alive(*pid)), "the others do not");
+    let _ = new.kill();
+    wait_until(SOON, "they end with the new one", || (!pids.iter().any(|pid| alive(*pid))).then_some(()));
+}
