@@ -223,9 +223,9 @@ impl Home {
         self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
     }
 
-    /// Tells whether a task was written down.
+    /// Tells whether a task was written down. A starter may be killed between making the file and writing it.
     pub(crate) fn has_spec(&self, id: &TaskId) -> bool {
-        self.task(id).join(SPEC_FILE).exists()
+        fs::metadata(self.task(id).join(SPEC_FILE)).is_ok_and(|found| found.len() > 0)
     }
 
     /// Reads what a task was asked to be.

@@ -132,3 +132,15 @@ fn tasks_that_only_their_directories_know_are_found_without_a_database() {
     assert_eq!(home.list().len(), 2);
     assert_true(&home, &["failed"]);
 }
+
+#[test]
+fn a_starter_killed_before_it_wrote_into_its_spec_leaves_nothing() {
+    let home = home();
+    let _ = home.list();
+    let id = "bash-abcd1234";
+    fs::create_dir(home.task_dir(id)).unwrap();
+    fs::write(home.task_dir(id).join("spec.json"), "").unwrap();
+    fs::write(arrivals(&home), format!("\n{id}\n")).unwrap();
+    assert!(ids(&home).is_empty());
+    assert!(!home.task_dir(id).exists());
+}
