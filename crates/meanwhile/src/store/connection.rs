@@ -30,23 +30,7 @@ pub(crate) enum Opened {
 impl Store {
     /// Opens the database, making it when it is absent or empty.
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-        // No lock inside SQLite: a connection stays with one thread at a time.
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = match Connection::open_with_flags(path, flags) {
-            Ok(connection) => connection,
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
-                // Made by us first, so that it is never readable by others.
-                let made = std::fs::OpenOptions::new()
-                    .write(true)
-                    .create(true)
-                    .truncate(false)
-                    .mode(0o600)
-                    .open(path);
-                made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
-                Connection::open_with_flags(path, flags)?
-            }
-            Err(error) => return Err(error.into()),
-        };
+        let mut connection = connect(path)?;
         connection.busy_handler(Some(wait_for_writer))?;
         // The last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -86,6 +70,25 @@ impl Store {
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             let _ = self.connection.busy_handler(Some(wait_for_writer));
         }
+    }
+}
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    // No lock inside SQLite: a connection stays with one thread at a time.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Connection::open_with_flags(path, flags) {
+        // SQLite tries to read what it cannot write. Where another process made the file between the two tries,
+        // that succeeds, and nothing could be written by a connection to a file that is writable by now.
+        Ok(connection) if connection.is_readonly("main")? => Ok(Connection::open_with_flags(path, flags)?),
+        Ok(connection) => Ok(connection),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            // Made by us first, so that it is never readable by others.
+            let mut options = std::fs::OpenOptions::new();
+            let made = options.write(true).create(true).truncate(false).mode(0o600).open(path);
+            made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
+            Ok(Connection::open_with_flags(path, flags)?)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 
