@@ -17,6 +17,7 @@
 //! The library never prints, exits or reads the environment: settings are passed in.
 #![forbid(unsafe_code)]
 
+mod adopt;
 mod arrivals;
 mod bell;
 mod clear;
@@ -46,6 +47,7 @@ mod runtime;
 mod session_dir;
 mod sessions;
 mod settings;
+mod settle;
 mod slots;
 mod start;
 mod store;

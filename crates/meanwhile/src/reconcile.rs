@@ -10,28 +10,25 @@
 //! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
 //! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
 
-use mw_model::wire::{ExitRecord, JournalEntry, JournalLine, Launch};
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
 
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
-use crate::queue::{self, Granted};
 use crate::runtime::Runtime;
-use crate::slots::Slots;
 use crate::store::{Change, Transaction};
 use crate::task::Task;
 
 /// What a task's directory shows.
 pub(crate) struct Findings {
-    journal: Vec<JournalLine>,
+    pub(crate) journal: Vec<JournalLine>,
     /// Lines of earlier runs and of this one that were there before the rest was looked at.
-    seen: u64,
-    record: Option<ExitRecord>,
-    supervised: bool,
-    being_started: bool,
+    pub(crate) seen: u64,
+    pub(crate) record: Option<ExitRecord>,
+    pub(crate) supervised: bool,
+    pub(crate) being_started: bool,
 }
 
 impl Findings {
@@ -157,7 +154,7 @@ impl Runtime {
     }
 
     /// Records what was found.
-    fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
+    pub(crate) fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
         let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
@@ -270,60 +267,7 @@ impl Runtime {
         Ok(any)
     }
 
-    /// The task runs, or ran, and nobody supervises it: starts an adopter, or records it as lost.
-    fn adopt(
-        &self,
-        task: &Task,
-        findings: &Findings,
-        process: Process,
-        started_at: Timestamp,
-    ) -> Result<bool> {
-        let run = task.state.run();
-        let alone = self.home.hold_adoption(&task.id);
-        if self.home.is_supervised(&task.id) || self.home.result(&task.id, run).is_some() {
-            // Somebody else was faster.
-            return self.record_findings(&task.id, &self.look_at(task));
-        }
-        self.record_findings(
-            &task.id,
-            &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings },
-        )?;
-        let launch = Launch::Adopt { process, started_at };
-        let adopted = self.home.spec(&task.id).and_then(|spec| {
-            let message = launch::adopt_message(&self.settings, &spec, launch);
-            // Its slot went with its supervisors; it runs, whether or not there is one for it.
-            let slots = self.take_slots_patiently(&spec.session)?;
-            let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
-            let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
-            supervisor.send_to(&self.home.open_task(&task.id)?);
-            supervisor.hand_over(&message, &slots)
-        });
-        drop(alone);
-        match adopted {
-            Ok(_) => {
-                // When its process is gone, the adopter says so at once.
-                let _ = self.await_record(&task.id, run, std::time::Duration::from_millis(50));
-                if let Some(record) = self.home.result(&task.id, run) {
-                    let findings = Findings {
-                        record: Some(record),
-                        supervised: true,
-                        journal: findings.journal.clone(),
-                        ..*findings
-                    };
-                    self.record_findings(&task.id, &findings)?;
-                }
-                Ok(true)
-            }
-            // Two reconcilers at once: the other's adopter has it.
-            Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
-            Err(error) => {
-                let reason = format!("its supervisors were killed and it cannot be adopted: {error}");
-                self.record_unsupervised(&task.id, run, Cause::Lost { reason })
-            }
-        }
-    }
-
-    fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
+    pub(crate) fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
         let now = self.clock.now();
         let transaction = self.store()?.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
@@ -353,67 +297,5 @@ impl Runtime {
         {
             task.show_record(&record);
         }
-    }
-
-    /// Starts whatever may start. Failures are recorded with their tasks.
-    pub(crate) fn pump_queue(&self) {
-        let picked = (|| -> Result<_> {
-            let transaction = self.store()?.begin(&self.home.tasks())?;
-            self.home.note_waiting()?;
-            let picked = self.pick_everywhere(&transaction)?;
-            queue::commit(&self.home, transaction)?;
-            Ok(picked)
-        })();
-        let Ok(picked) = picked else { return };
-        let again = picked.any_ended;
-        let changed = again || !picked.to_launch.is_empty();
-        let freed = self.launch_all(picked.to_launch);
-        if changed {
-            self.ring();
-        }
-        // A skipped task may free those that come after it.
-        if freed || again {
-            self.pump_queue();
-        }
-    }
-
-    /// Launches all; tells whether slots are free again, because a launch failed or was not needed. Failures are
-    /// recorded with their tasks.
-    pub(crate) fn launch_all(&self, to_launch: Vec<Granted>) -> bool {
-        let mut freed = false;
-        for granted in to_launch {
-            match self.launch(granted) {
-                // Another supervisor has it, and its own slots.
-                Ok(task) if matches!(task.state, TaskState::Starting { .. }) => {
-                    let _ = self.reconcile_task(&task.id);
-                    freed = true;
-                }
-                // What was killed on the way waits for the next command; trying at once might never end.
-                Ok(_) | Err(Error::Unanswered) => {}
-                Err(_) => freed = true,
-            }
-        }
-        freed
-    }
-
-    /// What a supervisor does as its last act: records the ending, starts the next, runs hooks, and removes now and
-    /// then what nobody needs any more. Without a task, it does so for all.
-    ///
-    /// # Errors
-    /// When the database fails; the next command does the same work.
-    pub fn settle(&self, id: Option<&TaskId>) -> Result<()> {
-        fail_point("settle-begun");
-        self.runs_hooks.set(true);
-        match id {
-            Some(id) => drop(self.reconcile_task(id)?),
-            None => self.reconcile()?,
-        }
-        // A flag that nobody waits behind is taken away there.
-        if self.home.waiting_flag().is_set() || self.store()?.any_waiting()? {
-            self.reconcile_unsettled()?;
-            self.pump_queue();
-        }
-        self.fire_hooks()?;
-        self.purge_if_due()
     }
 }

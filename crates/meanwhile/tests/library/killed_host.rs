@@ -48,6 +48,37 @@ fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
         done = run(&home, &[], lines);
     }
     assert!(done, "the host never came to its end");
+    assert_told_once(home, TASKS);
+}
+
+/// Several hosts on one session, each killed again and again.
+#[test]
+fn hosts_that_share_a_session_tell_each_ending_once_between_them() {
+    const HOSTS: usize = 3;
+    const EACH: usize = 340;
+    let dir = tempfile::Builder::new().prefix("mw-hosts-").tempdir().unwrap();
+    let home = dir.path().join("state");
+    let scripts: Vec<_> = (0..EACH).map(|at| format!("exit {}", at % 3)).collect();
+    std::thread::scope(|scope| {
+        for first in 1..=HOSTS {
+            let (home, scripts) = (&home, &scripts);
+            scope.spawn(move || {
+                let mut done = run(home, scripts, EACH + first);
+                for lines in (first..).step_by(53).take(400) {
+                    if done {
+                        return;
+                    }
+                    done = run(home, &[], lines);
+                }
+                assert!(done, "a host never came to its end");
+            });
+        }
+    });
+    assert_told_once(home, HOSTS * EACH);
+}
+
+/// Checks that each of so many tasks is in exactly one stored message.
+fn assert_told_once(home: PathBuf, tasks: usize) {
     let programs = Programs { supervisor: built("mw-supervisor"), settle: Vec::new(), starter_exits: false };
     let runtime = Runtime::open(Settings::new(home, programs)).unwrap();
     let host = runtime.host(SESSION, DeliveryPolicy::NextRun).unwrap();
@@ -57,6 +88,6 @@ fn a_host_killed_at_any_moment_is_told_of_each_ending_once() {
             *told.entry(notice.task.to_string()).or_default() += 1;
         }
     }
-    assert_eq!(told.len(), TASKS, "none lost");
+    assert_eq!(told.len(), tasks, "none lost");
     assert!(told.values().all(|count| *count == 1), "none doubled: {told:?}");
 }
