@@ -60,6 +60,10 @@ pub struct TaskRequest {
     pub ready: Option<ReadyWhen>,
     /// Whether it gets a descriptor to tell its progress on.
     pub progress_fd: bool,
+    /// The session on whose behalf the owner works.
+    pub parent_session: Option<String>,
+    /// The message that led to it.
+    pub parent_message: Option<String>,
     /// What to do when no slot is free.
     pub at_capacity: AtCapacity,
     /// Who approved it: `user`, or `auto` when nobody had to.
@@ -88,6 +92,8 @@ impl TaskRequest {
             priority: 0,
             ready: None,
             progress_fd: false,
+            parent_session: None,
+            parent_message: None,
             at_capacity: AtCapacity::Queue,
             approved_by: "user".to_owned(),
         }

@@ -163,6 +163,9 @@ impl Runtime {
             task = self.current(&id)?;
         }
         self.complete(&mut task)?;
+        if let Ok(spec) = self.home.spec(&id) {
+            (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+        }
         Ok(task)
     }
 

@@ -251,6 +251,8 @@ impl Runtime {
             priority: request.priority,
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
+            parent_session: request.parent_session.clone(),
+            parent_message: request.parent_message.clone(),
             created_at: now,
             approved_by: request.approved_by.clone(),
             approved_at: now,

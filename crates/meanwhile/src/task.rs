@@ -58,6 +58,12 @@ pub struct Task {
     pub dropped_bytes: u64,
     /// Children that outlived the first process and live.
     pub survivors: u32,
+    /// The session on whose behalf its owner works; known where one task is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_session: Option<String>,
+    /// The message that led to it; known where one task is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_message: Option<String>,
     /// Number of runs so far.
     pub runs: u32,
     /// How many of them were follow-up messages.

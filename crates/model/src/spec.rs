@@ -173,6 +173,12 @@ pub struct TaskSpec {
     /// Whether it has a descriptor to tell its progress on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress_fd: bool,
+    /// The session on whose behalf its owner works, such as that of a parent agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_session: Option<String>,
+    /// The message that led to it, in words of the owner's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_message: Option<String>,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// Who approved it: `user`, or `auto` when nobody had to.

@@ -79,6 +79,12 @@ pub(crate) struct TaskArguments {
     /// Give it a descriptor for JSON lines about its progress, named in MEANWHILE_PROGRESS_FD
     #[arg(long)]
     progress_fd: bool,
+    /// The session on whose behalf the owner works
+    #[arg(long, value_name = "SESSION")]
+    parent_session: Option<String>,
+    /// The message that led to it
+    #[arg(long, value_name = "ID")]
+    parent_message: Option<String>,
     /// Batch the task belongs to
     #[arg(long)]
     batch: Option<String>,
@@ -239,6 +245,8 @@ impl TaskArguments {
             priority: self.priority,
             ready: self.ready_when.map(ReadyWhen::Line).or(self.ready_port),
             progress_fd: self.progress_fd,
+            parent_session: self.parent_session.clone(),
+            parent_message: self.parent_message.clone(),
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })

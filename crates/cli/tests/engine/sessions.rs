@@ -103,3 +103,19 @@ fn numbers_are_counted_per_session() {
         assert_eq!(task["id"], id.as_str());
     }
 }
+
+#[test]
+fn the_parents_of_a_task_are_kept() {
+    let home = home();
+    let options = ["--parent-session", "agent-7", "--parent-message", "msg_42"];
+    let id = home.start_with(&options, "true");
+    home.ended(&id);
+    let task = home.status(&id);
+    assert_eq!(
+        (&task["parent_session"], &task["parent_message"]),
+        (&"agent-7".into(), &"msg_42".into()),
+        "{task}"
+    );
+    let plain = home.status(&home.start("true"));
+    assert!(plain.get("parent_message").is_none(), "{plain}");
+}

@@ -152,6 +152,8 @@ fn request(cwd: &Path, settings: &Settings) -> TaskRequest {
         priority: 0,
         ready: None,
         progress_fd: false,
+        parent_session: None,
+        parent_message: None,
         at_capacity: AtCapacity::Queue,
         approved_by: "user".to_owned(),
     }

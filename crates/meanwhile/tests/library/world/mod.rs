@@ -114,6 +114,8 @@ impl World {
             priority: asked.priority,
             ready: None,
             progress_fd: false,
+            parent_session: None,
+            parent_message: None,
             at_capacity: AtCapacity::Queue,
             approved_by: "user".to_owned(),
         };
