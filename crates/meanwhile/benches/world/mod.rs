@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use meanwhile::model::wire::{JOURNAL_FILE, LOG_FILE, METADATA_FILE, RESULT_FILE, SPEC_FILE};
-use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
-use meanwhile::{
-    AtCapacity, Condition, Filter, IfRunning, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest,
-};
+use meanwhile::model::{CommandSpec, EnvVar, Lifetime, RawText, TaskId, TaskKind, TaskSpec};
+use meanwhile::{Condition, Filter, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest};
 use tempfile::TempDir;
 
 /// The owner of every task here.
@@ -134,28 +132,12 @@ impl World {
 
 fn request(cwd: &Path, settings: &Settings) -> TaskRequest {
     let variable = |(name, value): (String, String)| EnvVar { name: name.into(), value: value.into() };
+    let env = std::env::vars().map(variable).collect();
+    let command = CommandSpec::Argv(vec!["true".into()]);
     TaskRequest {
-        kind: TaskKind::Shell,
-        session: SESSION.to_owned(),
-        command: CommandSpec::Argv(vec!["true".into()]),
-        cwd: cwd.to_owned(),
-        env: std::env::vars().map(variable).collect(),
-        umask: 0o022,
-        name: None,
-        if_running: IfRunning::Refuse,
-        description: None,
-        io: Io::Pipes,
         limits: settings.limits.clone(),
         lifetime: Lifetime::Detached,
-        batch: None,
-        after: Vec::new(),
-        priority: 0,
-        ready: None,
-        progress_fd: false,
-        parent_session: None,
-        parent_message: None,
-        at_capacity: AtCapacity::Queue,
-        approved_by: "user".to_owned(),
+        ..TaskRequest::new(SESSION, command, cwd.to_owned(), env)
     }
 }
 

@@ -90,31 +90,26 @@ impl Transaction<'_> {
 
     /// Notes to whom notices were handed.
     pub(crate) fn hand_over(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached(
-            "UPDATE notices SET stage = 2, holder = ?2 WHERE number = ?1 AND stage IN (0, 2)",
-        )?;
-        for number in numbers {
-            update.execute(params![number, holder])?;
-        }
-        Ok(())
+        let sql = "UPDATE notices SET stage = 2, holder = ?2 WHERE number = ?1 AND stage IN (0, 2)";
+        self.for_each(numbers, holder, sql)
     }
 
     /// Closes notices that this holder was handed.
     pub(crate) fn acknowledge(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached(
-            "UPDATE notices SET stage = 3, holder = NULL WHERE number = ?1 AND stage = 2 AND holder = ?2",
-        )?;
-        for number in numbers {
-            update.execute(params![number, holder])?;
-        }
-        Ok(())
+        let sql =
+            "UPDATE notices SET stage = 3, holder = NULL WHERE number = ?1 AND stage = 2 AND holder = ?2";
+        self.for_each(numbers, holder, sql)
     }
 
     /// Takes back a hand-over that came to nothing.
     pub(crate) fn take_back(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
-        let mut update = self.inner.prepare_cached(
-            "UPDATE notices SET stage = 0, holder = NULL WHERE number = ?1 AND stage = 2 AND holder = ?2",
-        )?;
+        let sql =
+            "UPDATE notices SET stage = 0, holder = NULL WHERE number = ?1 AND stage = 2 AND holder = ?2";
+        self.for_each(numbers, holder, sql)
+    }
+
+    fn for_each(&self, numbers: &[i64], holder: &str, sql: &str) -> Result<(), StoreError> {
+        let mut update = self.inner.prepare_cached(sql)?;
         for number in numbers {
             update.execute(params![number, holder])?;
         }

@@ -7,12 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use meanwhile::model::{CommandSpec, EnvVar, Io, Lifetime, RawText, Status, TaskId, TaskKind, TaskState};
+use meanwhile::model::{CommandSpec, EnvVar, RawText, Status, TaskId, TaskState};
 use std::sync::Arc;
 
-use meanwhile::{
-    AtCapacity, Clock, Filter, IfRunning, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest,
-};
+use meanwhile::{Clock, Filter, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest};
 use tempfile::TempDir;
 
 /// The deadline for what takes milliseconds on an idle machine.
@@ -96,28 +94,13 @@ impl World {
             at = self.len(),
             code = asked.code,
         );
+        let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.as_str().into() };
+        let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
+        let cwd = self.dir.path().to_owned();
         let request = TaskRequest {
-            kind: TaskKind::Shell,
-            session: session_name(asked.session),
-            command: CommandSpec::Shell { program: "/bin/sh".into(), script: script.as_str().into() },
-            cwd: self.dir.path().to_owned(),
-            env: vec![EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() }],
-            umask: 0o022,
-            name: None,
-            if_running: IfRunning::Refuse,
-            description: None,
-            io: Io::Pipes,
-            limits: self.runtime.settings().limits.clone(),
-            lifetime: Lifetime::Session,
-            batch: None,
             after: asked.after.iter().map(|at| self.known[*at].id.clone()).collect(),
             priority: asked.priority,
-            ready: None,
-            progress_fd: false,
-            parent_session: None,
-            parent_message: None,
-            at_capacity: AtCapacity::Queue,
-            approved_by: "user".to_owned(),
+            ..TaskRequest::new(&session_name(asked.session), command, cwd, vec![path])
         };
         let id = self.runtime.start(&request).unwrap().task.id;
         let since = self.runtime.last_event().unwrap();
