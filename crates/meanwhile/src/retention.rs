@@ -1,8 +1,7 @@
 //! Removing what nobody needs any more: by age, by number, by size. Never what lives, and never what its owner
 //! has not been told of.
 
-use mw_model::TaskId;
-
+use crate::clear::{ClearReport, Retained};
 use crate::error::Result;
 use crate::runtime::Runtime;
 use crate::settings::RetentionSettings;
@@ -37,31 +36,36 @@ impl Totals {
 }
 
 impl Runtime {
-    /// Removes finished tasks that are too old, and the oldest while there are too many or they are too large.
-    /// Returns those it removed.
+    /// Removes finished tasks that are too old, and the oldest while there are too many or they are too large. One
+    /// that cannot be removed is named, and keeps no other.
     ///
     /// # Errors
-    /// When the database fails, or files cannot be removed.
-    pub fn purge(&self) -> Result<Vec<TaskId>> {
+    /// When the database fails.
+    pub fn purge(&self) -> Result<ClearReport> {
         self.reconcile()?;
         let limits = self.settings.retention;
         let now = self.clock.now();
         let too_old =
             |task: &Ended| limits.max_age_ms > 0 && now.ms_since(task.ended_at) >= limits.max_age_ms;
-        let mut removed = Vec::new();
+        let mut report = ClearReport::default();
         loop {
             let mut totals = self.store()?.totals()?;
-            let before = removed.len();
+            let before = report.cleared.len();
             for task in self.store()?.oldest_ended(BATCH)? {
-                if too_old(&task) || totals.exceed(&limits) {
-                    self.remove(&task.id)?;
-                    totals.count -= 1;
-                    totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
-                    removed.push(task.id);
+                if !too_old(&task) && !totals.exceed(&limits) {
+                    continue;
+                }
+                match self.remove(&task.id) {
+                    Ok(()) => {
+                        totals.count -= 1;
+                        totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
+                        report.cleared.push(task.id);
+                    }
+                    Err(error) => report.kept.push(Retained { id: task.id, reason: error.to_string() }),
                 }
             }
-            if removed.len() - before < BATCH as usize {
-                return Ok(removed);
+            if report.cleared.len() - before < BATCH as usize {
+                return Ok(report);
             }
         }
     }

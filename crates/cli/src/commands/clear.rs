@@ -63,14 +63,7 @@ impl Arguments {
         }
         let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
         let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
-        if context.json {
-            render::out(&format!("{}\n", serde_json::to_string(&report).map_err(std::io::Error::from)?))?;
-        } else {
-            render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
-            for kept in &report.kept {
-                eprintln!("mw: {} was kept: {}; mw clear --kill ends it first", kept.id, kept.reason);
-            }
-        }
+        show(context, &report, "mw clear --kill ends it first")?;
         Ok(0)
     }
 
@@ -90,11 +83,18 @@ impl Arguments {
 }
 
 fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
-    let report = ClearReport { cleared: runtime.purge()?, kept: Vec::new() };
-    if context.json {
-        render::json(&report)?;
-    } else {
-        render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
-    }
+    show(context, &runtime.purge()?, "remove its directory, or look at its permissions")?;
     Ok(0)
+}
+
+/// Says what was removed, and of what was not what to do about it.
+fn show(context: &Context, report: &ClearReport, advice: &str) -> Result<(), CommandError> {
+    if context.json {
+        return Ok(render::json(report)?);
+    }
+    render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
+    for kept in &report.kept {
+        eprintln!("mw: {} was kept: {}; {advice}", kept.id, kept.reason);
+    }
+    Ok(())
 }
