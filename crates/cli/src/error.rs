@@ -33,6 +33,15 @@ impl CommandError {
         }
     }
 
+    pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            code: "not_found".to_owned(),
+            message: message.into(),
+            hint: hint.into(),
+            exit: exit_code::NOT_FOUND,
+        }
+    }
+
     /// Shows the error: on stderr for people, on stdout as JSON.
     pub(crate) fn show(&self, as_json: bool) {
         if as_json {

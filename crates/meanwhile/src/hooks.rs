@@ -84,7 +84,7 @@ impl Runtime {
     /// Wakes whoever listens, and sees to it that hooks are run.
     pub(crate) fn ring(&self) {
         bell::ring(&self.home);
-        if self.settings.hooks.any() && !self.runs_hooks.get() {
+        if self.settings.hooks.any() && !self.settles_itself.get() {
             // Best effort, as hooks are: the next ending runs what was missed.
             let _ = self.spawn_runner();
         }
@@ -111,15 +111,16 @@ impl Runtime {
         if !self.settings.hooks.any() {
             return Ok(());
         }
-        self.runs_hooks.set(true);
+        self.settles_itself.set(true);
         let lock = private(&self.home.root().join("hooks.lock")).map_err(Error::io("cannot lock hooks"))?;
         lock.lock().map_err(Error::io("cannot lock hooks"))?;
+        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         loop {
             let events = self.take_events()?;
             if events.is_empty() {
                 return Ok(());
             }
-            for event in &events {
+            for event in events.iter().filter(|event| event.at.as_micros() >= oldest) {
                 if let Some(task) = self.store()?.task(&event.task, &self.home.tasks())?
                     && let Some(call) = call_for(event, &task)
                 {
@@ -131,7 +132,6 @@ impl Runtime {
 
     /// Takes the next events and moves the mark beyond them.
     fn take_events(&self) -> Result<Vec<EventRow>> {
-        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         let store = self.store()?;
         let events = store.events_after(store.mark("hooks")?, &Scope::All, None, BATCH)?;
         if let Some(last) = events.last() {
@@ -139,12 +139,7 @@ impl Runtime {
             transaction.set_mark("hooks", last.seq)?;
             transaction.commit()?;
         }
-        // A batch of old events is not the end of them.
-        let old = events.iter().filter(|event| event.at.as_micros() < oldest).count();
-        if old > 0 && old == events.len() {
-            return self.take_events();
-        }
-        Ok(events.into_iter().filter(|event| event.at.as_micros() >= oldest).collect())
+        Ok(events)
     }
 
     fn run_hooks(&self, call: &Call) {

@@ -190,8 +190,23 @@ impl Host<'_> {
     pub fn drain(&self, moment: Moment) -> Result<Delivery<'_>> {
         let rows = if self.policy.allows(moment) { self.take()? } else { Vec::new() };
         fail_point("notices-handed-over");
-        let notices = rows.into_iter().map(|row| self.runtime.notice(row)).collect::<Result<_>>()?;
-        Ok(Delivery { host: self, notices, is_open: true })
+        let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+        let notices = rows.into_iter().map(|row| self.runtime.notice(row));
+        // A task that was just cleared has no owner who misses it.
+        let notices = notices.filter(|notice| !matches!(notice, Err(Error::NotFound(_)))).collect();
+        match notices {
+            Ok(notices) => Ok(Delivery { host: self, notices, is_open: true }),
+            Err(error) => {
+                let _ = self.take_back(&numbers);
+                Err(error)
+            }
+        }
+    }
+
+    fn take_back(&self, numbers: &[i64]) -> Result<()> {
+        let transaction = self.runtime.store()?.begin(&self.runtime.home.tasks())?;
+        transaction.take_back(numbers, self.lease.token())?;
+        Ok(transaction.commit()?)
     }
 
     fn take(&self) -> Result<Vec<NoticeRow>> {
@@ -286,12 +301,7 @@ impl Drop for Delivery<'_> {
         if !self.is_open || self.notices.is_empty() {
             return;
         }
-        let runtime = self.host.runtime;
         // What cannot be taken back now is when this host is gone.
-        let _ = (|| -> Result<()> {
-            let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
-            transaction.take_back(&self.numbers(), self.host.lease.token())?;
-            Ok(transaction.commit()?)
-        })();
+        let _ = self.host.take_back(&self.numbers());
     }
 }

@@ -30,8 +30,8 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
-    /// Whether this process runs hooks itself.
-    pub(crate) runs_hooks: Cell<bool>,
+    /// Whether this process is the one that settles: runs hooks, and removes what is old.
+    pub(crate) settles_itself: Cell<bool>,
 }
 
 impl Runtime {
@@ -57,7 +57,7 @@ impl Runtime {
             copy: OnceCell::new(),
             clock,
             ready: Cell::new(None),
-            runs_hooks: Cell::new(false),
+            settles_itself: Cell::new(false),
         })
     }
 
@@ -105,7 +105,7 @@ impl Runtime {
         };
         store.tidy(&self.home.database());
         let store = self.store.get_or_init(|| store);
-        if !self.runs_hooks.get() && self.is_purge_due()? {
+        if !self.settles_itself.get() && self.is_purge_due()? {
             // In the background: nobody should wait for it.
             let _ = self.spawn_runner();
         }

@@ -56,7 +56,7 @@ impl Runtime {
     /// When the database fails; the next command does the same work.
     pub fn settle(&self, id: Option<&TaskId>) -> Result<()> {
         fail_point("settle-begun");
-        self.runs_hooks.set(true);
+        self.settles_itself.set(true);
         match id {
             Some(id) => drop(self.reconcile_task(id)?),
             None => self.reconcile()?,

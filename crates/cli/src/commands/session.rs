@@ -5,8 +5,8 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 
 use clap::{Args, Subcommand};
-use meanwhile::DeliveryPolicy;
 use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::{DeliveryPolicy, Runtime};
 use serde_json::json;
 
 use crate::context::Context;
@@ -120,8 +120,24 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     Ok(status.code().or(by_signal).unwrap_or(1) as u8)
 }
 
+/// Opens the home for a session that has tasks there: a name that was mistyped should not look like a success.
+fn with_tasks(context: &Context, session: &str) -> Result<Runtime, CommandError> {
+    let runtime = context.runtime()?;
+    if runtime.sessions()?.iter().any(|known| known.id == session) {
+        return Ok(runtime);
+    }
+    let hint = "mw session list shows the sessions that have tasks";
+    Err(CommandError::not_found(format!("no session {session:?} has tasks"), hint))
+}
+
 fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandResult {
-    let tasks = context.runtime()?.reassign(from, to, reason)?;
+    if from == to {
+        return Err(CommandError::usage(
+            "both sessions are the same",
+            "name another one to pass the tasks on to",
+        ));
+    }
+    let tasks = with_tasks(context, from)?.reassign(from, to, reason)?;
     if context.json {
         render::json(&json!({ "tasks": tasks }))?;
     } else {
@@ -131,7 +147,7 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {
-    let receipts = context.runtime()?.end_session(session, &context.requester())?;
+    let receipts = with_tasks(context, session)?.end_session(session, &context.requester())?;
     if context.json {
         render::json(&json!({ "receipts": receipts }))?;
     } else {
@@ -144,7 +160,7 @@ fn end(context: &Context, session: &str) -> CommandResult {
 }
 
 fn delete(context: &Context, session: &str) -> CommandResult {
-    let report = context.runtime()?.delete_session(session, &context.requester())?;
+    let report = with_tasks(context, session)?.delete_session(session, &context.requester())?;
     if context.json {
         render::json(&report)?;
     } else {

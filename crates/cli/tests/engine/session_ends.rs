@@ -122,3 +122,14 @@ fn the_persons_own_tasks_are_no_session_to_end() {
     assert_eq!(home.status(&id)["status"], "running");
     home.mw(["kill", &id]).ok();
 }
+
+#[test]
+fn a_session_that_nobody_knows_is_no_success() {
+    let home = home();
+    for args in [&["end", "typo"][..], &["delete", "typo"], &["reassign", "typo", "other"]] {
+        let refusal = home.mw([&["session", "--json"][..], args].concat()).refusal(5);
+        assert_eq!(refusal["code"], "not_found", "{refusal}");
+    }
+    let refusal = home.mw(["session", "reassign", "a", "a", "--json"]).refusal(2);
+    assert_eq!(refusal["code"], "usage", "{refusal}");
+}
