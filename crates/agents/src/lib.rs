@@ -1,9 +1,9 @@
-//! What models see: five dialects over one engine.
-//!
-//! A dialect is a projection and holds no state. So far each has its words for states; tools, the MCP
-//! server and the ACP driver will stand here too.
+//! What models see: one set of operations, several dialects to ask for them.
 #![forbid(unsafe_code)]
 
-mod dialect;
+pub mod dialects;
+pub mod tools;
+mod toolset;
 
-pub use dialect::Dialect;
+pub use dialects::Dialect;
+pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset};

@@ -5,8 +5,8 @@ use std::io::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{Page, PortHolders, Started, Task};
-use mw_ui::{Row, bytes, count, duration, icon, progress_words, shortened, state_words};
+use meanwhile::{Page, PortHolders, Progress, Started, Task};
+use mw_ui::{Row, bytes, count, duration, icon, shortened, state_words};
 use serde::Serialize;
 
 use crate::terminal;
@@ -126,7 +126,7 @@ pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     add("took", task.duration_ms.map(duration));
     add("exit code", task.exit_code.map(|code| code.to_string()));
     add("signal", task.signal.clone());
-    add("progress", task.progress.as_ref().map(progress_words));
+    add("progress", task.progress.as_ref().map(Progress::to_words));
     let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     add("ports", (!ports.is_empty()).then_some(ports));
     add("deadline", task.deadline.map(|at| at.to_string()));

@@ -38,6 +38,7 @@ mod platform;
 mod ports;
 mod progress;
 mod queue;
+mod readers;
 mod ready;
 mod reconcile;
 mod request;

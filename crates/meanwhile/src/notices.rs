@@ -99,20 +99,37 @@ impl Runtime {
         Ok(Host { runtime: self, session: session.to_owned(), lease, policy: DeliveryPolicy::Immediate })
     }
 
-    /// Ends a task because its owner says so. The owner has the receipt, so it is not told again.
+    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again.
     ///
     /// # Errors
     /// As [`Runtime::kill`].
-    pub fn kill_as_owner(&self, handle: &str, session: &str, request: &KillRequest) -> Result<KillReceipt> {
+    pub fn kill_as_owner(
+        &self,
+        handles: &[&str],
+        session: &str,
+        request: &KillRequest,
+    ) -> Result<Vec<KillReceipt>> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve(handle, &scope)?;
+        let ids = handles.iter().map(|handle| self.resolve(handle, &scope)).collect::<Result<Vec<_>>>()?;
         // Before the kill: an end that comes from it must find the latch.
-        self.change_latch(&id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))?;
-        let killed = self.kill(id.as_str(), &scope, request);
+        for id in &ids {
+            self.note_told(id)?;
+        }
+        let killed = self.kill_all(&ids, request);
         if killed.is_err() {
-            self.change_latch(&id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
+            for id in &ids {
+                self.change_latch(id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
+            }
         }
         killed
+    }
+
+    /// Notes that a task's owner knows how its present run has ended, or will end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn note_told(&self, id: &TaskId) -> Result<()> {
+        self.change_latch(id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))
     }
 
     /// Reads output for a task's owner. Read to the end of an ended task, it is news no more.
@@ -125,7 +142,7 @@ impl Runtime {
         let ended = self.current(&id)?.status.is_terminal();
         let reply = self.read(id.as_str(), &scope, request)?;
         if ended && reply.eof {
-            self.change_latch(&id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))?;
+            self.note_told(&id)?;
         }
         Ok(reply)
     }

@@ -66,6 +66,8 @@ pub struct TaskRequest {
     pub parent_message: Option<String>,
     /// What to do when no slot is free.
     pub at_capacity: AtCapacity,
+    /// Whether it takes no slot and waits for none, as a command does that somebody waits for.
+    pub uncounted: bool,
     /// Who approved it: `user`, or `auto` when nobody had to.
     pub approved_by: String,
 }
@@ -95,6 +97,7 @@ impl TaskRequest {
             parent_session: None,
             parent_message: None,
             at_capacity: AtCapacity::Queue,
+            uncounted: false,
             approved_by: "user".to_owned(),
         }
     }

@@ -49,6 +49,11 @@ impl Slots {
         Ok(Some(slots))
     }
 
+    /// For a task that is not counted.
+    pub(crate) const fn none() -> Self {
+        Self { files: Vec::new(), passed_on: Cell::new(false) }
+    }
+
     /// Returns the descriptors to pass on, and notes that they are held until they are given back. Without room
     /// for that, only the kernel knows.
     pub(crate) fn descriptors(&self) -> Vec<BorrowedFd<'_>> {

@@ -74,6 +74,9 @@ impl Runtime {
         if request.name.is_some() || !request.after.is_empty() {
             return Ok(None);
         }
+        if request.uncounted {
+            return Ok(Some(Slots::none()));
+        }
         let mut slots = self.take_slots(&request.session)?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.

@@ -28,6 +28,18 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// Returns how far a task has come: `43% (3 of 7) linking`.
+    #[must_use]
+    pub fn to_words(&self) -> String {
+        let percent = self.percent.map(|percent| format!("{percent:.0}%"));
+        let steps = match (self.done, self.total) {
+            (Some(done), Some(total)) => Some(format!("({done} of {total})")),
+            (Some(done), None) => Some(format!("({done} done)")),
+            (None, _) => None,
+        };
+        [percent, steps, self.text.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
     /// Returns what makes sense of a task's own words: percentages from 0 to 100, steps that do not exceed
     /// their total, a short text without control characters. Nothing is left of a line that says nothing.
     #[must_use]
@@ -55,6 +67,15 @@ mod tests {
 
     fn read(line: &str) -> Option<Progress> {
         serde_json::from_str::<Progress>(line).ok()?.sensible()
+    }
+
+    #[test]
+    fn progress_reads_naturally() {
+        let all =
+            Progress { percent: Some(42.9), done: Some(3), total: Some(7), text: Some("linking".to_owned()) };
+        assert_eq!(all.to_words(), "43% (3 of 7) linking");
+        let counted = Progress { done: Some(3), ..Progress::default() };
+        assert_eq!(counted.to_words(), "(3 done)");
     }
 
     #[test]

@@ -7,5 +7,5 @@
 mod row;
 mod text;
 
-pub use row::{Row, icon, progress_words, state_words};
+pub use row::{Row, icon, state_words};
 pub use text::{bar, bytes, count, duration, shortened};

@@ -1,7 +1,7 @@
 //! A task as one row of a list.
 
+use meanwhile::Task;
 use meanwhile::model::Status;
-use meanwhile::{Progress, Task};
 
 use crate::text::duration;
 
@@ -74,31 +74,5 @@ pub fn state_words(task: &Task) -> String {
         (status, Some(cause), _) if cause.starts_with(status.word()) => cause.clone(),
         (status, Some(cause), _) if status != Status::Completed => format!("{} ({cause})", status.word()),
         (status, _, _) => status.word().to_owned(),
-    }
-}
-
-/// Returns how far a task has come: `43% (3 of 7) linking`.
-#[must_use]
-pub fn progress_words(progress: &Progress) -> String {
-    let percent = progress.percent.map(|percent| format!("{percent:.0}%"));
-    let steps = match (progress.done, progress.total) {
-        (Some(done), Some(total)) => Some(format!("({done} of {total})")),
-        (Some(done), None) => Some(format!("({done} done)")),
-        (None, _) => None,
-    };
-    [percent, steps, progress.text.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_reads_naturally() {
-        let all =
-            Progress { percent: Some(42.9), done: Some(3), total: Some(7), text: Some("linking".to_owned()) };
-        assert_eq!(progress_words(&all), "43% (3 of 7) linking");
-        let counted = Progress { done: Some(3), ..Progress::default() };
-        assert_eq!(progress_words(&counted), "(3 done)");
     }
 }

@@ -248,6 +248,7 @@ impl TaskArguments {
             parent_session: self.parent_session.clone(),
             parent_message: self.parent_message.clone(),
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
+            uncounted: false,
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })
     }

@@ -3,8 +3,11 @@
 use mw_model::{Cause, Status};
 
 /// One source's way of speaking about tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
+    /// Our own: every state has its word.
+    #[default]
+    Canonical,
     /// `running`, `exited`, `killed`.
     Zidane,
     /// `pending`, `running`, `completed`, `error`, `cancelled`.
@@ -19,12 +22,43 @@ pub enum Dialect {
 
 impl Dialect {
     /// Every dialect.
-    pub const ALL: [Self; 5] = [Self::Zidane, Self::Mycode, Self::BackgroundTask, Self::Opta, Self::CoCli];
+    pub const ALL: [Self; 6] =
+        [Self::Canonical, Self::Zidane, Self::Mycode, Self::BackgroundTask, Self::Opta, Self::CoCli];
+
+    /// Returns its name, which is that of its profile, too.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Canonical => "canonical",
+            Self::Zidane => "zidane",
+            Self::Mycode => "mycode",
+            Self::BackgroundTask => "background-task",
+            Self::Opta => "opta",
+            Self::CoCli => "co-cli",
+        }
+    }
+
+    /// Finds a dialect by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
 
     /// Returns the words it may use.
     #[must_use]
     pub const fn words(self) -> &'static [&'static str] {
         match self {
+            Self::Canonical => &[
+                "pending",
+                "running",
+                "resumed",
+                "cancelling",
+                "completed",
+                "failed",
+                "cancelled",
+                "timed_out",
+                "lost",
+            ],
             Self::Zidane => &["running", "exited", "killed"],
             Self::Mycode => &["pending", "running", "completed", "error", "cancelled"],
             Self::BackgroundTask => &["running", "completed", "error", "cancelled", "resumed"],
@@ -38,6 +72,7 @@ impl Dialect {
     pub const fn word(self, status: Status, cause: Option<&Cause>) -> Option<&'static str> {
         let by_signal = matches!(cause, Some(Cause::Signaled { .. }));
         Some(match (self, status) {
+            (Self::Canonical, status) => status.word(),
             (Self::Zidane, Status::Pending | Status::Lost) => return None,
             (Self::Mycode | Self::CoCli, Status::Pending) => "pending",
             (Self::BackgroundTask, Status::Resumed) => "resumed",

@@ -1,0 +1,431 @@
+//! Our own set: names and parameters that models already know, replies that cost few tokens.
+
+use std::time::Duration;
+
+use meanwhile::{Condition, Filter, From, StreamChoice, Task};
+use mw_model::{Io, Status, signal_number};
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::text::{first_line, seconds, title};
+use crate::tools::{
+    Arguments, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal, Reply,
+    ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, start, stop, type_into, wait,
+};
+
+/// Whose place in the output `task_output` keeps.
+const READER: &str = "model";
+
+pub(super) static TOOLS: [Tool; 7] = [
+    Tool {
+        name: "shell",
+        title: "Run a command",
+        about: "Run a shell command and return its output and exit code. Long output is cut in the middle; the reply names the full log.",
+        about_background: "With run_in_background it starts at once and you are told when it ends: go on working, never sleep or poll. Use task_wait only if you can do nothing else.",
+        parameters: &[
+            Parameter::required("command", Kind::Text, ""),
+            Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
+                .with_background(),
+            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
+            Parameter::optional("description", Kind::Text, "5-10 words for people"),
+            Parameter::optional("cwd", Kind::Text, ""),
+            Parameter::optional("env", Kind::Pairs, ""),
+            Parameter::optional("pty", Kind::Flag { default: None }, "Give it a terminal, for task_input")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("pid", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("left_out_bytes", "integer"),
+            Field::new("output_path", "string"),
+        ],
+        run: shell,
+    },
+    Tool {
+        name: "task_output",
+        title: "Read a task's output",
+        about: "Status and output of a task: what is new since your last call, or the last `lines`, or from `offset`, or lines matching the regex `pattern`.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::optional("block", Kind::Flag { default: None }, "Wait for its end first"),
+            Parameter::optional("timeout", Kind::Whole(Range::any(Some(30_000))), "ms to block"),
+            Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
+            Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
+            Parameter::optional("pattern", Kind::Text, ""),
+            Parameter::optional(
+                "stream",
+                Kind::Word { words: &["both", "stdout", "stderr"], default: None },
+                "",
+            ),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("next_offset", "integer|null"),
+            Field::new("more", "boolean"),
+            Field::new("timed_out", "boolean"),
+        ],
+        run: task_output,
+    },
+    Tool {
+        name: "task_wait",
+        title: "Wait for tasks",
+        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`. Costs nothing while it waits. A timeout leaves the tasks running.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_ids", Kind::Texts, ""),
+            Parameter::optional("any", Kind::Flag { default: None }, "One is enough"),
+            Parameter::optional("pattern", Kind::Text, ""),
+            Parameter::optional(
+                "port",
+                Kind::Whole(Range { least: 1, most: Some(65_535), default: None }),
+                "",
+            ),
+            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "ms"),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("tasks", "array"),
+            Field::new("met", "array"),
+            Field::new("not_found", "array"),
+            Field::new("timed_out", "boolean"),
+        ],
+        run: task_wait,
+    },
+    Tool {
+        name: "task_stop",
+        title: "End tasks",
+        about: "End tasks and everything they started; SIGKILL follows after 5 s.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_ids", Kind::Texts, ""),
+            Parameter::optional("signal", Kind::Text, "Default TERM"),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array")],
+        run: task_stop,
+    },
+    Tool {
+        name: "task_list",
+        title: "List tasks",
+        about: "List this session's tasks, live ones first.",
+        about_background: "",
+        parameters: &[Parameter::optional(
+            "status",
+            Kind::Word {
+                words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
+                default: None,
+            },
+            "",
+        )],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
+        run: task_list,
+    },
+    Tool {
+        name: "task_input",
+        title: "Type into a task",
+        about: "Type into a task that was started with pty.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("text", Kind::Text, ""),
+            Parameter::optional("enter", Kind::Flag { default: Some(true) }, "Press Enter after it"),
+        ],
+        effect: Effect::Types,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("bytes", "integer")],
+        run: task_input,
+    },
+    Tool {
+        name: "task_clear",
+        title: "Forget finished tasks",
+        about: "Remove finished tasks and their logs: these, or all.",
+        about_background: "",
+        parameters: &[Parameter::optional("task_ids", Kind::Texts, "")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
+        run: task_clear,
+    },
+];
+
+fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        cwd: arguments.text("cwd").map(Into::into),
+        env: arguments.pairs("env"),
+        title: arguments.text("description").map(str::to_owned),
+        run_timeout_ms: arguments.number("timeout"),
+        io: if arguments.flag("pty") == Some(true) { Io::Pty { rows: 24, cols: 80 } } else { Io::Pipes },
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    if arguments.flag("run_in_background") == Some(true) {
+        return Ok(started(&start(&call, desk)?));
+    }
+    let ran = run(&call, None, desk)?;
+    let (task, output) = (&ran.task, &ran.output);
+    let mut text = output.text.clone();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    if output.left_out > 0 {
+        text.push_str(&format!("[full log: {}]\n", task.output_path));
+    }
+    let data = json!({
+        "task_id": task.id,
+        "status": task.status,
+        "exit_code": task.exit_code,
+        "pid": task.pid,
+        "output": output.text,
+        "left_out_bytes": output.left_out,
+        "output_path": task.output_path,
+    });
+    if task.status.is_terminal() {
+        text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
+        return Ok(Reply::new(text, data).telling([task.id.clone()]));
+    }
+    text.push_str(&format!(
+        "[still running after {}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
+        seconds(task.duration_ms.unwrap_or(0)),
+        task.id
+    ));
+    Ok(Reply::new(text, data))
+}
+
+fn started(task: &Task) -> Reply {
+    let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
+    let pid = task.pid.map(|pid| format!(" (pid {pid})"));
+    let verb = if place.is_some() { "Queued" } else { "Started" };
+    let text = format!(
+        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll.",
+        task.id,
+        place.or(pid).unwrap_or_default(),
+        task.output_path
+    );
+    let data = json!({
+        "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
+        "exit_code": null, "output": "", "left_out_bytes": 0,
+    });
+    Reply::new(text, data)
+}
+
+fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let handle = arguments.required("task_id");
+    let mut timed_out = false;
+    if arguments.flag("block") == Some(true) {
+        let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
+        timed_out = wait_for(vec![desk.task(handle)?.id.to_string()], timeout, desk)?;
+    }
+    if let Some(pattern) = arguments.text("pattern") {
+        let found = search(handle, pattern, desk)?;
+        let task = &found.task;
+        let more = if found.more { "[more lines match]\n" } else { "" };
+        let text = format!("{}\n{}{more}", line(task), found.text);
+        let data = json!({
+            "task_id": task.id, "status": task.status, "exit_code": task.exit_code, "output": found.text,
+            "next_offset": null, "more": found.more, "timed_out": timed_out,
+        });
+        return Ok(Reply::new(text, data));
+    }
+    let from = match (arguments.number("lines"), arguments.number("offset")) {
+        (Some(lines), _) => From::TailLines(lines),
+        (None, Some(offset)) => From::Offset(offset),
+        (None, None) => From::Cursor(READER.to_owned()),
+    };
+    let stream = stream_of(arguments.text("stream"));
+    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0 }, desk)?;
+    let mut text = format!("{}\n", line(&read.task));
+    if timed_out {
+        text.push_str("[waiting timed out; the task goes on]\n");
+    }
+    if read.has_earlier && arguments.number("lines").is_some() {
+        text.push_str(&format!("[earlier output: {}]\n", read.task.output_path));
+    }
+    text.push_str(&read.text);
+    if read.left > 0 {
+        text.push_str(&format!(
+            "\n[{} more bytes: call again, or offset {}, or lines/pattern]",
+            read.left, read.next_offset
+        ));
+    }
+    let data = json!({
+        "task_id": read.task.id, "status": read.task.status, "exit_code": read.task.exit_code,
+        "output": read.text, "next_offset": read.next_offset, "more": read.left > 0, "timed_out": timed_out,
+    });
+    let told = read.eof.then(|| read.task.id.clone());
+    Ok(Reply::new(text, data).telling(told))
+}
+
+/// Waits for ends; tells whether the time was up.
+fn wait_for(tasks: Vec<String>, timeout: Duration, desk: &Desk<'_>) -> Result<bool, Refusal> {
+    let call = WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) };
+    Ok(wait(call, desk)?.timed_out)
+}
+
+/// Reads the word for a stream.
+pub(super) fn stream_of(word: Option<&str>) -> StreamChoice {
+    match word {
+        Some("stdout") => StreamChoice::Stdout,
+        Some("stderr") => StreamChoice::Stderr,
+        _ => StreamChoice::Both,
+    }
+}
+
+fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let condition = match (arguments.text("pattern"), arguments.number("port")) {
+        (Some(pattern), _) => Condition::matching(pattern)?,
+        (None, Some(port)) => Condition::Port(port as u16),
+        (None, None) => Condition::Exit,
+    };
+    let waited = wait(
+        WaitCall {
+            tasks: arguments.texts("task_ids").unwrap_or_default(),
+            any: arguments.flag("any") == Some(true),
+            condition,
+            timeout: arguments.number("timeout").map(Duration::from_millis),
+        },
+        desk,
+    )?;
+    let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
+    lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
+    if waited.timed_out {
+        lines.push(
+            "[time is up; what runs goes on. Call task_wait again, or go on working: you are told.]"
+                .to_owned(),
+        );
+    }
+    let data = json!({
+        "tasks": waited.tasks.iter().map(entry).collect::<Vec<_>>(),
+        "met": waited.met,
+        "not_found": waited.unknown,
+        "timed_out": waited.timed_out,
+    });
+    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
+    Ok(Reply::new(lines.join("\n"), data).telling(told))
+}
+
+fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let word = arguments.text("signal").unwrap_or("TERM");
+    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
+    let tasks = arguments.texts("task_ids").unwrap_or_default();
+    let stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let mut lines = Vec::new();
+    let mut data = Vec::new();
+    for one in &stopped {
+        let over = one.before.status.is_terminal();
+        let dead = one.receipt.killed.len();
+        let alive = one.receipt.survivors.len();
+        let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
+        let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };
+        lines.push(format!("{}: {what}{rest}", line(&one.after)));
+        let mut entry = entry(&one.after);
+        entry["killed"] = json!(one.receipt.killed);
+        entry["survivors"] = json!(one.receipt.survivors);
+        data.push(entry);
+    }
+    let told: Vec<_> = stopped.iter().map(|one| one.after.id.clone()).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told))
+}
+
+fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
+    let listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, desk)?;
+    let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
+    let missing = listed.total - listed.tasks.len() as u64;
+    if missing > 0 {
+        lines.push(format!("[{missing} older ones are not shown]"));
+    }
+    if lines.is_empty() {
+        lines.push("No tasks.".to_owned());
+    }
+    let tasks: Vec<_> = listed.tasks.iter().map(entry).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks, "total": listed.total})))
+}
+
+fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let mut text = arguments.required("text").to_owned();
+    if arguments.flag("enter") != Some(false) {
+        text.push('\n');
+    }
+    let bytes = type_into(arguments.required("task_id"), &text, desk)?;
+    Ok(Reply::new(format!("{bytes} bytes typed."), json!({"bytes": bytes})))
+}
+
+fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let Cleared { removed, kept } = clear(arguments.texts("task_ids"), desk)?;
+    let mut text = format!("{} removed.", removed.len());
+    for one in &kept {
+        text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
+    }
+    Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
+}
+
+/// One task in one line.
+fn line(task: &Task) -> String {
+    let time = task.duration_ms.map(|ms| format!(" {}", seconds(ms))).unwrap_or_default();
+    let state = if task.status.is_terminal() {
+        outcome(task)
+    } else {
+        match (&task.progress, task.queue_position) {
+            (Some(progress), _) => format!("{} {}", task.status.word(), progress.to_words()),
+            (None, Some(place)) => format!("pending, place {place}"),
+            (None, None) => task.status.word().to_owned(),
+        }
+    };
+    format!("{} {state}{time}: {}", task.id, title(task))
+}
+
+/// How a task ended, in words.
+fn outcome(task: &Task) -> String {
+    let cause = task.cause.as_deref().map(first_line).unwrap_or_default();
+    match task.status {
+        Status::Completed => "completed".to_owned(),
+        status if cause.is_empty() => status.word().to_owned(),
+        status => format!("{}, {cause}", status.word()),
+    }
+}
+
+fn entry(task: &Task) -> Value {
+    json!({
+        "task_id": task.id,
+        "name": task.name,
+        "description": task.description,
+        "command": task.command,
+        "status": task.status,
+        "cause": task.cause,
+        "exit_code": task.exit_code,
+        "duration_ms": task.duration_ms,
+        "output_path": task.output_path,
+        "output_bytes": task.output_bytes,
+        "progress": task.progress,
+    })
+}
+
+/// Refuses in words that help: what is wrong, and which tasks there are.
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    let live: Vec<_> = desk.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
+    let rest = match refusal {
+        Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => " No task is live.".to_owned(),
+        Refusal::Engine(meanwhile::Error::NotFound(_)) => format!(" Live: {}.", live.join(", ")),
+        Refusal::Engine(meanwhile::Error::AtCapacity { .. }) => {
+            format!(" End one first: {}.", live.join(", "))
+        }
+        Refusal::Engine(_) | Refusal::Argument { .. } | Refusal::NoBackground { .. } => String::new(),
+    };
+    let text = format!("{refusal}.{rest}");
+    let data = json!({"error": {"code": refusal.code(), "message": text}});
+    Reply::failure(text, data)
+}

@@ -1,0 +1,198 @@
+//! mycode: `Bash` and `TaskOutput`. Replies are objects; the text beside them is a box.
+
+use std::time::Duration;
+
+use meanwhile::{Condition, Error, Task};
+use serde_json::{Value, json};
+
+use super::Dialect;
+use super::panel::Panel;
+use super::text::{first_line, minutes};
+use crate::tools::{
+    Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
+    Tool, WaitCall, run, start, wait,
+};
+
+const OWN: Dialect = Dialect::Mycode;
+const RECENT: usize = 3;
+
+pub(super) static TOOLS: [Tool; 2] = [
+    Tool {
+        name: "Bash",
+        title: "Run a command",
+        about: "Run a command with bash and return its output and exit code.",
+        about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
+        parameters: &[
+            Parameter::required("command", Kind::Text, "The command"),
+            Parameter::optional("description", Kind::Text, "What it is for"),
+            Parameter::optional("timeout", Kind::Number(Range::any(None)), "Longest run in milliseconds"),
+            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_file", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer"),
+        ],
+        run: bash,
+    },
+    Tool {
+        name: "TaskOutput",
+        title: "Get a task's output",
+        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: longest wait in milliseconds (default 30000, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::optional("block", Kind::Flag { default: Some(true) }, ""),
+            Parameter::optional(
+                "timeout",
+                Kind::Number(Range { least: 0, most: Some(600_000), default: Some(30_000) }),
+                "",
+            ),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("success", "boolean"),
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer"),
+            Field::new("error", "string"),
+            Field::new("elapsed_ms", "integer"),
+            Field::new("truncated", "boolean"),
+            Field::new("timed_out", "boolean"),
+        ],
+        run: task_output,
+    },
+];
+
+fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        title: arguments.text("description").map(str::to_owned),
+        run_timeout_ms: arguments.number("timeout"),
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    if arguments.flag("run_in_background") == Some(true) {
+        return Ok(started(&start(&call, desk)?));
+    }
+    let ran = run(&call, None, desk)?;
+    if !ran.task.status.is_terminal() {
+        return Ok(started(&ran.task));
+    }
+    let code = exit_code(&ran.task);
+    let data = json!({"output": ran.output.text, "exit_code": code});
+    let text = if code == 0 { ran.output.text } else { format!("{}\nExit code: {code}", ran.output.text) };
+    Ok(Reply::new(text, data).telling([ran.task.id]))
+}
+
+fn started(task: &Task) -> Reply {
+    let panel = Panel::new("Background Task Started")
+        .field("Task ID", task.id.as_str())
+        .field("Command", &first_line(&task.command))
+        .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
+        .field("Output", &task.output_path);
+    let text = format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw());
+    Reply::new(text, json!({"task_id": task.id, "output_file": task.output_path, "status": OWN.state(task)}))
+}
+
+fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let task = desk.task(arguments.required("task_id"))?;
+    let mut timed_out = false;
+    if arguments.flag("block") != Some(false) {
+        let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
+        let call = WaitCall {
+            tasks: vec![task.id.to_string()],
+            any: false,
+            condition: Condition::Exit,
+            timeout: Some(timeout),
+        };
+        timed_out = wait(call, desk)?.timed_out;
+    }
+    let task = desk.task(task.id.as_str())?;
+    let output = Excerpt::of(&task, desk)?;
+    let over = task.status.is_terminal();
+    let panel = if over { completed(&task, &output) } else { status(&task, &output) };
+    let mut text = panel.draw();
+    if timed_out {
+        text.push_str("\nTimed out waiting; the task goes on.");
+    }
+    if !output.text.is_empty() {
+        text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
+    }
+    if output.left_out > 0 {
+        text.push_str(&format!("\n\nFull output: {}", task.output_path));
+    }
+    let mut data = json!({
+        "success": true,
+        "task_id": task.id,
+        "status": OWN.state(&task),
+        "output": output.text,
+        "elapsed_ms": task.duration_ms.unwrap_or(0),
+        "truncated": output.left_out > 0 || task.dropped_bytes > 0,
+        "timed_out": timed_out,
+    });
+    if over {
+        data["exit_code"] = exit_code(&task).into();
+    }
+    if let Some(error) = error_text(&task) {
+        data["error"] = error.into();
+    }
+    Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
+}
+
+fn status(task: &Task, output: &Excerpt) -> Panel {
+    let elapsed = minutes(task.duration_ms.unwrap_or(0));
+    let state =
+        if task.started_at.is_some() { format!("Running ({elapsed} elapsed)") } else { "Pending".to_owned() };
+    Panel::new("Task Status")
+        .field("Task ID", task.id.as_str())
+        .field("Status", &state)
+        .block("Recent Output", last_lines(&output.text))
+}
+
+fn completed(task: &Task, output: &Excerpt) -> Panel {
+    let state = match OWN.state(task) {
+        "completed" => "Completed",
+        "cancelled" => "Cancelled",
+        _ => "Error",
+    };
+    Panel::new("Task Completed")
+        .field("Task ID", task.id.as_str())
+        .field("Status", state)
+        .field("Exit Code", &exit_code(task).to_string())
+        .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
+        .block("Summary", summary(output))
+}
+
+fn summary(output: &Excerpt) -> Vec<String> {
+    meanwhile::summary::summarize(output.text.as_bytes()).into_iter().collect()
+}
+
+fn last_lines(text: &str) -> Vec<String> {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(RECENT)..].iter().map(|line| first_line(line)).collect()
+}
+
+/// A missing exit code is −1.
+fn exit_code(task: &Task) -> i32 {
+    task.exit_code.unwrap_or(-1)
+}
+
+/// What went wrong, where the state alone does not say it.
+fn error_text(task: &Task) -> Option<String> {
+    (OWN.state(task) == "error" && task.exit_code.is_none()).then(|| task.cause.clone()).flatten()
+}
+
+pub(super) fn refuse(refusal: &Refusal) -> Reply {
+    let (id, error) = match refusal {
+        Refusal::Engine(Error::NotFound(id)) => (id.clone(), "Task not found".to_owned()),
+        other => (String::new(), other.to_string()),
+    };
+    let data: Value = json!({"success": false, "task_id": id, "status": "error", "error": error});
+    Reply::failure(error, data)
+}

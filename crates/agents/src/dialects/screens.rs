@@ -1,0 +1,133 @@
+//! Lists and screens of the sources, drawn from tasks: for replies, and for the slash commands of a chat.
+
+use meanwhile::Task;
+use mw_model::Status;
+
+use super::Dialect;
+use super::text::{cell, clock, dated, minutes, title};
+
+/// How a list of tasks is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// mycode's lines between two rules.
+    Plain,
+    /// mycode's box.
+    Boxed,
+    /// co-cli's five columns.
+    Table,
+}
+
+/// Draws a list of tasks.
+#[must_use]
+pub fn tasks(tasks: &[Task], layout: Layout) -> String {
+    match layout {
+        Layout::Plain => plain(tasks),
+        Layout::Boxed => boxed(tasks),
+        Layout::Table => table(tasks),
+    }
+}
+
+const NONE: &str = "No background tasks.";
+
+fn plain(tasks: &[Task]) -> String {
+    if tasks.is_empty() {
+        return NONE.to_owned();
+    }
+    let rule = "─".repeat(70);
+    let mut drawn = format!("\nBackground Tasks:\n{rule}\n");
+    for task in tasks {
+        let title: String = title(task).chars().take(30).collect();
+        drawn.push_str(&format!(
+            "{} {} {} {}\n",
+            icon(task.status),
+            cell(task.id.as_str(), 15),
+            cell(&title, 32),
+            elapsed(task)
+        ));
+    }
+    drawn.push_str(&format!("{rule}\nUse TaskOutput tool to get task output."));
+    drawn
+}
+
+fn boxed(tasks: &[Task]) -> String {
+    if tasks.is_empty() {
+        return NONE.to_owned();
+    }
+    let row = |status: &str, id: &str, what: &str, time: &str| {
+        format!("│ {}{}{}{}│\n", cell(status, 8), cell(id, 16), cell(what, 25), cell(time, 14))
+    };
+    let rule = "─".repeat(64);
+    let mut drawn = format!("Background Tasks:\n┌{rule}┐\n");
+    drawn.push_str(&row("Status", "ID", "Description", "Elapsed"));
+    drawn.push_str(&format!("├{rule}┤\n"));
+    for task in tasks {
+        // A blank stays between two cells.
+        let what = cell(&title(task), 24);
+        drawn.push_str(&row(icon(task.status), task.id.as_str(), &what, &elapsed(task)));
+    }
+    drawn.push_str(&format!("└{rule}┘"));
+    drawn
+}
+
+/// co-cli's list.
+pub(super) fn table(tasks: &[Task]) -> String {
+    const WIDTHS: [usize; 5] = [32, 11, 19, 9, 24];
+    if tasks.is_empty() {
+        return NONE.to_owned();
+    }
+    let row = |cells: [&str; 5]| {
+        let mut line: Vec<_> = cells[..4].iter().zip(WIDTHS).map(|(text, width)| cell(text, width)).collect();
+        // The last may be as long as it is.
+        line.push(cells[4].to_owned());
+        line.join(" ")
+    };
+    let rules = WIDTHS.map(|width| "─".repeat(width));
+    let mut lines = vec![row(["ID", "Status", "Started", "Duration", "Description"]), rules.join(" ")];
+    for task in tasks {
+        let started = task.started_at.map_or_else(|| "-".to_owned(), clock);
+        let time = task.duration_ms.map_or_else(|| "-".to_owned(), minutes);
+        lines.push(row([&dated_cell(task), Dialect::CoCli.state(task), &started, &time, &title(task)]));
+    }
+    lines.join("\n")
+}
+
+/// An id must be whole to be of use.
+fn dated_cell(task: &Task) -> String {
+    let id = dated(task);
+    // The last part only tells tasks of one second apart.
+    if id.len() <= 32 { id } else { id.rsplit_once('_').map_or(id.clone(), |(short, _)| short.to_owned()) }
+}
+
+fn elapsed(task: &Task) -> String {
+    minutes(task.duration_ms.unwrap_or(0))
+}
+
+const fn icon(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "○",
+        Status::Running | Status::Resumed | Status::Cancelling => "⏳",
+        Status::Completed => "✓",
+        Status::Failed | Status::TimedOut | Status::Lost => "✗",
+        Status::Cancelled => "⊘",
+    }
+}
+
+/// co-cli's status screen.
+#[must_use]
+pub fn status(task: &Task, output: &str) -> String {
+    let mut lines = vec![
+        format!("Task: {}", dated(task)),
+        format!("Status: {}", Dialect::CoCli.state(task)),
+        format!("Command: {}", task.command),
+    ];
+    lines.extend(task.started_at.map(|at| format!("Started: {}", clock(at))));
+    lines.extend(task.ended_at.map(|at| format!("Completed: {}", clock(at))));
+    lines.extend(task.duration_ms.map(|ms| format!("Duration: {}", minutes(ms))));
+    lines.extend(task.exit_code.map(|code| format!("Exit code: {code}")));
+    lines.push("\nRecent output (last 20 lines):".to_owned());
+    lines.push("─".repeat(60));
+    lines.push(output.trim_end_matches('\n').to_owned());
+    lines.push(format!("\nFull output: {}", task.output_path));
+    lines.extend(task.span_id.as_ref().map(|span| format!("Trace: mw traces --span {span}")));
+    lines.join("\n")
+}

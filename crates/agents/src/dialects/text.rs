@@ -1,0 +1,116 @@
+//! Ways of writing that several dialects share.
+
+use meanwhile::{Task, clean_text};
+use mw_model::{Timestamp, long_handle, short_handle};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// Returns `4.2s`.
+pub(super) fn seconds(ms: u64) -> String {
+    format!("{:.1}s", ms as f64 / 1000.0)
+}
+
+/// Returns `45s`, `4m 56s`, `1h 2m`.
+pub(super) fn minutes(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Returns `2026-02-09 14:30:22`.
+pub(super) fn clock(at: Timestamp) -> String {
+    let (year, month, day, hour, minute, second) = at.civil();
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// Returns the first line of a text without control characters.
+pub(super) fn first_line(text: &str) -> String {
+    let clean = clean_text(text);
+    clean.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").to_owned()
+}
+
+/// Puts a text between quotes on one line, so that it can be told from what is around it.
+pub(super) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => quoted.push_str("\\\""),
+            '\\' => quoted.push_str("\\\\"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            c if c.is_control() => quoted.extend(c.escape_default()),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Cuts a text to a number of columns and fills it up to them.
+pub(super) fn cell(text: &str, columns: usize) -> String {
+    let mut cut = String::new();
+    let mut width = 0;
+    if text.width() <= columns {
+        text.clone_into(&mut cut);
+        width = text.width();
+    } else {
+        for c in text.chars() {
+            let next = width + c.width().unwrap_or(0);
+            if next >= columns {
+                break;
+            }
+            cut.push(c);
+            width = next;
+        }
+        cut.push('…');
+        width += 1;
+    }
+    cut.extend(std::iter::repeat_n(' ', columns.saturating_sub(width)));
+    cut
+}
+
+/// Returns what a task is called: its description, or the first line of its command.
+pub(super) fn title(task: &Task) -> String {
+    first_line(task.description.as_deref().unwrap_or(&task.command))
+}
+
+/// Returns the handle that counts: `bash_1`.
+pub(super) fn counted(task: &Task) -> String {
+    short_handle(task.kind, task.number)
+}
+
+/// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
+pub(super) fn dated(task: &Task) -> String {
+    long_handle(task.created_at, &program_of(task), &task.id)
+}
+
+fn program_of(task: &Task) -> String {
+    mw_model::CommandSpec::Shell { program: "sh".into(), script: task.command.as_str().into() }.program_word()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_each_source_writes_them() {
+        assert_eq!([seconds(4_240), seconds(0)], ["4.2s", "0.0s"]);
+        assert_eq!([minutes(45_999), minutes(296_200), minutes(723_000)], ["45s", "4m 56s", "12m 3s"]);
+    }
+
+    #[test]
+    fn cells_are_measured_by_what_they_take_on_screen() {
+        assert_eq!(cell("ab", 4), "ab  ");
+        assert_eq!(cell("abcdef", 4), "abc…");
+        assert_eq!(cell("⏳", 4), "⏳  ");
+        assert_eq!(cell("日本語", 4), "日… ");
+    }
+
+    #[test]
+    fn a_quoted_text_stays_on_its_line() {
+        assert_eq!(quoted("echo \"a\"\n\t\x1b"), r#""echo \"a\"\n\t\u{1b}""#);
+    }
+}

@@ -1,0 +1,141 @@
+//! zidane: one flag on `shell`, and `shell_kill`. Replies are lines of text.
+
+use mw_model::signal_number;
+use serde_json::json;
+
+use meanwhile::{Error, Task};
+
+use super::Dialect;
+use crate::tools::{
+    Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, ShellCall, StopCall, Tool, run,
+    start, stop,
+};
+
+const OWN: Dialect = Dialect::Zidane;
+
+pub(super) static TOOLS: [Tool; 2] = [
+    Tool {
+        name: "shell",
+        title: "Run a command",
+        about: "Run a shell command and return its output and exit code.",
+        about_background: "Set run_in_background for commands that take long: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop: the notification is the wake-up. Standard input is closed.",
+        parameters: &[
+            Parameter::required("command", Kind::Text, "The command"),
+            Parameter::optional(
+                "run_in_background",
+                Kind::Flag { default: Some(false) },
+                "Return at once; a notification follows when it ends",
+            )
+            .with_background(),
+            Parameter::optional("cwd", Kind::Text, "Working directory"),
+            Parameter::optional("env", Kind::Pairs, "Additional environment"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_path", "string"),
+            Field::new("pid", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer|null"),
+        ],
+        run: shell,
+    },
+    Tool {
+        name: "shell_kill",
+        title: "Kill a background task",
+        about: "End a background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("task_id", Kind::Text, "Such as bash_1")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("output_path", "string"),
+        ],
+        run: shell_kill,
+    },
+];
+
+fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        cwd: arguments.text("cwd").map(Into::into),
+        env: arguments.pairs("env"),
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    if arguments.flag("run_in_background") == Some(true) {
+        let task = start(&call, desk)?;
+        return Ok(started(&task, &log_of(&task, desk)));
+    }
+    let ran = run(&call, None, desk)?;
+    if !ran.task.status.is_terminal() {
+        return Ok(started(&ran.task, &log_of(&ran.task, desk)));
+    }
+    let code = exit_code(&ran.task);
+    let mut text = ran.output.text.clone();
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("\n[whole output: {}]", ran.task.output_path));
+    }
+    if code != Some(0) {
+        text.push_str(&format!(
+            "\n[exit code {}]",
+            code.map_or("unknown".to_owned(), |code| code.to_string())
+        ));
+    }
+    let data = json!({"output": ran.output.text, "exit_code": code});
+    Ok(Reply::new(text, data).telling([ran.task.id]))
+}
+
+fn started(task: &Task, log: &str) -> Reply {
+    let id = OWN.handle(task);
+    let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| format!("pid {pid}"));
+    let text = format!(
+        "Started {id} ({pid}). Output: {log}\n\nThe task is running in the background. `read_file` on the \
+         output file shows its progress; a <task-notification> follows when it ends."
+    );
+    Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
+}
+
+/// The log under the name that tells the task and the context; its own name where that cannot be.
+fn log_of(task: &Task, desk: &Desk<'_>) -> String {
+    let linked = desk.runtime.link_log(task, &desk.premises.context_stamp);
+    linked.map_or_else(|_| task.output_path.clone(), |path| path.to_string_lossy().into_owned())
+}
+
+fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let signal = signal_number("TERM").unwrap_or(15);
+    let call = StopCall { tasks: vec![arguments.required("task_id").to_owned()], batch: None, signal };
+    let stopped = stop(&call, desk)?;
+    let Some(one) = stopped.first() else {
+        return Err(Error::NotFound(arguments.required("task_id").to_owned()).into());
+    };
+    let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
+    let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
+    let text = if one.before.status.is_terminal() {
+        format!("{id} was not running (exited {exited}). Output: {log}")
+    } else {
+        format!("Killed {id} (exited {exited}). Output: {log}")
+    };
+    let data = json!({"task_id": id, "status": OWN.state(&one.after), "exit_code": code, "output_path": log});
+    Ok(Reply::new(text, data).telling([one.after.id.clone()]))
+}
+
+/// The code a shell would show: 128 and the signal for what a signal ended.
+fn exit_code(task: &Task) -> Option<i32> {
+    let signal = task.cause_value().and_then(mw_model::Cause::signal);
+    task.exit_code.or(signal.map(|signal| 128 + signal))
+}
+
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    let live: Vec<_> = desk.live().iter().map(|task| OWN.handle(task)).collect();
+    let text = match refusal {
+        Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
+            format!("No task {id:?}. None is running.")
+        }
+        Refusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
+        other => format!("{other}."),
+    };
+    Reply::failure(text.clone(), json!({"error": text}))
+}

@@ -1,0 +1,102 @@
+//! Where calls are carried out: one session of an open home.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task};
+use mw_model::{EnvVar, Limits, RawText};
+
+/// What holds for all calls of a session.
+#[derive(Clone, Debug)]
+pub struct Premises {
+    /// Whose tasks they are.
+    pub session: String,
+    /// Where commands run unless a call says otherwise.
+    pub cwd: PathBuf,
+    /// The environment of commands.
+    pub env: Vec<EnvVar>,
+    /// Their file mode creation mask.
+    pub umask: u32,
+    /// The shell that runs scripts.
+    pub shell: RawText,
+    /// Limits of tasks that ask for none of their own.
+    pub limits: Limits,
+    /// What a start does when no slot is free.
+    pub at_capacity: AtCapacity,
+    /// When this context began, as it stands in the names of zidane's logs: `20260523-024147-123`.
+    pub context_stamp: String,
+    /// Most bytes of output in one reply.
+    pub reply_bytes: u64,
+    /// Longest time one call may block.
+    pub longest_call: Duration,
+    /// Whether background work is offered.
+    pub background: Background,
+}
+
+/// Whether background work is offered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Background {
+    /// It is.
+    On,
+    /// It is not: neither schemas nor descriptions speak of it.
+    Off,
+}
+
+/// Whoever made the call, while it blocks.
+pub trait Caller {
+    /// Hears how things stand, every few seconds. Breaking off ends the wait, never a task.
+    fn meanwhile(&self, tasks: &[Task]) -> ControlFlow<()>;
+}
+
+/// A caller who waits patiently to the end.
+#[derive(Clone, Copy, Debug)]
+pub struct Patient;
+
+impl Caller for Patient {
+    fn meanwhile(&self, _: &[Task]) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Where one call is carried out.
+pub struct Desk<'a> {
+    /// The engine.
+    pub runtime: &'a Runtime,
+    /// What holds for the session.
+    pub premises: &'a Premises,
+    /// Who waits for the answer.
+    pub caller: &'a dyn Caller,
+}
+
+impl Desk<'_> {
+    /// Whose tasks a call may see.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        Scope::Session(self.premises.session.clone())
+    }
+
+    /// Who is asking, for the record.
+    #[must_use]
+    pub fn requester(&self) -> String {
+        format!("session {}", self.premises.session)
+    }
+
+    /// Returns one task of the session.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn task(&self, handle: &str) -> Result<Task, Error> {
+        self.runtime.task(handle, &self.scope())
+    }
+
+    /// Returns the session's tasks that are not over, as far as a refusal can name them.
+    #[must_use]
+    pub fn live(&self) -> Vec<Task> {
+        const MOST: u32 = 20;
+        let filter = Filter { limit: MOST, ..Filter::new(self.scope()) };
+        let page = self.runtime.list(&filter);
+        let tasks = page.map(|page| page.tasks).unwrap_or_default();
+        tasks.into_iter().filter(|task| !task.status.is_terminal()).collect()
+    }
+}

@@ -1,0 +1,36 @@
+//! What models can ask for, whatever words their dialect has for it: one file per operation.
+//!
+//! ```text
+//! arguments ──▶ parameter ──▶ operation (shell, output, wait, …) ──▶ reply
+//!   as sent       as read       on a desk: a session of the engine     text and data
+//! ```
+//!
+//! A dialect names the tools, reads their arguments into operations, and puts the results into its words.
+
+mod clear;
+mod desk;
+mod excerpt;
+mod input;
+mod list;
+mod output;
+mod parameter;
+mod refusal;
+mod reply;
+mod shell;
+mod stop;
+mod tool;
+mod wait;
+
+pub use clear::{Cleared, clear};
+pub use desk::{Background, Caller, Desk, Patient, Premises};
+pub use excerpt::Excerpt;
+pub use input::type_into;
+pub use list::{Listed, list};
+pub use output::{Found, OutputCall, OutputReply, output, search};
+pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
+pub use refusal::Refusal;
+pub use reply::Reply;
+pub use shell::{Ran, ShellCall, run, start};
+pub use stop::{StopCall, Stopped, stop};
+pub use tool::{Effect, Field, Tool};
+pub use wait::{WaitCall, Waited, wait};

@@ -1,0 +1,110 @@
+//! Reading what a task has printed.
+
+use meanwhile::{From, GrepRequest, ReadRequest, StreamChoice, Task};
+
+use super::desk::Desk;
+use super::excerpt::shown;
+use super::refusal::Refusal;
+
+/// What to read.
+#[derive(Clone, Debug)]
+pub struct OutputCall {
+    /// Of which task.
+    pub task: String,
+    /// Which streams.
+    pub stream: StreamChoice,
+    /// Where to begin.
+    pub from: From,
+    /// Most lines; 0 = as many as a reply may hold.
+    pub max_lines: u64,
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct OutputReply {
+    /// The task as it is.
+    pub task: Task,
+    /// What it printed.
+    pub text: String,
+    /// Where to go on reading.
+    pub next_offset: u64,
+    /// How many bytes come after what was read.
+    pub left: u64,
+    /// Whether bytes before it are not shown.
+    pub has_earlier: bool,
+    /// Whether nothing is left and nothing more can come.
+    pub eof: bool,
+}
+
+/// Reads output, as much as a reply may hold.
+///
+/// # Errors
+/// When the task is unknown, or its log is gone.
+pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal> {
+    let task = desk.task(&call.task)?;
+    let most = desk.premises.reply_bytes;
+    let request = ReadRequest {
+        stream: call.stream,
+        from: match call.from {
+            From::TailLines(lines) => From::TailLines(lines),
+            From::TailBytes(bytes) => From::TailBytes(bytes.min(most)),
+            other => other,
+        },
+        max_bytes: most,
+        max_lines: call.max_lines,
+        run: None,
+    };
+    let mut reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+    let tail = matches!(request.from, From::TailLines(_));
+    if tail && reply.next_offset < reply.end {
+        // Of a tail that is too long the end is wanted.
+        let request = ReadRequest { from: From::TailBytes(most), max_bytes: 0, ..request };
+        reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+    }
+    Ok(OutputReply {
+        text: shown(&reply),
+        next_offset: reply.next_offset,
+        left: reply.end.saturating_sub(reply.next_offset),
+        has_earlier: reply.has_earlier,
+        eof: reply.eof && task.status.is_terminal(),
+        task,
+    })
+}
+
+/// Lines that fit a pattern.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The task as it is.
+    pub task: Task,
+    /// The lines, as many as a reply may hold.
+    pub text: String,
+    /// Whether there may be more.
+    pub more: bool,
+}
+
+/// Searches what a task has printed for lines that fit a regular expression.
+///
+/// # Errors
+/// When the task is unknown, its log is gone, or the pattern is none.
+pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Refusal> {
+    const MOST: usize = 200;
+    let task = desk.task(handle)?;
+    let request = GrepRequest {
+        pattern: pattern.to_owned(),
+        stream: StreamChoice::Both,
+        from: 0,
+        context: 0,
+        most: MOST,
+    };
+    let reply = desk.runtime.grep(task.id.as_str(), &desk.scope(), &request)?;
+    let mut found = Found { task, text: String::new(), more: reply.truncated };
+    for line in &reply.matches {
+        let line = format!("{}: {}\n", line.line, line.text);
+        if found.text.len() + line.len() > desk.premises.reply_bytes as usize {
+            found.more = true;
+            break;
+        }
+        found.text.push_str(&line);
+    }
+    Ok(found)
+}

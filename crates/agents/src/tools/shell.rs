@@ -1,0 +1,124 @@
+//! Running a command: in the background, or in the foreground through the same engine.
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use meanwhile::{Condition, KillRequest, Task, TaskRequest, WaitRequest};
+use mw_model::{CommandSpec, EnvVar, Io, Limits, signal_number};
+
+use super::desk::Desk;
+use super::excerpt::Excerpt;
+use super::refusal::Refusal;
+use super::wait::LOOK_EVERY;
+
+/// A command to run.
+#[derive(Clone, Debug)]
+pub struct ShellCall {
+    /// What.
+    pub command: CommandSpec,
+    /// Where; relative to where the session works.
+    pub cwd: Option<PathBuf>,
+    /// What is added to the environment.
+    pub env: Vec<(String, String)>,
+    /// A line for people.
+    pub title: Option<String>,
+    /// Longest run in milliseconds, 0 = none; absent = as configured.
+    pub run_timeout_ms: Option<u64>,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// How its streams are connected.
+    pub io: Io,
+}
+
+impl ShellCall {
+    /// A script for the session's shell.
+    #[must_use]
+    pub fn script(script: &str, desk: &Desk<'_>) -> Self {
+        Self::of(CommandSpec::Shell { program: desk.premises.shell.clone(), script: script.into() })
+    }
+
+    /// A command without any wishes.
+    #[must_use]
+    pub const fn of(command: CommandSpec) -> Self {
+        Self {
+            command,
+            cwd: None,
+            env: Vec::new(),
+            title: None,
+            run_timeout_ms: None,
+            batch: None,
+            io: Io::Pipes,
+        }
+    }
+
+    fn request(&self, desk: &Desk<'_>) -> TaskRequest {
+        let premises = desk.premises;
+        let cwd = self.cwd.as_deref().unwrap_or(Path::new(""));
+        let mut env = premises.env.clone();
+        for (name, value) in &self.env {
+            env.retain(|var| var.name.as_bytes() != name.as_bytes());
+            env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
+        }
+        let run_timeout_ms =
+            self.run_timeout_ms.or(premises.limits.run_timeout_ms).filter(|limit| *limit > 0);
+        TaskRequest {
+            umask: premises.umask,
+            description: self.title.clone(),
+            limits: Limits { run_timeout_ms, ..premises.limits.clone() },
+            batch: self.batch.clone(),
+            io: self.io,
+            at_capacity: premises.at_capacity,
+            approved_by: "auto".to_owned(),
+            ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
+        }
+    }
+}
+
+/// Starts a command in the background.
+///
+/// # Errors
+/// When it cannot be started; nothing is left of it then.
+pub fn start(call: &ShellCall, desk: &Desk<'_>) -> Result<Task, Refusal> {
+    Ok(desk.runtime.start(&call.request(desk))?.task)
+}
+
+/// How a command in the foreground came out.
+#[derive(Clone, Debug)]
+pub struct Ran {
+    /// The task it is; not over if the call could wait no longer. It goes on in the background then.
+    pub task: Task,
+    /// What it printed.
+    pub output: Excerpt,
+}
+
+/// Runs a command and waits for its end, as long as a call may take. It waits for no slot.
+///
+/// # Errors
+/// When it cannot be started, or its log is gone.
+pub fn run(call: &ShellCall, patience: Option<Duration>, desk: &Desk<'_>) -> Result<Ran, Refusal> {
+    let request = TaskRequest { uncounted: true, ..call.request(desk) };
+    let task = desk.runtime.start(&request)?.task;
+    let longest = desk.premises.longest_call;
+    let request = WaitRequest {
+        tasks: vec![task.id.clone()],
+        any: false,
+        condition: Condition::Exit,
+        timeout: Some(patience.map_or(longest, |patience| patience.min(longest))),
+        look_every: Some(LOOK_EVERY),
+    };
+    let mut abandoned = false;
+    let waited = desk.runtime.wait_with(&request, |tasks| {
+        abandoned = desk.caller.meanwhile(tasks) == ControlFlow::Break(());
+        !abandoned
+    })?;
+    if abandoned {
+        // Nobody waits for what was to be waited for.
+        let kill =
+            KillRequest { by: desk.requester(), signal: signal_number("TERM").unwrap_or(15), grace_ms: None };
+        desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
+    }
+    let task = waited.tasks.into_iter().next().unwrap_or(task);
+    let output = Excerpt::of(&task, desk)?;
+    Ok(Ran { task, output })
+}

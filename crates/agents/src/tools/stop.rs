@@ -1,0 +1,52 @@
+//! Ending tasks.
+
+use meanwhile::{Filter, KillRequest, Task};
+use mw_model::wire::KillReceipt;
+
+use super::desk::Desk;
+use super::refusal::Refusal;
+
+/// What to end.
+#[derive(Clone, Debug)]
+pub struct StopCall {
+    /// Which tasks, all of them known.
+    pub tasks: Vec<String>,
+    /// A batch whose live tasks are ended, too.
+    pub batch: Option<String>,
+    /// The first signal.
+    pub signal: i32,
+}
+
+/// A task that was to be ended.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    /// As it was before.
+    pub before: Task,
+    /// As it is now.
+    pub after: Task,
+    /// What was done.
+    pub receipt: KillReceipt,
+}
+
+/// Ends tasks with everything they started. Those that are over stay as they are.
+///
+/// # Errors
+/// When a task is unknown or its supervisor cannot be reached.
+pub fn stop(call: &StopCall, desk: &Desk<'_>) -> Result<Vec<Stopped>, Refusal> {
+    let mut tasks = Vec::new();
+    for handle in &call.tasks {
+        tasks.push(desk.task(handle)?);
+    }
+    if let Some(batch) = &call.batch {
+        let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(desk.scope()) };
+        tasks.extend(desk.runtime.list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal()));
+    }
+    let request = KillRequest { by: desk.requester(), signal: call.signal, grace_ms: None };
+    let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();
+    let receipts = desk.runtime.kill_as_owner(&handles, &desk.premises.session, &request)?;
+    let mut stopped = Vec::new();
+    for (before, receipt) in tasks.into_iter().zip(receipts) {
+        stopped.push(Stopped { after: desk.task(before.id.as_str())?, before, receipt });
+    }
+    Ok(stopped)
+}

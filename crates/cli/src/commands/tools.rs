@@ -1,0 +1,52 @@
+//! `mw tools`: what a model is offered.
+
+use clap::{Args, ValueEnum};
+use mw_agents::tools::Background;
+use mw_agents::{Dialect, Form, Toolset};
+use serde_json::Value;
+
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Whose names, parameters and replies
+    #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
+    dialect: Dialect,
+    /// In which protocol's form
+    #[arg(long, value_enum, default_value_t = FormChoice::Mcp)]
+    format: FormChoice,
+    /// As they are where background work is switched off
+    #[arg(long)]
+    no_background: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum FormChoice {
+    Mcp,
+    Openai,
+    Anthropic,
+}
+
+/// Reads the name of a dialect.
+pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
+    let names = Dialect::ALL.map(Dialect::name).join(", ");
+    Dialect::named(name).ok_or_else(|| format!("no dialect {name:?}; there are {names}"))
+}
+
+impl Arguments {
+    pub(crate) fn run(self, _: &Context) -> CommandResult {
+        let background = if self.no_background { Background::Off } else { Background::On };
+        let form = match self.format {
+            FormChoice::Mcp => Form::Mcp,
+            FormChoice::Openai => Form::OpenAi,
+            FormChoice::Anthropic => Form::Anthropic,
+        };
+        let specs = Toolset::of(self.dialect).specs(background);
+        let written: Vec<Value> = specs.iter().map(|spec| spec.written(form)).collect();
+        let text = serde_json::to_string_pretty(&written).map_err(std::io::Error::from)?;
+        render::out(&format!("{text}\n"))?;
+        Ok(0)
+    }
+}

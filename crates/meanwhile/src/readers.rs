@@ -1,0 +1,70 @@
+//! What is kept for those who read: where each has come to, when a result was fetched, and names for logs.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::PathBuf;
+
+use mw_model::{TaskId, Timestamp, short_handle};
+
+use crate::error::{Error, Result};
+use crate::output::{StreamChoice, last_write_us};
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// Under this name the moment at which a result was fetched is kept as a place.
+const RESULT: &str = "result";
+
+impl Runtime {
+    /// Moves a reader's place in a stream to its end, as if all of it had been read.
+    ///
+    /// # Errors
+    /// When the log is gone or the database fails.
+    pub fn move_cursor(&self, id: &TaskId, reader: &str, stream: StreamChoice) -> Result<()> {
+        let task = self.stored(id)?;
+        let run = task.state.run();
+        if task.started_at.is_none() {
+            return Ok(());
+        }
+        let (end, _) = self.view(&task, run, stream)?.size();
+        Ok(self.store()?.set_cursor(reader, id, stream.word(), run, end)?)
+    }
+
+    /// Notes that the result of a task's present run was fetched; returns when that was first done.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn note_retrieved(&self, id: &TaskId) -> Result<Timestamp> {
+        let run = self.stored(id)?.state.run();
+        let known = self.store()?.cursor(RESULT, id, RESULT, run)?;
+        if known > 0 {
+            return Ok(Timestamp::from_micros(known as i64));
+        }
+        let now = self.clock.now();
+        self.store()?.set_cursor(RESULT, id, RESULT, run, now.as_micros() as u64)?;
+        Ok(now)
+    }
+
+    /// Returns when a task last printed something.
+    #[must_use]
+    pub fn last_output(&self, task: &Task) -> Option<Timestamp> {
+        last_write_us(&self.home.task(&task.id)).map(Timestamp::from_micros)
+    }
+
+    /// Gives a log a second name in its session's directory: the task's short handle and when the context
+    /// that asks began. Returns that name.
+    ///
+    /// # Errors
+    /// When the link cannot be made.
+    pub fn link_log(&self, task: &Task, context: &str) -> Result<PathBuf> {
+        let directory = self.home.session(&task.session).path().join("tasks");
+        let failed = |error| Error::io("cannot link the log into its session")(error);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+        made.map_err(failed)?;
+        let link = directory.join(format!("{}.{context}.log", short_handle(task.kind, task.number)));
+        match symlink(self.home.log(&task.id), &link) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+            _ => Ok(link),
+        }
+    }
+}
