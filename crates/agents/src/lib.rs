@@ -2,6 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod dialects;
+pub mod mcp;
+pub mod session_of;
 pub mod tools;
 mod toolset;
 

@@ -181,6 +181,8 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
     }
     if home.told(&spec.id) == Some(run) {
         transaction.latch(&task, spec.created_at)?;
+    } else if let Some(teller) = spec.teller.as_ref().filter(|_| run == 1) {
+        transaction.promise_end(&task, teller)?;
     }
     Ok(task)
 }

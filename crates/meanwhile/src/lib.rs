@@ -66,7 +66,7 @@ pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
 pub use mw_model::Progress;
-pub use notices::{Delivery, DeliveryPolicy, Host, Moment};
+pub use notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,

@@ -69,6 +69,10 @@ impl DeliveryPolicy {
     }
 }
 
+/// Who holds a session's news; see [`TaskRequest::teller`](crate::TaskRequest::teller).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Teller(pub(crate) String);
+
 /// A host at work on a session. As long as it lives, what it was handed is not handed to others.
 pub struct Host<'runtime> {
     runtime: &'runtime Runtime,
@@ -129,7 +133,45 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_told(&self, id: &TaskId) -> Result<()> {
-        self.change_latch(id, |transaction, task, now| Ok(transaction.latch(task, now).map(drop)?))
+        self.change_latch(id, |transaction, task, now| {
+            transaction.latch(task, now)?;
+            self.mark_told(task);
+            Ok(())
+        })
+    }
+
+    /// Notes in its directory, too, that the end of a task was told: the database may be removed.
+    fn mark_told(&self, task: &Task) {
+        if task.status.is_terminal() {
+            self.home.mark_told(&task.id, task.state.run());
+        }
+    }
+
+    /// Notes that a holder has told how a task ended, as [`TaskRequest::teller`] promised; false when nothing
+    /// was promised, or no longer.
+    ///
+    /// # Errors
+    /// When the database fails; it is told once more then.
+    ///
+    /// [`TaskRequest::teller`]: crate::TaskRequest::teller
+    pub fn keep_promise(&self, id: &TaskId, teller: &Teller) -> Result<bool> {
+        let mut kept = false;
+        self.change_latch(id, |transaction, task, _| {
+            kept = transaction.end_promise(id, &teller.0, true)?;
+            self.mark_told(task);
+            Ok(())
+        })?;
+        Ok(kept)
+    }
+
+    /// Leaves the telling of a task's end to whoever tells its session next.
+    ///
+    /// # Errors
+    /// When the database fails; it is left when the holder dies then.
+    pub fn leave_promise(&self, id: &TaskId, teller: &Teller) -> Result<()> {
+        self.change_latch(id, |transaction, _, _| {
+            Ok(transaction.end_promise(id, &teller.0, false).map(drop)?)
+        })
     }
 
     /// Reads output for a task's owner. Read to the end of an ended task, it is news no more.
@@ -198,6 +240,12 @@ impl Host<'_> {
     #[must_use]
     pub fn session(&self) -> &str {
         &self.session
+    }
+
+    /// Returns by what name it holds the session's news.
+    #[must_use]
+    pub fn teller(&self) -> Teller {
+        Teller(self.lease.token().to_owned())
     }
 
     /// Takes what there is to tell, oldest first; nothing at a moment that the policy leaves out.

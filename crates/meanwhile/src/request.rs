@@ -8,6 +8,7 @@ use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, Ta
 
 use crate::error::{Error, Result};
 use crate::launch;
+use crate::notices::Teller;
 use crate::ready;
 use crate::settings::AtCapacity;
 
@@ -68,6 +69,9 @@ pub struct TaskRequest {
     pub at_capacity: AtCapacity,
     /// Whether it takes no slot and waits for none, as a command does that somebody waits for.
     pub uncounted: bool,
+    /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
+    /// it is of every end.
+    pub teller: Option<Teller>,
     /// Who approved it: `user`, or `auto` when nobody had to.
     pub approved_by: String,
 }
@@ -98,6 +102,7 @@ impl TaskRequest {
             parent_message: None,
             at_capacity: AtCapacity::Queue,
             uncounted: false,
+            teller: None,
             approved_by: "user".to_owned(),
         }
     }

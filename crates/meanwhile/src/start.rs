@@ -159,6 +159,9 @@ impl Runtime {
         }
         task.number = transaction.take_number(&task.session, task.number)?;
         transaction.insert(&task)?;
+        if let Some(teller) = &request.teller {
+            transaction.promise_end(&task, &teller.0)?;
+        }
         self.home.note_waiting()?;
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
@@ -256,6 +259,7 @@ impl Runtime {
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
             parent_message: request.parent_message.clone(),
+            teller: request.teller.as_ref().map(|teller| teller.0.clone()),
             created_at: now,
             approved_by: request.approved_by.clone(),
             approved_at: now,

@@ -179,6 +179,9 @@ pub struct TaskSpec {
     /// The message that led to it, in words of the owner's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
+    /// Who waits for its first run and will tell how that ends, as the ledger of notices knows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teller: Option<String>,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// Who approved it: `user`, or `auto` when nobody had to.

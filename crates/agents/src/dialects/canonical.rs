@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use super::Dialect;
 use super::text::{first_line, seconds, title};
 use crate::tools::{
-    Arguments, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal, Reply,
-    ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, start, stop, type_into, wait,
+    Arguments, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Ran, Range, Refusal,
+    Reply, ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, start, stop, type_into,
+    wait,
 };
 
 /// Whose place in the output `task_output` keeps.
@@ -175,7 +176,11 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&start(&call, desk)?));
     }
-    let ran = run(&call, None, desk)?;
+    Ok(ran(&run(&call, None, desk)?))
+}
+
+/// The reply to a command in the foreground, be it over or not.
+pub(crate) fn ran(ran: &Ran) -> Reply {
     let (task, output) = (&ran.task, &ran.output);
     let mut text = output.text.clone();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -195,14 +200,14 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     });
     if task.status.is_terminal() {
         text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
-        return Ok(Reply::new(text, data).telling([task.id.clone()]));
+        return Reply::new(text, data).telling([task.id.clone()]);
     }
     text.push_str(&format!(
         "[still running after {}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
         seconds(task.duration_ms.unwrap_or(0)),
         task.id
     ));
-    Ok(Reply::new(text, data))
+    Reply::new(text, data)
 }
 
 fn started(task: &Task) -> Reply {

@@ -2,7 +2,7 @@
 //! holds no state.
 
 mod background_task;
-mod canonical;
+pub(crate) mod canonical;
 mod co_cli;
 mod mycode;
 mod opta;

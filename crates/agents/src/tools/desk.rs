@@ -1,10 +1,9 @@
 //! Where calls are carried out: one session of an open home.
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task};
+use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task, Teller};
 use mw_model::{EnvVar, Limits, RawText};
 
 /// What holds for all calls of a session.
@@ -45,8 +44,19 @@ pub enum Background {
 
 /// Whoever made the call, while it blocks.
 pub trait Caller {
-    /// Hears how things stand, every few seconds. Breaking off ends the wait, never a task.
-    fn meanwhile(&self, tasks: &[Task]) -> ControlFlow<()>;
+    /// Hears how things stand, about every second, and says whether to go on.
+    fn meanwhile(&self, tasks: &[Task]) -> Patience;
+}
+
+/// Whether a call that blocks goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Patience {
+    /// It does.
+    GoOn,
+    /// The caller no longer listens, but may come back. What runs is left alone.
+    Leave,
+    /// The caller no longer wants it. Waiting ends; a command in the foreground does, too.
+    GiveUp,
 }
 
 /// A caller who waits patiently to the end.
@@ -54,8 +64,8 @@ pub trait Caller {
 pub struct Patient;
 
 impl Caller for Patient {
-    fn meanwhile(&self, _: &[Task]) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+    fn meanwhile(&self, _: &[Task]) -> Patience {
+        Patience::GoOn
     }
 }
 
@@ -67,6 +77,8 @@ pub struct Desk<'a> {
     pub premises: &'a Premises,
     /// Who waits for the answer.
     pub caller: &'a dyn Caller,
+    /// Who tells the session its news, if anybody does: what a reply tells is not told beside it then.
+    pub teller: Option<&'a Teller>,
 }
 
 impl Desk<'_> {

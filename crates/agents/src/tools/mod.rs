@@ -22,7 +22,7 @@ mod tool;
 mod wait;
 
 pub use clear::{Cleared, clear};
-pub use desk::{Background, Caller, Desk, Patient, Premises};
+pub use desk::{Background, Caller, Desk, Patience, Patient, Premises};
 pub use excerpt::Excerpt;
 pub use input::type_into;
 pub use list::{Listed, list};

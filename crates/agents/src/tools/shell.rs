@@ -1,13 +1,12 @@
 //! Running a command: in the background, or in the foreground through the same engine.
 
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use meanwhile::{Condition, KillRequest, Task, TaskRequest, WaitRequest};
 use mw_model::{CommandSpec, EnvVar, Io, Limits, signal_number};
 
-use super::desk::Desk;
+use super::desk::{Desk, Patience};
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::wait::LOOK_EVERY;
@@ -96,29 +95,31 @@ pub struct Ran {
 ///
 /// # Errors
 /// When it cannot be started, or its log is gone.
-pub fn run(call: &ShellCall, patience: Option<Duration>, desk: &Desk<'_>) -> Result<Ran, Refusal> {
-    let request = TaskRequest { uncounted: true, ..call.request(desk) };
+pub fn run(call: &ShellCall, longest: Option<Duration>, desk: &Desk<'_>) -> Result<Ran, Refusal> {
+    let request = TaskRequest { uncounted: true, teller: desk.teller.cloned(), ..call.request(desk) };
     let task = desk.runtime.start(&request)?.task;
-    let longest = desk.premises.longest_call;
+    let most = desk.premises.longest_call;
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,
         condition: Condition::Exit,
-        timeout: Some(patience.map_or(longest, |patience| patience.min(longest))),
+        timeout: Some(longest.map_or(most, |longest| longest.min(most))),
         look_every: Some(LOOK_EVERY),
     };
-    let mut abandoned = false;
+    let mut patience = Patience::GoOn;
     let waited = desk.runtime.wait_with(&request, |tasks| {
-        abandoned = desk.caller.meanwhile(tasks) == ControlFlow::Break(());
-        !abandoned
+        patience = desk.caller.meanwhile(tasks);
+        patience == Patience::GoOn
     })?;
-    if abandoned {
-        // Nobody waits for what was to be waited for.
+    if patience == Patience::GiveUp {
         let kill =
             KillRequest { by: desk.requester(), signal: signal_number("TERM").unwrap_or(15), grace_ms: None };
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
     }
     let task = waited.tasks.into_iter().next().unwrap_or(task);
+    if let Some(teller) = desk.teller.filter(|_| !task.status.is_terminal()) {
+        desk.runtime.leave_promise(&task.id, teller)?;
+    }
     let output = Excerpt::of(&task, desk)?;
     Ok(Ran { task, output })
 }

@@ -1,12 +1,11 @@
 //! Waiting for tasks.
 
-use std::ops::ControlFlow;
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Task, WaitRequest};
 use mw_model::TaskId;
 
-use super::desk::Desk;
+use super::desk::{Desk, Patience};
 use super::refusal::Refusal;
 
 /// How often whoever waits is looked after.
@@ -70,8 +69,6 @@ pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
         timeout: Some(call.timeout.map_or(longest, |timeout| timeout.min(longest))),
         look_every: Some(LOOK_EVERY),
     };
-    let waited = desk
-        .runtime
-        .wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == ControlFlow::Continue(()))?;
+    let waited = desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })
 }

@@ -9,6 +9,7 @@ mod follow;
 mod input;
 mod kill;
 mod list;
+mod mcp;
 mod notices;
 mod output;
 mod reference;
@@ -97,6 +98,7 @@ commands! {
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
+    Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";

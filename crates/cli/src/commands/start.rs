@@ -249,6 +249,7 @@ impl TaskArguments {
             parent_message: self.parent_message.clone(),
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             uncounted: false,
+            teller: None,
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })
     }
@@ -273,7 +274,7 @@ fn now() -> Timestamp {
 }
 
 /// The caller's environment, with what was added for this task.
-fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
+pub(super) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
     let mut all: Vec<EnvVar> = std::env::vars_os()
         .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
         .collect();
@@ -293,7 +294,7 @@ fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
 }
 
 /// The mask can only be read by setting it; this program has one thread here.
-fn current_umask() -> u32 {
+pub(super) fn current_umask() -> u32 {
     let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     rustix::process::umask(mask);
     mask.as_raw_mode()

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 25] = [
+pub(crate) static KNOBS: [Knob; 28] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -252,6 +252,33 @@ pub(crate) static KNOBS: [Knob; 25] = [
         in_project: InProject::Nothing,
         get: |c| Value::Number(c.settings.hooks.timeout_ms),
         set: |c, value| c.settings.hooks.timeout_ms = value.number(),
+    },
+    Knob {
+        name: "tools.reply_bytes",
+        variable: "MEANWHILE_TOOLS_REPLY_BYTES",
+        help: "bytes of output in one reply to a model",
+        accepts: Accepts::Size { least: 256, most: 1 << 20 },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.tools.reply_bytes),
+        set: |c, value| c.tools.reply_bytes = value.number(),
+    },
+    Knob {
+        name: "tools.longest_call",
+        variable: "MEANWHILE_TOOLS_LONGEST_CALL",
+        help: "how long one call of a tool may block; hosts give up at 300 s",
+        accepts: Accepts::Duration { most: 240_000 },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.tools.longest_call_ms),
+        set: |c, value| c.tools.longest_call_ms = value.number(),
+    },
+    Knob {
+        name: "tools.no_background",
+        variable: "MEANWHILE_TOOLS_NO_BACKGROUND",
+        help: "whether models are offered no background work at all",
+        accepts: Accepts::Flag,
+        in_project: InProject::TurnOn,
+        get: |c| Value::Flag(c.tools.no_background),
+        set: |c, value| c.tools.no_background = value.is_on(),
     },
 ];
 

@@ -18,10 +18,24 @@ use crate::error::CommandError;
 const PROFILE: &str = "profile";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
+/// What holds for calls of models.
+pub(crate) struct ToolSettings {
+    pub(crate) reply_bytes: u64,
+    pub(crate) longest_call_ms: u64,
+    pub(crate) no_background: bool,
+}
+
+impl Default for ToolSettings {
+    fn default() -> Self {
+        Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false }
+    }
+}
+
 /// What the command line is configured with.
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
+    pub(crate) tools: ToolSettings,
     pub(super) profile: &'static Profile,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
@@ -47,9 +61,21 @@ impl Config {
     /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
     /// line or the variable, and with what is accepted.
     pub(crate) fn load() -> Result<Self, CommandError> {
+        Self::load_from(&profile::NEUTRAL)
+    }
+
+    /// The same with the figures of a profile, unless the user chose another.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
+        Self::load_from(profile::named(profile))
+    }
+
+    fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
         let home = places::home_directory();
         let programs = places::programs(&home)?;
-        let mut config = Self::new(Settings::new(home, programs));
+        let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file()?;
         config.user_file = path;
         match &file {
@@ -74,6 +100,7 @@ impl Config {
         Self {
             settings,
             shell: "/bin/sh".to_owned(),
+            tools: ToolSettings::default(),
             profile: &profile::NEUTRAL,
             user_file: None,
             project_file: None,

@@ -45,6 +45,7 @@ pub(super) static OTHERS: [Profile; 5] = [
             ),
             alias("behavior.backgroundOutputCap", "output.cap", CAP),
             alias("behavior.backgroundStallWatchdogMs", "stall.ms", STALL),
+            alias("behavior.disableBackgroundTasks", "tools.no_background", Accepts::Flag),
         ],
     },
     Profile {

@@ -9,6 +9,8 @@ use super::error::StoreError;
 use super::write::{Transaction, json};
 use crate::task::Task;
 
+// Stages: 0 waiting, 1 known to the owner, 2 handed over, 3 closed, 4 promised to be told by its holder.
+
 /// A row of the ledger.
 pub(crate) struct NoticeRow {
     pub(crate) number: i64,
@@ -32,7 +34,9 @@ impl Transaction<'_> {
     ) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0) ON CONFLICT DO NOTHING",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0) \
+             ON CONFLICT DO UPDATE SET at = excluded.at, news = excluded.news, duration_ms = excluded.duration_ms \
+             WHERE news IS NULL AND stage IN (0, 4)",
         )?;
         insert.execute(params![
             task.session,
@@ -58,6 +62,23 @@ impl Transaction<'_> {
         Ok(latch.execute(params![task.session, task.id.as_str(), run, at.as_micros()])? > 0)
     }
 
+    /// Enters that a holder will tell how a run ends: whatever comes is handed to it from the start.
+    pub(crate) fn promise_end(&self, task: &Task, holder: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
+                   VALUES (?1, ?2, ?3, 'ended', 0, ?4, 4, ?5) ON CONFLICT DO NOTHING";
+        let run = task.state.run();
+        let at = task.created_at.as_micros();
+        self.inner.execute(sql, params![task.session, task.id.as_str(), run, at, holder])?;
+        Ok(())
+    }
+
+    /// Ends such a promise: kept, or left to whoever tells the session next. False when there is none.
+    pub(crate) fn end_promise(&self, task: &TaskId, holder: &str, kept: bool) -> Result<bool, StoreError> {
+        let sql = "UPDATE notices SET stage = ?3, holder = NULL \
+                   WHERE task = ?1 AND kind = 'ended' AND stage = 4 AND holder = ?2";
+        Ok(self.inner.execute(sql, params![task.as_str(), holder, if kept { 3 } else { 0 }])? > 0)
+    }
+
     /// Takes a latch back that came before any news.
     pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
         let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND stage = 1 AND news IS NULL";
@@ -69,7 +90,7 @@ impl Transaction<'_> {
     pub(crate) fn open_notices(&self, session: &str, most: u32) -> Result<Vec<NoticeRow>, StoreError> {
         let mut query = self.inner.prepare_cached(
             "SELECT number, task, run, at, news, duration_ms, holder FROM notices \
-             WHERE session = ?1 AND stage IN (0, 2) ORDER BY at, number LIMIT ?2",
+             WHERE session = ?1 AND stage IN (0, 2, 4) AND news IS NOT NULL ORDER BY at, number LIMIT ?2",
         )?;
         let mut rows = query.query(params![session, most])?;
         let mut found = Vec::new();
@@ -90,7 +111,7 @@ impl Transaction<'_> {
 
     /// Notes to whom notices were handed.
     pub(crate) fn hand_over(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
-        let sql = "UPDATE notices SET stage = 2, holder = ?2 WHERE number = ?1 AND stage IN (0, 2)";
+        let sql = "UPDATE notices SET stage = 2, holder = ?2 WHERE number = ?1 AND stage IN (0, 2, 4)";
         self.for_each(numbers, holder, sql)
     }
 
@@ -127,7 +148,7 @@ impl Transaction<'_> {
 impl Store {
     /// Tells whether a session has notices that nobody has acknowledged.
     pub(crate) fn any_notices(&self, session: &str) -> Result<bool, StoreError> {
-        let sql = "SELECT EXISTS (SELECT 1 FROM notices WHERE session = ?1 AND stage IN (0, 2))";
+        let sql = "SELECT EXISTS (SELECT 1 FROM notices WHERE session = ?1 AND stage IN (0, 2, 4) AND news IS NOT NULL)";
         Ok(self.connection.query_row(sql, [session], |row| row.get(0))?)
     }
 

@@ -112,7 +112,7 @@ impl Store {
     pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT EXISTS \
-             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2)) ORDER BY seq LIMIT ?1",
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2, 4)) ORDER BY seq LIMIT ?1",
             rows::COLUMNS
         );
         let mut query = self.connection.prepare_cached(&sql)?;

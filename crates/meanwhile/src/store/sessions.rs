@@ -16,7 +16,7 @@ impl Store {
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
         let mut query = self.connection.prepare(
             "SELECT session, count(*), sum(phase < 2), \
-             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND stage IN (0, 2)) \
+             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND stage IN (0, 2, 4)) \
              FROM tasks GROUP BY session ORDER BY session",
         )?;
         let found = query.query_map([], |row| {
@@ -55,7 +55,7 @@ impl Transaction<'_> {
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
-             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2))) ORDER BY seq",
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2, 4))) ORDER BY seq",
             rows::COLUMNS
         );
         let mut query = self.inner.prepare(&sql)?;

@@ -20,8 +20,13 @@ impl Notice {
     /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
     #[must_use]
     pub fn to_block(&self) -> String {
-        let mut lines =
-            vec![OPEN.to_owned(), element("task-id", &self.handle), element("status", self.news.status())];
+        self.to_block_as(&self.handle, self.news.status())
+    }
+
+    /// The same in the words of somebody who calls the task and its state otherwise.
+    #[must_use]
+    pub fn to_block_as(&self, handle: &str, status: &str) -> String {
+        let mut lines = vec![OPEN.to_owned(), element("task-id", handle), element("status", status)];
         lines.extend(self.news.exit_code().map(|code| element("exit-code", &code.to_string())));
         lines.push(element("output-file", &self.output_path));
         lines.push(element("summary", &self.summary()));

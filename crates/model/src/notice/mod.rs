@@ -126,6 +126,12 @@ pub struct Notice {
 const LONGEST_COMMAND: usize = 200;
 
 impl Notice {
+    /// Tells whether it is about the end of a run.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        matches!(self.news, News::Ended { .. })
+    }
+
     /// Says it all on one line: `cargo test (4.2s) — exited 0`.
     #[must_use]
     pub fn summary(&self) -> String {

@@ -1,0 +1,69 @@
+//! What is to be done once a reply has been written, and not before.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use meanwhile::{Runtime, Scope, Settings, Teller};
+use mw_model::TaskId;
+use rmcp::model::RequestId;
+
+use super::teller::Held;
+
+/// What a reply tells: notices, and the ends of tasks.
+pub(super) struct Receipt {
+    pub(super) notices: Option<Held>,
+    pub(super) told: Vec<TaskId>,
+    pub(super) teller: Option<Teller>,
+    /// How much output a reply holds.
+    pub(super) reply_bytes: u64,
+    pub(super) settings: Arc<Settings>,
+}
+
+impl Receipt {
+    /// The reply has been written: what it told is told.
+    pub(super) fn confirm(mut self) {
+        if let Some(notices) = self.notices.take() {
+            notices.acknowledge();
+        }
+        if self.told.is_empty() {
+            return;
+        }
+        // A failure means that an end is told twice, which is better than not at all.
+        let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
+        for task in &self.told {
+            let kept = self
+                .teller
+                .as_ref()
+                .is_some_and(|teller| runtime.keep_promise(task, teller).unwrap_or(false));
+            if kept {
+                self.forget_if_whole(&runtime, task);
+            } else {
+                let _ = runtime.note_told(task);
+            }
+        }
+    }
+
+    /// Removes a command that ran in the foreground and whose output the reply held: nothing of it is left to
+    /// look at, and a model runs thousands.
+    fn forget_if_whole(&self, runtime: &Runtime, id: &TaskId) {
+        let Ok(task) = runtime.task(id.as_str(), &Scope::All) else { return };
+        if task.output_bytes <= self.reply_bytes && task.dropped_bytes == 0 && task.survivors == 0 {
+            let _ = runtime.clear(std::slice::from_ref(id), None);
+        }
+    }
+}
+
+/// The receipts of replies that are on their way. One that is dropped unconfirmed gives its notices back.
+#[derive(Clone, Default)]
+pub(super) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
+
+impl Receipts {
+    pub(super) fn expect(&self, id: RequestId, receipt: Receipt) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, receipt);
+    }
+
+    /// Takes what belongs to a reply.
+    pub(super) fn take(&self, id: &RequestId) -> Option<Receipt> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+}

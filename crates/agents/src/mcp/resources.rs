@@ -1,0 +1,137 @@
+//! Tasks and their logs as resources: `meanwhile://tasks`, `meanwhile://tasks/ID`, `meanwhile://tasks/ID/output`.
+
+use meanwhile::{Error, Filter, From, ReadRequest, Runtime, Scope, clean_text};
+use rmcp::model::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate,
+};
+use serde_json::json;
+
+use crate::tools::Premises;
+
+const ALL: &str = "meanwhile://tasks";
+
+/// A resource that can be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// The list.
+    Tasks,
+    /// One task.
+    Task(String),
+    /// What a task prints.
+    Output(String),
+}
+
+impl Named {
+    /// Reads an address.
+    pub(super) fn parse(uri: &str) -> Option<Self> {
+        let rest = uri.strip_prefix(ALL)?;
+        if rest.is_empty() {
+            return Some(Self::Tasks);
+        }
+        let rest = rest.strip_prefix('/')?;
+        match rest.split_once('/') {
+            None if !rest.is_empty() => Some(Self::Task(rest.to_owned())),
+            Some((task, "output")) if !task.is_empty() => Some(Self::Output(task.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the addresses that change with a task.
+pub(super) fn addresses(task: &str) -> [String; 3] {
+    [ALL.to_owned(), format!("{ALL}/{task}"), format!("{ALL}/{task}/output")]
+}
+
+/// Lists a session's tasks and their logs.
+pub(super) fn list(runtime: &Runtime, session: &str) -> Result<ListResourcesResult, Error> {
+    let page = runtime.list(&Filter::new(Scope::Session(session.to_owned())))?;
+    let mut resources =
+        vec![Resource::new(ALL, "tasks").with_title("All tasks").with_mime_type("application/json")];
+    for task in page.tasks {
+        let [_, one, output] = addresses(task.id.as_str());
+        let title = task.description.as_deref().unwrap_or(&task.command);
+        let title = clean_text(title.lines().next().unwrap_or_default());
+        resources.push(
+            Resource::new(one, task.id.to_string())
+                .with_title(title.clone())
+                .with_mime_type("application/json"),
+        );
+        resources.push(
+            Resource::new(output, format!("{} output", task.id))
+                .with_title(title)
+                .with_mime_type("text/plain"),
+        );
+    }
+    Ok(ListResourcesResult::with_all_items(resources))
+}
+
+/// Returns how addresses are made.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    ListResourceTemplatesResult::with_all_items(vec![
+        ResourceTemplate::new(format!("{ALL}/{{task_id}}"), "task").with_mime_type("application/json"),
+        ResourceTemplate::new(format!("{ALL}/{{task_id}}/output"), "output").with_mime_type("text/plain"),
+    ])
+}
+
+/// Reads a resource; nothing when there is none.
+pub(super) fn read(
+    runtime: &Runtime,
+    premises: &Premises,
+    uri: &str,
+) -> Result<Option<ReadResourceResult>, Error> {
+    let scope = Scope::Session(premises.session.clone());
+    let contents = match Named::parse(uri) {
+        None => return Ok(None),
+        Some(Named::Tasks) => {
+            let page = runtime.list(&Filter::new(scope))?;
+            text(uri, "application/json", json!({"tasks": page.tasks, "total": page.total}).to_string())
+        }
+        Some(Named::Task(task)) => match runtime.task(&task, &scope) {
+            Ok(task) => text(uri, "application/json", json!(task).to_string()),
+            Err(Error::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        },
+        Some(Named::Output(task)) => {
+            let most = premises.reply_bytes;
+            let request =
+                ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
+            match runtime.read(&task, &scope, &request) {
+                Ok(reply) => {
+                    let note = if reply.has_earlier { "[earlier output is left out]\n" } else { "" };
+                    text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))
+                }
+                Err(Error::NotFound(_)) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    };
+    Ok(Some(ReadResourceResult::new(vec![contents])))
+}
+
+fn text(uri: &str, kind: &str, text: String) -> ResourceContents {
+    ResourceContents::text(text, uri).with_mime_type(kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read_back() {
+        let [all, one, output] = addresses("bash-k3f9x2ab");
+        assert_eq!(Named::parse(&all), Some(Named::Tasks));
+        assert_eq!(Named::parse(&one), Some(Named::Task("bash-k3f9x2ab".to_owned())));
+        assert_eq!(Named::parse(&output), Some(Named::Output("bash-k3f9x2ab".to_owned())));
+        for odd in [
+            "",
+            "meanwhile://",
+            "meanwhile://tasks/",
+            "meanwhile://tasks//output",
+            "meanwhile://tasksx",
+            "meanwhile://tasks/a/b",
+        ] {
+            assert_eq!(Named::parse(odd), None, "{odd}");
+        }
+    }
+}

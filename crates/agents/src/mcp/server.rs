@@ -1,0 +1,370 @@
+//! What the server answers.
+
+use std::sync::Arc;
+
+use meanwhile::{Runtime, Settings, Teller};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
+    ContentBlock, ErrorCode, GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
+};
+use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Map, Value, json};
+
+use super::caller::{Client, Closing};
+use super::http::HttpReceipts;
+use super::instructions::instructions;
+use super::receipts::{Receipt, Receipts};
+use super::subscriptions::Subscriptions;
+use super::teller::{Held, Tellers, Told};
+use super::{resources, tasks};
+use crate::dialects::Dialect;
+use crate::session_of::{Clues, HostSession, session_of};
+use crate::tools::{Caller, Desk, Premises, Reply};
+use crate::toolset::{Form, Toolset};
+
+/// Most bytes of arguments in one call.
+const MOST_ARGUMENTS: usize = 1 << 20;
+
+/// What a server offers, and to whom.
+pub struct Offer {
+    /// The engine.
+    pub settings: Settings,
+    /// What holds for calls. The session is set for each.
+    pub premises: Premises,
+    /// The tools.
+    pub toolset: Toolset,
+    /// Whose words the instructions use.
+    pub dialect: Dialect,
+    /// Who is asking, as far as it is known before a call.
+    pub clues: Clues,
+}
+
+/// An MCP server. Its clones serve the same offer.
+#[derive(Clone)]
+pub struct Server {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) settings: Arc<Settings>,
+    premises: Premises,
+    toolset: Toolset,
+    dialect: Dialect,
+    clues: Clues,
+    tellers: Tellers,
+    pub(super) receipts: Receipts,
+    pub(super) closing: Closing,
+    subscriptions: Subscriptions,
+}
+
+/// A call that was carried out.
+pub(super) struct Answer {
+    pub(super) reply: Reply,
+    pub(super) notices: Vec<Told>,
+    pub(super) held: Option<Held>,
+    pub(super) teller: Option<Teller>,
+}
+
+impl Server {
+    /// A server for an offer.
+    #[must_use]
+    pub fn new(offer: Offer) -> Self {
+        let settings = Arc::new(offer.settings);
+        Self {
+            inner: Arc::new(Inner {
+                premises: offer.premises,
+                toolset: offer.toolset,
+                dialect: offer.dialect,
+                clues: offer.clues,
+                tellers: Tellers::new(Arc::clone(&settings), offer.dialect),
+                receipts: Receipts::default(),
+                closing: Closing::default(),
+                subscriptions: Subscriptions::new(Arc::clone(&settings)),
+                settings,
+            }),
+        }
+    }
+
+    /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
+    pub(super) fn premises(&self, context: &RequestContext<RoleServer>) -> Premises {
+        let mut clues = self.inner.clues.clone();
+        let meta = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
+        if let Some(id) = meta("sessionId").or_else(|| meta("threadId")) {
+            clues.host_session = Some(HostSession { host: "codex", id });
+        } else if let Some(id) = meta("agent-session-id") {
+            clues.host_session = Some(HostSession { host: "goose", id });
+        }
+        if let Some(parts) = context.extensions.get::<http::request::Parts>()
+            && let Some(session) = parts.headers.get("x-meanwhile-session")
+            && let Ok(session) = session.to_str()
+        {
+            clues.meanwhile_session = Some(session.to_owned());
+        }
+        Premises { session: session_of(&clues), ..self.inner.premises.clone() }
+    }
+
+    /// Does something with the engine on a thread of its own.
+    pub(super) async fn with_engine<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Runtime) -> Result<T, meanwhile::Error> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let settings = Arc::clone(&self.inner.settings);
+        let done = tokio::task::spawn_blocking(move || {
+            let runtime = Runtime::open(settings.as_ref().clone())?;
+            work(&runtime)
+        });
+        let done = done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        done.map_err(|error| {
+            ErrorData::internal_error(error.to_string(), Some(json!({"hint": error.hint()})))
+        })
+    }
+
+    /// Carries a call out on a thread of its own.
+    async fn carry_out(
+        &self,
+        name: String,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Reply, ErrorData> {
+        let premises = self.premises(context);
+        self.carry_out_within(name, arguments, premises, context).await
+    }
+
+    /// The same on premises of its own.
+    pub(super) async fn carry_out_within(
+        &self,
+        name: String,
+        arguments: Map<String, Value>,
+        premises: Premises,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Reply, ErrorData> {
+        let caller = Client::of(context, self.inner.closing.clone());
+        let teller = self.inner.tellers.name(&premises.session).await;
+        let server = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            server.call(&name, &arguments, &premises, teller.as_ref(), &caller)
+        });
+        done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
+    }
+
+    fn call(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        premises: &Premises,
+        teller: Option<&Teller>,
+        caller: &dyn Caller,
+    ) -> Result<Reply, ErrorData> {
+        let runtime = match Runtime::open(self.inner.settings.as_ref().clone()) {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                let text = format!("{error}. {}", error.hint());
+                return Ok(Reply::failure(text.clone(), json!({"error": text})));
+            }
+        };
+        let desk = Desk { runtime: &runtime, premises, caller, teller };
+        self.inner.toolset.call(name, arguments, &desk).ok_or_else(|| {
+            let names: Vec<_> =
+                self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
+            ErrorData::new(
+                ErrorCode::INVALID_PARAMS,
+                format!("there is no tool {name:?}; there are {}", names.join(", ")),
+                None,
+            )
+        })
+    }
+
+    /// Adds what the session was not told yet.
+    pub(super) async fn with_news(&self, reply: Reply, session: &str) -> Answer {
+        let (mut notices, held) = self.inner.tellers.drain(session).await;
+        // What the reply tells itself need not be told in front of it.
+        notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
+        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
+        Answer { reply, notices, held, teller }
+    }
+
+    /// Writes an answer, and notes what is told once it has been written.
+    pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
+        let Answer { reply, notices, held, teller } = answer;
+        let blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
+        let mut data = reply.data;
+        if !blocks.is_empty() {
+            data["notices"] = json!(blocks);
+        }
+        let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
+        content.push(ContentBlock::text(reply.text));
+        let mut result =
+            if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
+        // A refusal does not fit the schema of a reply.
+        if !reply.failed {
+            result.structured_content = Some(data);
+        }
+        if context.ct.is_cancelled() {
+            return result;
+        }
+        let receipt = Receipt {
+            notices: held,
+            told: reply.told,
+            teller,
+            reply_bytes: self.inner.premises.reply_bytes,
+            settings: Arc::clone(&self.inner.settings),
+        };
+        match context
+            .extensions
+            .get::<http::request::Parts>()
+            .and_then(|parts| parts.extensions.get::<HttpReceipts>())
+        {
+            Some(receipts) => receipts.expect(receipt),
+            None => self.inner.receipts.expect(context.id.clone(), receipt),
+        }
+        result
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let mut capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .enable_resources_list_changed()
+            .build();
+        tasks::declare(&mut capabilities);
+        let background = self.inner.premises.background;
+        ServerConfig::new(capabilities)
+            .with_server_info(
+                Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).with_title("meanwhile"),
+            )
+            .with_instructions(instructions(self.inner.dialect, background))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let specs = self.inner.toolset.specs(self.inner.premises.background);
+        let tools: Result<Vec<Tool>, _> =
+            specs.iter().map(|spec| serde_json::from_value(spec.written(Form::Mcp))).collect();
+        let tools = tools.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let arguments = request.arguments.unwrap_or_default();
+        let session = self.premises(&context).session;
+        let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
+        let reply = if size > MOST_ARGUMENTS {
+            let text = format!(
+                "the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted: put the text into a file and name it"
+            );
+            Reply::failure(text.clone(), json!({"error": text}))
+        } else if self.inner.dialect == Dialect::Canonical
+            && tasks::are_wanted(&request.name, &arguments, &context)
+        {
+            match self.call_as_task(arguments, &context).await? {
+                tasks::Begun::Task(task) => return Ok(CallToolResponse::Task(task)),
+                tasks::Begun::Over(reply) => reply,
+            }
+        } else {
+            self.carry_out(request.name.into_owned(), arguments, &context).await?
+        };
+        let answer = self.with_news(reply, &session).await;
+        Ok(self.written(answer, &context).into())
+    }
+
+    async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {
+        if let Some(id) = cancelled.request_id {
+            // A reply that nobody will see has told nothing.
+            drop(self.inner.receipts.take(&id));
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let session = self.premises(&context).session;
+        self.with_engine(move |runtime| resources::list(runtime, &session)).await
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let premises = self.premises(&context);
+        let uri = request.uri.clone();
+        let read = self.with_engine(move |runtime| resources::read(runtime, &premises, &uri)).await?;
+        read.map(Into::into).ok_or_else(|| {
+            let message = format!("there is no resource {}", request.uri);
+            ErrorData::resource_not_found(message, Some(json!({"uri": request.uri})))
+        })
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.inner.subscriptions.listen(context, &session_of(&self.inner.clues)).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let session = self.premises(&context).session;
+        self.inner.subscriptions.add(request.uri, context.peer, &session);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.inner.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn get_task(
+        &self,
+        request: GetTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        self.task(request.task_id, &context).await
+    }
+
+    async fn update_task(&self, _: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        // None of our tasks asks anything.
+        Ok(())
+    }
+
+    async fn cancel_task(
+        &self,
+        request: CancelTaskParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.end_task(request.task_id, &context).await
+    }
+}

@@ -1,0 +1,154 @@
+//! The Tasks extension: a command in the foreground that takes long becomes a task of the protocol. Its state is
+//! the engine's, so it survives this server.
+
+use std::time::Duration;
+
+use meanwhile::{KillRequest, Runtime, Scope, Task};
+use mw_model::{Status, signal_number};
+use rmcp::model::{
+    CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
+    ServerCapabilities, TASKS_EXTENSION_ID, TaskPayload, TaskStatus,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
+use serde_json::{Map, Value, json};
+
+use super::server::Server;
+use crate::dialects::canonical;
+use crate::tools::{Desk, Excerpt, Patient, Premises, Ran, Reply};
+
+/// How long a command may take before it becomes a task.
+const AT_ONCE: Duration = Duration::from_secs(2);
+/// How often a client should ask.
+const POLL_MS: u64 = 1000;
+
+/// How a call began.
+pub(super) enum Begun {
+    /// It was over at once.
+    Over(Reply),
+    /// It goes on.
+    Task(CreateTaskResult),
+}
+
+/// Says that the server has tasks.
+pub(super) fn declare(capabilities: &mut ServerCapabilities) {
+    let extensions = capabilities.extensions.get_or_insert_with(ExtensionCapabilities::new);
+    extensions.insert(TASKS_EXTENSION_ID.to_owned(), Map::new());
+}
+
+/// Tells whether a call may become a task: a command in the foreground, from a client that knows tasks. One that
+/// declares them in an older revision cannot use them.
+pub(super) fn are_wanted(
+    tool: &str,
+    arguments: &Map<String, Value>,
+    context: &RequestContext<RoleServer>,
+) -> bool {
+    let knows = context.client_capabilities().is_some_and(|declared| declared.supports_tasks());
+    let speaks = context
+        .protocol_version()
+        .is_some_and(|version| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str());
+    let waits = arguments.get("run_in_background").and_then(Value::as_bool) != Some(true);
+    knows && speaks && waits && tool == "shell"
+}
+
+impl Server {
+    /// Runs a command in the foreground for a moment; what is not over then becomes a task.
+    pub(super) async fn call_as_task(
+        &self,
+        arguments: Map<String, Value>,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Begun, ErrorData> {
+        let mut premises = self.premises(context);
+        premises.longest_call = premises.longest_call.min(AT_ONCE);
+        let scope = Scope::Session(premises.session.clone());
+        let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context).await?;
+        let id = reply.data["task_id"].as_str().map(str::to_owned);
+        let Some(id) = id.filter(|_| !reply.failed && reply.told.is_empty()) else {
+            return Ok(Begun::Over(reply));
+        };
+        let task = self.with_engine(move |runtime| runtime.task(&id, &scope)).await?;
+        Ok(Begun::Task(CreateTaskResult::new(described(&task))))
+    }
+
+    /// Says how a task stands; once it is over, with its result.
+    pub(super) async fn task(
+        &self,
+        id: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<GetTaskResult, ErrorData> {
+        let premises = self.premises(context);
+        let session = premises.session.clone();
+        let found = self
+            .with_engine(move |runtime| {
+                let scope = Scope::Session(premises.session.clone());
+                let task = match runtime.task(&id, &scope) {
+                    Err(meanwhile::Error::NotFound(_)) => return Ok(None),
+                    other => other?,
+                };
+                let reply = match task.status.is_terminal() {
+                    true => Some(finished(runtime, &premises, &task)?),
+                    false => None,
+                };
+                Ok(Some((task, reply)))
+            })
+            .await?;
+        let (task, reply) = found.ok_or_else(|| ErrorData::invalid_params("no such task", None))?;
+        let payload = match (task.status, reply) {
+            (Status::Cancelled, _) => TaskPayload::Cancelled,
+            (Status::Lost, _) => TaskPayload::Failed { error: failure(&task) },
+            (_, Some(reply)) => {
+                let answer = self.with_news(reply, &session).await;
+                let result = serde_json::to_value(self.written(answer, context));
+                let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+                TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }
+            }
+            (_, None) => TaskPayload::Working,
+        };
+        Ok(GetTaskResult::new(DetailedTask::new(described(&task), payload)))
+    }
+
+    /// Ends a task because its client says so.
+    pub(super) async fn end_task(
+        &self,
+        id: String,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let session = self.premises(context).session;
+        let found = self
+            .with_engine(move |runtime| {
+                let signal = signal_number("TERM").unwrap_or(15);
+                let kill = KillRequest { by: format!("session {session}"), signal, grace_ms: None };
+                match runtime.kill_as_owner(&[&id], &session, &kill) {
+                    Err(meanwhile::Error::NotFound(_)) => Ok(false),
+                    other => other.map(|_| true),
+                }
+            })
+            .await?;
+        if found { Ok(()) } else { Err(ErrorData::invalid_params("no such task", None)) }
+    }
+}
+
+fn finished(runtime: &Runtime, premises: &Premises, task: &Task) -> Result<Reply, meanwhile::Error> {
+    let desk = Desk { runtime, premises, caller: &Patient, teller: None };
+    let output = Excerpt::of(task, &desk)?;
+    Ok(canonical::ran(&Ran { task: task.clone(), output }))
+}
+
+fn described(task: &Task) -> rmcp::model::Task {
+    let status = if task.status.is_terminal() { TaskStatus::Completed } else { TaskStatus::Working };
+    let changed = task.ended_at.or(task.started_at).unwrap_or(task.created_at);
+    let mut described =
+        rmcp::model::Task::new(task.id.to_string(), status, task.created_at.to_string(), changed.to_string());
+    described.poll_interval_ms = Some(POLL_MS);
+    described.status_message = Some(match &task.progress {
+        Some(progress) => format!("{} {}", task.status.word(), progress.to_words()),
+        None => task.status.word().to_owned(),
+    });
+    described
+}
+
+fn failure(task: &Task) -> Map<String, Value> {
+    let error =
+        json!({"code": -32603, "message": task.cause.as_deref().unwrap_or("nobody saw how it ended")});
+    error.as_object().cloned().unwrap_or_default()
+}

@@ -1,0 +1,148 @@
+//! Who passes the news of a session on. One thread per session holds it, so that what was handed to one reply is
+//! handed to no other.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
+use mw_model::{News, Notice};
+use tokio::sync::oneshot;
+
+use crate::dialects::Dialect;
+
+/// The tellers of all sessions that were asked for.
+pub(super) struct Tellers {
+    settings: Arc<Settings>,
+    dialect: Dialect,
+    known: Mutex<HashMap<String, Sender<Wish>>>,
+}
+
+enum Wish {
+    Name(oneshot::Sender<Teller>),
+    Drain(oneshot::Sender<Drained>),
+    Acknowledge(u64),
+    TakeBack(u64),
+}
+
+/// Notices for one reply, with the number under which they are held; none without notices.
+#[derive(Default)]
+struct Drained {
+    number: Option<u64>,
+    notices: Vec<Told>,
+}
+
+/// A notice in the words of a dialect.
+pub(super) struct Told {
+    pub(super) notice: Notice,
+    pub(super) block: String,
+}
+
+/// Notices that were handed to a reply. Dropped, they are handed to the next.
+pub(super) struct Held {
+    number: u64,
+    teller: Option<Sender<Wish>>,
+}
+
+impl Held {
+    pub(super) fn acknowledge(mut self) {
+        if let Some(teller) = self.teller.take() {
+            let _ = teller.send(Wish::Acknowledge(self.number));
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(teller) = self.teller.take() {
+            let _ = teller.send(Wish::TakeBack(self.number));
+        }
+    }
+}
+
+impl Tellers {
+    pub(super) fn new(settings: Arc<Settings>, dialect: Dialect) -> Self {
+        Self { settings, dialect, known: Mutex::default() }
+    }
+
+    /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
+    /// asks finds out why.
+    pub(super) async fn name(&self, session: &str) -> Option<Teller> {
+        self.ask(session, Wish::Name).await
+    }
+
+    /// Takes what a session has not been told.
+    pub(super) async fn drain(&self, session: &str) -> (Vec<Told>, Option<Held>) {
+        let drained = self.ask(session, Wish::Drain).await.unwrap_or_default();
+        let held = drained.number.map(|number| Held { number, teller: Some(self.teller(session)) });
+        (drained.notices, held)
+    }
+
+    async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
+        let (answer, answered) = oneshot::channel();
+        if self.teller(session).send(wish(answer)).is_err() {
+            // Its home could not be used; perhaps it can now.
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+            return None;
+        }
+        answered.await.ok()
+    }
+
+    fn teller(&self, session: &str) -> Sender<Wish> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || {
+            let (wishes, inbox) = channel();
+            let (settings, session, dialect) = (Arc::clone(&self.settings), session.to_owned(), self.dialect);
+            thread::spawn(move || tell(&settings, &session, dialect, &inbox));
+            wishes
+        };
+        known.entry(session.to_owned()).or_insert_with(start).clone()
+    }
+}
+
+/// Serves one session until nobody can ask any more, or its home cannot be used.
+fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<Wish>) {
+    let Ok(runtime) = Runtime::open(settings.clone()) else { return };
+    let Ok(host) = runtime.teller(session) else { return };
+    let mut open = HashMap::new();
+    let mut last = 0;
+    while let Ok(wish) = inbox.recv() {
+        match wish {
+            Wish::Name(answer) => _ = answer.send(host.teller()),
+            Wish::Drain(answer) => {
+                let Some(delivery) =
+                    host.drain(Moment::Idle).ok().filter(|found| !found.notices().is_empty())
+                else {
+                    let _ = answer.send(Drained::default());
+                    continue;
+                };
+                last += 1;
+                let notices = delivery.notices().iter();
+                let notices = notices.map(|notice| in_words(notice, dialect, &runtime, session)).collect();
+                if answer.send(Drained { number: Some(last), notices }).is_ok() {
+                    open.insert(last, delivery);
+                }
+            }
+            Wish::Acknowledge(number) => {
+                if let Some(delivery) = open.remove(&number) {
+                    // What fails here is told once more.
+                    let _ = delivery.acknowledge();
+                }
+            }
+            Wish::TakeBack(number) => drop(open.remove(&number)),
+        }
+    }
+}
+
+fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
+    let scope = Scope::Session(session.to_owned());
+    let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
+    let status = match &notice.news {
+        News::Ended { cause } => dialect.word(cause.status(), Some(cause)),
+        _ => None,
+    };
+    let handle = handle.unwrap_or_else(|_| notice.task.to_string());
+    let block = notice.to_block_as(&handle, status.unwrap_or_else(|| notice.news.status()));
+    Told { notice: notice.clone(), block }
+}

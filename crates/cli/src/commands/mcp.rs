@@ -1,0 +1,115 @@
+//! `mw mcp`: serve the tools to an agent.
+
+use std::env;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::time::Duration;
+
+use clap::Args;
+use meanwhile::{Clock, SystemClock};
+use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
+use mw_agents::session_of::Clues;
+use mw_agents::tools::{Background, Premises};
+use mw_agents::{Dialect, Toolset};
+
+use super::start::{current_umask, environment};
+use super::tools::parse_dialect;
+use crate::config::Config;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Whose names, parameters, replies and figures
+    #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
+    dialect: Dialect,
+    /// Serve over HTTP on this port of this machine instead, 0 = any
+    #[arg(long, value_name = "PORT")]
+    http: Option<u16>,
+    /// What every HTTP request must bear; made up and printed when absent
+    #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
+    token: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let server = Server::new(self.offer(context)?);
+        match self.http {
+            None => serve_stdio(server)?,
+            Some(port) => {
+                let made_up = self.token.is_none();
+                let token = match self.token {
+                    Some(token) if token.trim().is_empty() => {
+                        return Err(CommandError::usage(
+                            "the token is empty",
+                            "leave it out to have one made up",
+                        ));
+                    }
+                    Some(token) => token,
+                    None => made_up_token()?,
+                };
+                let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+                let listening = listen(server, &HttpOptions { address, token: token.clone() })?;
+                let url = format!("http://{}/mcp", listening.address()?);
+                if context.json {
+                    render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
+                } else {
+                    let shown =
+                        if made_up { format!("Authorization: Bearer {token}\n") } else { String::new() };
+                    render::out(&format!("{url}\n{shown}"))?;
+                }
+                listening.serve()?;
+            }
+        }
+        Ok(0)
+    }
+
+    fn offer(&self, context: &Context) -> Result<Offer, CommandError> {
+        let config = Config::load_for(self.dialect.name())?;
+        let directory = env::current_dir()?;
+        let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
+        clues.meanwhile_session.clone_from(&context.session);
+        let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
+        let background = if config.tools.no_background { Background::Off } else { Background::On };
+        let premises = Premises {
+            session: String::new(),
+            cwd,
+            env: environment(&[])?,
+            umask: current_umask(),
+            shell: config.shell.as_str().into(),
+            limits: config.settings.limits.clone(),
+            at_capacity: config.settings.queue.at_capacity,
+            context_stamp: stamp(),
+            reply_bytes: config.tools.reply_bytes,
+            longest_call: Duration::from_millis(config.tools.longest_call_ms),
+            background,
+        };
+        Ok(Offer {
+            settings: config.settings,
+            premises,
+            toolset: Toolset::of(self.dialect),
+            dialect: self.dialect,
+            clues,
+        })
+    }
+}
+
+/// When this server began, as it stands in the names of zidane's logs.
+fn stamp() -> String {
+    let now = SystemClock.now();
+    let (year, month, day, hour, minute, second) = now.civil();
+    let ms = now.as_micros() / 1000 % 1000;
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{ms:03}")
+}
+
+/// A token that nobody can guess.
+fn made_up_token() -> Result<String, CommandError> {
+    let mut bytes = [0; 24];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())
+            .map_err(std::io::Error::from)?;
+    }
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
