@@ -91,7 +91,7 @@ impl Listening {
 fn router(server: Server, token: &str) -> Router {
     let config = StreamableHttpServerConfig::default().enforce_origin_validation();
     let service: StreamableHttpService<Server, LocalSessionManager> =
-        StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), config);
+        StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(confirm))

@@ -29,6 +29,9 @@ use crate::toolset::{Form, Toolset};
 /// Most bytes of arguments in one call.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
+/// Longest name of a session that a header may give.
+const MOST_SESSION: usize = 200;
+
 /// What a server offers, and to whom.
 pub struct Offer {
     /// The engine.
@@ -47,6 +50,7 @@ pub struct Offer {
 #[derive(Clone)]
 pub struct Server {
     pub(super) inner: Arc<Inner>,
+    subscriptions: Arc<Subscriptions>,
 }
 
 pub(super) struct Inner {
@@ -58,7 +62,6 @@ pub(super) struct Inner {
     tellers: Tellers,
     pub(super) receipts: Receipts,
     pub(super) closing: Closing,
-    subscriptions: Subscriptions,
 }
 
 /// A call that was carried out.
@@ -83,10 +86,16 @@ impl Server {
                 tellers: Tellers::new(Arc::clone(&settings), offer.dialect),
                 receipts: Receipts::default(),
                 closing: Closing::default(),
-                subscriptions: Subscriptions::new(Arc::clone(&settings)),
-                settings,
+                settings: Arc::clone(&settings),
             }),
+            subscriptions: Arc::new(Subscriptions::new(settings)),
         }
+    }
+
+    /// Returns the same server for another client, which has subscriptions of its own.
+    pub(super) fn for_another(&self) -> Self {
+        let subscriptions = Arc::new(Subscriptions::new(Arc::clone(&self.inner.settings)));
+        Self { inner: Arc::clone(&self.inner), subscriptions }
     }
 
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
@@ -101,6 +110,7 @@ impl Server {
         if let Some(parts) = context.extensions.get::<http::request::Parts>()
             && let Some(session) = parts.headers.get("x-meanwhile-session")
             && let Ok(session) = session.to_str()
+            && (1..=MOST_SESSION).contains(&session.len())
         {
             clues.meanwhile_session = Some(session.to_owned());
         }
@@ -324,7 +334,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.inner.subscriptions.listen(context, &session_of(&self.inner.clues)).await;
+        self.subscriptions.listen(context).await;
         Ok(())
     }
 
@@ -333,8 +343,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = self.premises(&context).session;
-        self.inner.subscriptions.add(request.uri, context.peer, &session);
+        self.subscriptions.add(request.uri, context.peer);
         Ok(())
     }
 
@@ -343,7 +352,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.inner.subscriptions.remove(&request.uri);
+        self.subscriptions.remove(&request.uri);
         Ok(())
     }
 

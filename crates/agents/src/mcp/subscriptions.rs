@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
 const MOST: u32 = 500;
 
-/// Who wants to know about which resources.
+/// What one client wants to know about.
 pub(super) struct Subscriptions {
     settings: Arc<Settings>,
     wanted: Arc<Mutex<Wanted>>,
@@ -26,9 +26,9 @@ pub(super) struct Subscriptions {
 
 #[derive(Default)]
 struct Wanted {
-    /// By address: clients of older revisions, with their session.
+    /// By address, as clients of older revisions ask.
     peers: HashMap<String, Vec<Peer<RoleServer>>>,
-    /// Clients of the present one, with what is told to each.
+    /// Streams of the present one.
     ears: Vec<UnboundedSender<String>>,
     is_running: bool,
 }
@@ -48,9 +48,9 @@ impl Subscriptions {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, uri: String, peer: Peer<RoleServer>, session: &str) {
+    pub(super) fn add(&self, uri: String, peer: Peer<RoleServer>) {
         self.lock().peers.entry(uri).or_default().push(peer);
-        self.run(session);
+        self.run();
     }
 
     pub(super) fn remove(&self, uri: &str) {
@@ -58,25 +58,25 @@ impl Subscriptions {
     }
 
     /// Serves one subscription until it is cancelled.
-    pub(super) async fn listen(&self, context: SubscriptionContext, session: &str) {
+    pub(super) async fn listen(&self, context: SubscriptionContext) {
         let (tell, mut told) = unbounded_channel();
         self.lock().ears.push(tell);
-        self.run(session);
+        self.run();
         tokio::select! {
             () = context.cancelled() => {}
             () = pass_on(&context, &mut told) => {}
         }
     }
 
-    fn run(&self, session: &str) {
+    fn run(&self) {
         let mut wanted = self.lock();
         if wanted.is_running {
             return;
         }
         wanted.is_running = true;
         let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
-        let (session, handle) = (session.to_owned(), tokio::runtime::Handle::current());
-        thread::spawn(move || watch(&settings, &session, &wanted, &handle));
+        let handle = tokio::runtime::Handle::current();
+        thread::spawn(move || watch(&settings, &wanted, &handle));
     }
 }
 
@@ -93,9 +93,10 @@ async fn pass_on(context: &SubscriptionContext, told: &mut UnboundedReceiver<Str
     }
 }
 
-fn watch(settings: &Settings, session: &str, wanted: &Mutex<Wanted>, handle: &tokio::runtime::Handle) {
+/// Tells of every task: an address is no secret, and what it names is shown to its owner alone.
+fn watch(settings: &Settings, wanted: &Mutex<Wanted>, handle: &tokio::runtime::Handle) {
     let lock = || wanted.lock().unwrap_or_else(PoisonError::into_inner);
-    let scope = Scope::Session(session.to_owned());
+    let scope = Scope::All;
     let opened = Runtime::open(settings.clone());
     let Ok(runtime) = opened else { return lock().is_running = false };
     let (Ok(ear), Ok(mut seen)) = (runtime.listen(), runtime.last_event()) else {
