@@ -18,6 +18,7 @@ mod session;
 mod settle;
 mod start;
 mod status;
+mod traces;
 mod wait;
 mod watch;
 
@@ -96,6 +97,7 @@ commands! {
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
+    Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";
     Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);
