@@ -28,7 +28,7 @@ const PATIENCE_MS: i64 = 7 * 24 * 3600 * 1000;
 pub enum Urgency {
     /// Unless the last try failed just now.
     WhenDue,
-    /// At once, because somebody asks.
+    /// Now, because somebody asks, who also waits for whoever is at it.
     Now,
 }
 
@@ -54,7 +54,7 @@ impl Runtime {
         mut send: impl FnMut(&[Span]) -> std::result::Result<Taken, String>,
     ) -> Result<ExportState> {
         loop {
-            let Some(alone) = self.deliver_alone()? else { return self.export_state() };
+            let Some(alone) = self.deliver_alone(urgency)? else { return self.export_state() };
             let mut goes_on = true;
             while goes_on && self.is_delivery_due(endpoint, urgency)? {
                 let spans = self.store()?.spans_waiting(BATCH)?;
@@ -79,17 +79,21 @@ impl Runtime {
         Ok(self.store()?.export_state()?)
     }
 
-    /// Takes the lock of the one who delivers; nothing when somebody else is at it.
-    fn deliver_alone(&self) -> Result<Option<File>> {
+    /// Takes the lock of the one who delivers; nothing when somebody else is at it and nobody asks how that goes.
+    fn deliver_alone(&self, urgency: Urgency) -> Result<Option<File>> {
         let failed = || Error::io("cannot lock the file \"exporting\"");
         let mut options = OpenOptions::new();
         let path = self.home.root().join("exporting");
         let file =
             options.write(true).create(true).truncate(false).mode(0o600).open(path).map_err(failed())?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(failed()(error)),
+        match (file.try_lock(), urgency) {
+            (Ok(()), _) => Ok(Some(file)),
+            (Err(TryLockError::WouldBlock), Urgency::WhenDue) => Ok(None),
+            (Err(TryLockError::WouldBlock), Urgency::Now) => {
+                file.lock().map_err(failed())?;
+                Ok(Some(file))
+            }
+            (Err(TryLockError::Error(error)), _) => Err(failed()(error)),
         }
     }
 

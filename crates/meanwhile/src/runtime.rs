@@ -89,7 +89,7 @@ impl Runtime {
         }
     }
 
-    /// Tells, once, whether spans were entered here that somebody should deliver.
+    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
     pub(crate) fn take_spans_wait(&self) -> bool {
         self.store.get().is_some_and(|store| store.spans_wait.take())
     }

@@ -23,6 +23,9 @@ pub const EXECUTE_SPAN: &str = "background_task_execute";
 /// linked to it all the same.
 pub(crate) const LONG_WAIT_MS: u64 = 60_000;
 
+/// Most bytes of a command in a span.
+const MOST_BYTES: usize = 4096;
+
 /// One span.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Span {
@@ -158,7 +161,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
     add("task.id", Some(task.id.as_str().into()));
     add("task.kind", Some(task.kind.word().into()));
     add("task.session", Some(task.session.as_str().into()));
-    add("task.command", Some(redacted_command(&task.command).into()));
+    add("task.command", Some(capped(redacted_command(&task.command)).into()));
     add("task.status", Some(status.word().into()));
     add("task.pid", facts.pid.filter(|pid| *pid > 0).map(Value::from));
     add("task.exit_code", cause.and_then(Cause::exit_code).map(Value::from));
@@ -183,6 +186,17 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
 /// The one place where a command gets into a span.
 fn redacted_command(command: &str) -> String {
     command.to_owned()
+}
+
+/// A script may be as long as a book; whoever needs all of it finds it with the task.
+fn capped(mut command: String) -> String {
+    if command.len() > MOST_BYTES {
+        let kept = command.floor_char_boundary(MOST_BYTES);
+        let left_out = command.len() - kept;
+        command.truncate(kept);
+        command.push_str(&format!("… ({left_out} bytes left out)"));
+    }
+    command
 }
 
 /// What somebody asked for is no error.
@@ -233,6 +247,13 @@ mod tests {
             assert_eq!(span.parent_span_id, is_child.then_some(trace.start_span), "{ms}");
             assert_eq!(span.links, [trace.start_span], "{ms}");
         }
+    }
+
+    #[test]
+    fn a_command_is_cut_where_a_character_ends_and_says_so() {
+        assert_eq!(capped("é".repeat(2048)), "é".repeat(2048));
+        let long = format!("x{}", "é".repeat(2100));
+        assert_eq!(capped(long), format!("x{}… (106 bytes left out)", "é".repeat(2047)));
     }
 
     #[test]

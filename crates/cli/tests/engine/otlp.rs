@@ -232,6 +232,22 @@ fn what_ends_in_the_queue_is_delivered_too() {
 }
 
 #[test]
+fn what_ends_unseen_is_delivered_too() {
+    let receiver = Receiver::new(Manner::Takes);
+    let home = home_of(&receiver);
+    let id = home.start("exec sleep 600");
+    home.until_status(&id, "running");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    home.slay(pid);
+    let task = home.ended(&id);
+    let spans = receiver.until_taken(2);
+    let execute = spans.iter().find(|span| hex(&span.span_id) == task["span_id"].as_str().unwrap()).unwrap();
+    assert_eq!(attribute(execute, "task.status"), task["status"].as_str().unwrap());
+    assert_eq!(execute.status.clone().unwrap().code(), StatusCode::Error);
+}
+
+#[test]
 fn what_waits_outlives_its_task_and_goes_when_asked() {
     let receiver = Receiver::new(Manner::Busy);
     let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20topsecret");

@@ -285,3 +285,24 @@ fn a_task_that_is_cleared_takes_its_spans_along() {
     let _ = home.mw(["traces", "--json", "--span", task["span_id"].as_str().unwrap()]).refusal(5);
     assert_eq!(home.mw(["traces"]).ok(), "No traces.\n");
 }
+
+#[test]
+fn a_task_of_an_earlier_build_has_no_trace_and_runs_on() {
+    let home = home();
+    let id = home.start("true");
+    home.ended(&id);
+    home.wait_until_empty(SOON);
+    let path = home.task_dir(&id).join("spec.json");
+    let mut spec: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert!(spec.as_object_mut().unwrap().remove("trace").is_some());
+    fs::write(&path, spec.to_string()).unwrap();
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = fs::remove_file(home.state().join(name));
+    }
+    let task = home.status(&id);
+    assert_eq!((&task["status"], &task["span_id"]), (&"completed".into(), &Value::Null));
+    let _ = home.mw(["traces", "--json", "--span", &id]).refusal(5);
+    home.mw(["restart", &id]).ok();
+    assert_eq!(home.ended(&id)["runs"], 2);
+    assert_eq!(home.mw(["traces"]).ok(), "No traces.\n");
+}

@@ -18,7 +18,7 @@ const MOST_TRIES: i32 = 10_000;
 /// An open database.
 pub(crate) struct Store {
     pub(super) connection: Connection,
-    /// Whether spans were entered that somebody should deliver; taken by who sees to that.
+    /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
     pub(crate) spans_wait: Cell<bool>,
 }
 

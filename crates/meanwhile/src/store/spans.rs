@@ -64,9 +64,13 @@ impl Store {
 
     /// Returns the trace of an ended span, also of one that only its children here know.
     pub(crate) fn trace_of_span(&self, span: SpanId) -> Result<Option<TraceId>, StoreError> {
-        let sql = "SELECT trace FROM spans WHERE id = ?1 OR parent = ?1 ORDER BY id = ?1 DESC LIMIT 1";
-        let found: Option<String> =
-            self.connection.query_row(sql, [span.to_string()], |row| row.get(0)).optional()?;
+        let look = |sql: &str| {
+            self.connection.query_row(sql, [span.to_string()], |row| row.get::<_, String>(0)).optional()
+        };
+        let found = match look("SELECT trace FROM spans WHERE id = ?1")? {
+            Some(found) => Some(found),
+            None => look("SELECT trace FROM spans WHERE parent = ?1 LIMIT 1")?,
+        };
         Ok(found.and_then(|text| text.parse().ok()))
     }
 
@@ -132,7 +136,7 @@ impl Transaction<'_> {
             "INSERT INTO spans (id, trace, parent, task, ended_at, span, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
              ON CONFLICT DO NOTHING",
         )?;
-        let entered = insert.execute(params![
+        insert.execute(params![
             span.span_id.to_string(),
             span.trace_id.to_string(),
             span.parent_span_id.map(|id| id.to_string()),
@@ -141,10 +145,12 @@ impl Transaction<'_> {
             json(span)?,
             i64::from(trace.is_exported()),
         ])?;
-        if entered > 0 && trace.is_exported() {
-            self.spans_wait.set(true);
-        }
         Ok(())
+    }
+
+    /// Notes that spans wait here that no supervisor will deliver as its last act.
+    pub(crate) fn call_deliverer(&self) {
+        self.spans_wait.set(true);
     }
 
     /// Removes the spans of a task, but for those that are still to be delivered.
