@@ -6,8 +6,10 @@ mod config;
 mod context;
 mod error;
 mod exit_code;
+mod otel;
 mod render;
 mod terminal;
+mod tree;
 
 use std::process::ExitCode;
 

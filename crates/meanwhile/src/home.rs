@@ -252,9 +252,12 @@ impl Home {
 
     /// Reads the exit record of a run, if there is one.
     pub(crate) fn result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
-        let record: ExitRecord =
-            serde_json::from_slice(&fs::read(self.task(id).join(RESULT_FILE)).ok()?).ok()?;
-        (record.run == run).then_some(record)
+        read_result(&self.task(id), run)
+    }
+
+    /// Reads the exit record of a run that others came after.
+    pub(crate) fn earlier_result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
+        read_result(&self.earlier_run(id, run), run)
     }
 
     /// Notes that the owner was told of a run's end, for a database that is rebuilt. Best effort.
@@ -290,6 +293,11 @@ impl Home {
     pub(crate) fn is_supervised(&self, id: &TaskId) -> bool {
         File::open(self.task(id).join(JOURNAL_FILE)).is_ok_and(|file| is_locked(&file))
     }
+}
+
+fn read_result(directory: &Path, run: u32) -> Option<ExitRecord> {
+    let record: ExitRecord = serde_json::from_slice(&fs::read(directory.join(RESULT_FILE)).ok()?).ok()?;
+    (record.run == run).then_some(record)
 }
 
 /// A task directory held by the one who starts the task.

@@ -81,11 +81,12 @@ struct Call {
 }
 
 impl Runtime {
-    /// Wakes whoever listens, and sees to it that hooks are run.
+    /// Wakes whoever listens, and sees to it that hooks are run and spans delivered.
     pub(crate) fn ring(&self) {
         bell::ring(&self.home);
-        if self.settings.hooks.any() && !self.settles_itself.get() {
-            // Best effort, as hooks are: the next ending runs what was missed.
+        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
+        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
+            // Best effort, as hooks are: the next ending does what was missed.
             let _ = self.spawn_runner();
         }
     }

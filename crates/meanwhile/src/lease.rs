@@ -35,7 +35,7 @@ impl Lease {
     fn take(session: &Path, prefix: &str) -> io::Result<Self> {
         sweep(session);
         loop {
-            let token = format!("{prefix}{:016x}", platform::random_number()?);
+            let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
             let path = session.join(&token);
             let mut file = open_below(session, &path, OpenOptions::new().read(true))?;
             file.lock()?;

@@ -33,6 +33,7 @@ mod kill;
 mod launch;
 mod lease;
 mod notices;
+mod outbox;
 mod output;
 mod platform;
 mod ports;
@@ -50,11 +51,13 @@ mod sessions;
 mod settings;
 mod settle;
 mod slots;
+mod spans;
 mod start;
 mod store;
 mod subscription;
 pub mod summary;
 mod task;
+mod traces;
 mod wait;
 
 pub use clear::{ClearReport, Retained};
@@ -67,6 +70,7 @@ pub use launch::Supervisor;
 pub use mw_model as model;
 pub use mw_model::Progress;
 pub use notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
+pub use outbox::{Taken, Urgency};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
@@ -75,9 +79,13 @@ pub use ports::{PortHolder, PortHolders};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
-pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings};
+pub use settings::{
+    AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings, TraceSettings,
+};
+pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
-pub use store::{EventRow, Filter, Page};
+pub use store::{EventRow, ExportState, Filter, Page};
 pub use subscription::Subscription;
 pub use task::{Scope, Task};
+pub use traces::Trace;
 pub use wait::{Condition, WaitReply, WaitRequest};

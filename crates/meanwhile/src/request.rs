@@ -35,7 +35,8 @@ pub struct TaskRequest {
     pub command: CommandSpec,
     /// Where.
     pub cwd: PathBuf,
-    /// The whole environment; two marks of ours are added.
+    /// The whole environment; two marks of ours are added. A `TRACEPARENT` in it is the span of whoever asks, and
+    /// the command gets that of its run instead.
     pub env: Vec<EnvVar>,
     /// File mode creation mask.
     pub umask: u32,

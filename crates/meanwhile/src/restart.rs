@@ -31,7 +31,7 @@ impl Runtime {
             return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
         }
         // What can no longer run is refused before anything is moved.
-        launch::spawn_message(&self.settings, &spec)?;
+        launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();

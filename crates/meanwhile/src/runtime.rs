@@ -89,6 +89,11 @@ impl Runtime {
         }
     }
 
+    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
+    pub(crate) fn take_spans_wait(&self) -> bool {
+        self.store.get().is_some_and(|store| store.spans_wait.take())
+    }
+
     fn open_store(&self) -> Result<&Store> {
         if let Some(store) = self.store.get() {
             return Ok(store);

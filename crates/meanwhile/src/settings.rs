@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use mw_model::{Limits, RawText};
+use mw_model::{Limits, RawText, Sampler};
 
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,6 +112,16 @@ impl HookSettings {
     }
 }
 
+/// What becomes of spans beyond this home.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TraceSettings {
+    /// Which traces are recorded.
+    pub sampler: Sampler,
+    /// Whether the spans of tasks that are started are kept for an exporter; see
+    /// [`Runtime::deliver_spans`](crate::Runtime::deliver_spans).
+    pub export: bool,
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -127,6 +137,8 @@ pub struct Settings {
     pub retention: RetentionSettings,
     /// What is run when something happens.
     pub hooks: HookSettings,
+    /// What becomes of spans.
+    pub traces: TraceSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -146,6 +158,7 @@ impl Settings {
             limits: Limits::default(),
             retention: RetentionSettings::default(),
             hooks: HookSettings::default(),
+            traces: TraceSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

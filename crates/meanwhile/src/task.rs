@@ -1,7 +1,10 @@
 //! A task as front ends see it: one stable record.
 
 use mw_model::wire::ExitRecord;
-use mw_model::{Cause, Event, Progress, Status, TaskId, TaskKind, TaskState, Timestamp, next_state};
+use mw_model::{
+    Cause, Event, Progress, SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace, Timestamp, TraceId,
+    next_state,
+};
 use serde::Serialize;
 
 /// Whose tasks an operation may see.
@@ -84,10 +87,10 @@ pub struct Task {
     pub approved_by: String,
     /// When.
     pub approved_at: Timestamp,
-    /// Trace link.
-    pub trace_id: Option<String>,
-    /// Trace link.
-    pub span_id: Option<String>,
+    /// The trace it belongs to.
+    pub trace_id: Option<TraceId>,
+    /// The span of its present or last run; that of its start, while and if it has not run.
+    pub span_id: Option<SpanId>,
 
     /// Its number within the session.
     #[serde(skip)]
@@ -101,6 +104,9 @@ pub struct Task {
     /// Its state with all data.
     #[serde(skip)]
     pub state: TaskState,
+    /// Its place in a trace; tasks of earlier builds have none.
+    #[serde(skip)]
+    pub trace: Option<TaskTrace>,
     /// Lines of the journal that are in the database.
     #[serde(skip)]
     pub(crate) journal_seen: u64,
@@ -131,6 +137,11 @@ impl Task {
             }
             TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => {}
         }
+        self.trace_id = self.trace.map(|trace| trace.trace_id);
+        self.span_id = self.trace.map(|trace| match (state.run(), self.started_at) {
+            (1, None) => trace.start_span,
+            (run, _) => trace.execute_span(run),
+        });
         self.state = state;
     }
 

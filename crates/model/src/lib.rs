@@ -25,6 +25,7 @@ mod signal;
 mod spec;
 mod state;
 mod time;
+mod trace;
 mod transition;
 mod units;
 pub mod wire;
@@ -43,5 +44,9 @@ pub use signal::{signal_name, signal_number};
 pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
 pub use state::{Process, RunOrigin, Status, TaskState};
 pub use time::Timestamp;
+pub use trace::{
+    Sampler, Share, SpanId, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskTrace, TraceError, TraceId,
+    TraceParent,
+};
 pub use transition::{Refusal, next_state};
 pub use units::{UnitError, parse_duration_ms, parse_size};

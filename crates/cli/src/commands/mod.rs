@@ -20,6 +20,7 @@ mod settle;
 mod start;
 mod status;
 mod tools;
+mod traces;
 mod wait;
 mod watch;
 
@@ -100,6 +101,7 @@ commands! {
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
     Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";
+    Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";
     Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);

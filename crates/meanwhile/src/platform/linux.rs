@@ -16,11 +16,11 @@ pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
 }
 
-/// Returns a number that nobody can guess.
-pub(crate) fn random_number() -> io::Result<u64> {
-    let mut bytes = [0; 8];
+/// Returns bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    Ok(u64::from_le_bytes(bytes))
+    Ok(bytes)
 }
 
 /// Returns a process's command line for people, shortened; nothing of one that is gone.

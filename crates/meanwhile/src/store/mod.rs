@@ -15,11 +15,13 @@ mod read;
 mod resolve;
 mod rows;
 mod sessions;
+mod spans;
 mod write;
 
 pub use error::StoreError;
 pub use events::EventRow;
 pub use read::{Filter, Page};
+pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};
 pub(crate) use notices::NoticeRow;

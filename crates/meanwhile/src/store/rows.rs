@@ -11,7 +11,7 @@ use crate::task::Task;
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
      deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
-     resume_count, journal_seen";
+     resume_count, journal_seen, trace";
 
 /// Reads a task from a row of [`COLUMNS`].
 pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
@@ -63,6 +63,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         progress: None,
         trace_id: None,
         span_id: None,
+        trace: row.get::<_, Option<String>>(24)?.and_then(|text| serde_json::from_str(&text).ok()),
         state: state.clone(),
     };
     let duration_ms = task.duration_ms;
@@ -120,6 +121,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         number: spec.number,
         priority: spec.priority,
         after: spec.after.clone(),
+        trace: spec.trace,
         state: state.clone(),
         journal_seen: 0,
     };

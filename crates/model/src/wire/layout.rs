@@ -19,6 +19,8 @@ pub const BELLS_DIR: &str = "bells";
 pub const SPEC_FILE: &str = "spec.json";
 /// The record as co-cli lays it out: a view, rewritten atomically.
 pub const METADATA_FILE: &str = "metadata.json";
+/// The span of the present or last run, for tools that look for it there.
+pub const SPAN_FILE: &str = "span_id.txt";
 /// Everything the task printed.
 pub const LOG_FILE: &str = "output.log";
 /// Which stream printed which part of the log, and when.
