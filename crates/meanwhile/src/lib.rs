@@ -78,5 +78,5 @@ pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionS
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use subscription::Subscription;
-pub use task::{Scope, Task};
+pub use task::{Scope, Task, TaskLimits};
 pub use wait::{Condition, WaitReply, WaitRequest};

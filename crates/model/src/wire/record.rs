@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{Cause, Exit, TimeLimit};
+use crate::resources::ResourceLimit;
 use crate::state::Process;
 use crate::time::Timestamp;
 use crate::wire::control::{SentSignal, Survivor};
@@ -44,6 +45,10 @@ pub struct ExitRecord {
     /// Who asked for it, if anybody did before it came.
     #[serde(default)]
     pub asked: Option<EndRequest>,
+    /// Which limit its tree exceeded, if that ended it. Beside the other causes, so that a reader who does not know
+    /// of it still understands the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub struck: Option<ResourceLimit>,
     /// Signals sent up to the end of the first process.
     #[serde(default)]
     pub signals: Vec<SentSignal>,
@@ -84,6 +89,7 @@ impl ExitRecord {
             exit: Exit::Unknown("no supervisor was there".to_owned()),
             unsupervised: Some(cause),
             asked: None,
+            struck: None,
             signals: Vec::new(),
             output_bytes: 0,
             dropped_bytes: 0,
@@ -104,12 +110,13 @@ impl ExitRecord {
             return cause.clone();
         }
         let exit = self.exit.clone();
-        match (&self.asked, exit) {
-            (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
-            (Some(EndRequest::Limit(limit)), exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
-            (None, Exit::Code(code)) => Cause::Exited { code },
-            (None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
-            (None, Exit::Unknown(reason)) => Cause::Lost { reason },
+        match (&self.asked, self.struck, exit) {
+            (Some(EndRequest::Kill { by }), _, exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
+            (Some(EndRequest::Limit(limit)), _, exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
+            (None, Some(limit), exit) => Cause::LimitReached { limit, exit },
+            (None, None, Exit::Code(code)) => Cause::Exited { code },
+            (None, None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
+            (None, None, Exit::Unknown(reason)) => Cause::Lost { reason },
         }
     }
 }
