@@ -120,3 +120,48 @@ impl ExitRecord {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KILLED: Exit = Exit::Signal { number: 9, core: false };
+
+    fn record(asked: Option<EndRequest>, struck: Option<ResourceLimit>, exit: Exit) -> ExitRecord {
+        let lost = Cause::Lost { reason: String::new() };
+        let record = ExitRecord::unsupervised(1, lost, Timestamp::default());
+        ExitRecord { unsupervised: None, asked, struck, exit, ..record }
+    }
+
+    #[test]
+    fn whoever_asked_before_a_limit_struck_is_the_cause() {
+        let memory = Some(ResourceLimit::Memory(1 << 30));
+        let kill = EndRequest::Kill { by: "user".to_owned() };
+        let cancelled = record(Some(kill), memory, KILLED).cause();
+        assert!(matches!(cancelled, Cause::Cancelled { .. }));
+        let late = record(Some(EndRequest::Limit(TimeLimit::Run(5))), memory, KILLED).cause();
+        assert!(matches!(late, Cause::TimedOut { .. }));
+        let struck = record(None, memory, KILLED).cause();
+        assert_eq!((struck.to_words().as_str(), struck.signal()), ("memory limit 1 GiB", Some(9)));
+        assert_eq!(struck.status(), crate::Status::Failed);
+    }
+
+    #[test]
+    fn a_tree_at_its_limit_is_no_success_whatever_its_first_process_returns() {
+        let struck = record(None, Some(ResourceLimit::CpuTime(1000)), Exit::Code(0)).cause();
+        assert_eq!((struck.status(), struck.exit_code()), (crate::Status::Failed, Some(0)));
+    }
+
+    #[test]
+    fn a_record_without_the_field_is_read_and_one_with_it_says_enough_to_who_ignores_it() {
+        let new = record(None, Some(ResourceLimit::Pids(7)), KILLED);
+        let mut value = serde_json::to_value(&new).unwrap();
+        assert_eq!(value["struck"]["pids"], 7);
+        assert_eq!(serde_json::from_value::<ExitRecord>(value.clone()).unwrap(), new);
+        value.as_object_mut().unwrap().remove("struck");
+        let old: ExitRecord = serde_json::from_value(value).unwrap();
+        assert_eq!(old.cause(), Cause::Signaled { signal: 9, core: false });
+        let plain = serde_json::to_value(record(None, None, Exit::Code(0))).unwrap();
+        assert!(plain.get("struck").is_none());
+    }
+}
