@@ -67,3 +67,16 @@ fn time_that_ended_processes_used_is_known_to_the_guardian() {
     home.slay(home.pair(&id).supervisor);
     assert_struck(&home, &id, "CPU time limit 1 s");
 }
+
+#[test]
+fn the_kernel_holds_processor_time_when_nobody_is_left_to() {
+    let home = home();
+    let script = format!("echo ready; {}; {}", children::gate("begin"), children::burn(1));
+    let id = home.start_with(&["--cpu-time", "1s"], &script);
+    home.until_logged(&id, "ready");
+    let leader = home.pid(&id);
+    home.slay_watchers(&id);
+    home.open("begin");
+    // No command is run meanwhile, so nobody adopts it.
+    home.until_dead(leader);
+}

@@ -75,9 +75,13 @@ impl Supervisor {
     /// Ends the tree because of a limit. What takes ever more memory or processes gets no time of grace.
     fn strike(&mut self, limit: ResourceLimit) {
         // A process that has ended by itself was not ended by a limit, even if nobody has noticed yet.
+        let was_over = self.record.is_some();
         self.notice_end();
-        if self.record.is_none() {
-            self.struck = Some(limit);
+        match (was_over, self.record.is_some()) {
+            (false, false) => self.struck = Some(limit),
+            // What it left behind is another tree.
+            (false, true) => return,
+            (true, _) => {}
         }
         let entry = JournalEntry::ResourceLimitReached { limit };
         record::journal(&mut self.run.files.journal, self.run.number, entry);
