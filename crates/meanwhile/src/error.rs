@@ -163,6 +163,9 @@ impl Error {
                 "not_found" => "check the program's name and PATH".to_owned(),
                 "cwd" => "check the directory given with --cwd".to_owned(),
                 "not_executable" => "check the file's permissions and format".to_owned(),
+                "no_control_group" => {
+                    "leave --cpus (limits.cpus) out, or start it from a group that can be divided: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
+                }
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),

@@ -148,6 +148,7 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
             JournalEntry::Spawning { .. }
             | JournalEntry::NotExecuted { .. }
             | JournalEntry::LimitReached { .. }
+            | JournalEntry::ResourceLimitReached { .. }
             | JournalEntry::Stalled { .. }
             | JournalEntry::Progress { .. }
             | JournalEntry::TakenOver { .. }

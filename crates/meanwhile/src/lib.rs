@@ -86,6 +86,6 @@ pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
 pub use store::{EventRow, ExportState, Filter, Page};
 pub use subscription::Subscription;
-pub use task::{Scope, Task};
+pub use task::{Scope, Task, TaskLimits};
 pub use traces::Trace;
 pub use wait::{Condition, WaitReply, WaitRequest};

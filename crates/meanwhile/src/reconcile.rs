@@ -211,6 +211,7 @@ impl Runtime {
                 | JournalEntry::NotExecuted { .. }
                 | JournalEntry::Started { .. }
                 | JournalEntry::LimitReached { .. }
+                | JournalEntry::ResourceLimitReached { .. }
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };

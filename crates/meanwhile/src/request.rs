@@ -151,6 +151,12 @@ impl TaskRequest {
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
             return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
         }
+        if let Err(wrong) = self.limits.resources.check() {
+            return invalid(
+                &format!("the limit given with --{} is out of range", wrong.name),
+                &wrong.to_string(),
+            );
+        }
         self.ready.as_ref().map_or(Ok(()), ready::check)?;
         self.check_directory()?;
         let path =

@@ -4,8 +4,8 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, Operation};
-use mw_model::{RawText, TaskId, TaskState};
+use mw_model::wire::{ControlReply, JournalEntry, Operation};
+use mw_model::{RawText, Resources, TaskId, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bell::Bell;
@@ -17,7 +17,7 @@ use crate::index;
 use crate::launch::Supervisor;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
-use crate::task::{Scope, Task};
+use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
 pub struct Runtime {
@@ -170,8 +170,21 @@ impl Runtime {
         self.complete(&mut task)?;
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            task.limits = self.limits_of(&id, &spec.limits.resources);
         }
         Ok(task)
+    }
+
+    /// Returns a task's limits on resources; its journal says how they are held.
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Option<TaskLimits> {
+        if resources.is_none() {
+            return None;
+        }
+        let enforcement = self.home.journal(id).iter().rev().find_map(|line| match line.entry {
+            JournalEntry::Spawning { enforcement, .. } => enforcement,
+            _ => None,
+        });
+        TaskLimits::of(resources, enforcement)
     }
 
     /// Lists tasks as they are.

@@ -21,6 +21,7 @@ mod prompt;
 mod quotes;
 mod raw_text;
 mod ready;
+mod resources;
 mod signal;
 mod spec;
 mod state;
@@ -40,6 +41,7 @@ pub use prompt::PromptPatterns;
 pub use quotes::unclosed_quote;
 pub use raw_text::RawText;
 pub use ready::ReadyWhen;
+pub use resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use signal::{signal_name, signal_number};
 pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
 pub use state::{Process, RunOrigin, Status, TaskState};
@@ -49,4 +51,4 @@ pub use trace::{
     TraceParent,
 };
 pub use transition::{Refusal, next_state};
-pub use units::{UnitError, parse_duration_ms, parse_size};
+pub use units::{UnitError, parse_duration_ms, parse_milli_cpus, parse_size};

@@ -27,6 +27,7 @@ mod fail_point;
 mod files;
 mod hosts;
 mod launch;
+mod limit_watch;
 mod log;
 mod pipe;
 mod pump;

@@ -8,6 +8,7 @@ mod fail_points;
 mod follow;
 mod input;
 mod kill;
+mod limits;
 mod list;
 mod mcp;
 mod notices;

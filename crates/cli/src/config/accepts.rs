@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use meanwhile::model::{parse_duration_ms, parse_size};
+use meanwhile::model::{parse_duration_ms, parse_milli_cpus, parse_size};
 use toml::de::DeValue;
 
 /// A value that was read and lies in its range.
@@ -25,6 +25,8 @@ pub(crate) enum Accepts {
     Size { least: u64, most: u64 },
     /// A time with a unit, or a number of seconds; kept in milliseconds.
     Duration { most: u64 },
+    /// A number of processors, also a fraction; kept in thousandths; 0 is accepted below the least.
+    Cpus { least: u64, most: u64 },
     /// One of these words.
     Word(&'static [&'static str]),
     /// `true` or `false`.
@@ -44,6 +46,7 @@ impl Accepts {
             Self::Count { .. } | Self::Milliseconds { .. } => text.trim().parse().ok()?,
             Self::Size { .. } => parse_size(text).ok()?,
             Self::Duration { .. } => parse_duration_ms(text).ok()?,
+            Self::Cpus { .. } => parse_milli_cpus(text).ok()?,
             Self::Word(words) => {
                 return words.contains(&text).then(|| Value::Text(text.to_owned()));
             }
@@ -62,16 +65,26 @@ impl Accepts {
     pub(crate) fn read_toml(&self, value: &DeValue<'_>) -> Option<Value> {
         match (self, value) {
             (
-                Self::Count { .. } | Self::Milliseconds { .. } | Self::Size { .. } | Self::Duration { .. },
+                Self::Count { .. }
+                | Self::Milliseconds { .. }
+                | Self::Size { .. }
+                | Self::Duration { .. }
+                | Self::Cpus { .. },
                 DeValue::Integer(number),
             ) => {
                 let number = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
                 self.read_text(&number.to_string())
             }
             (
-                Self::Size { .. } | Self::Duration { .. } | Self::Word(_) | Self::Program | Self::Line,
+                Self::Size { .. }
+                | Self::Duration { .. }
+                | Self::Cpus { .. }
+                | Self::Word(_)
+                | Self::Program
+                | Self::Line,
                 DeValue::String(text),
             ) => self.read_text(text),
+            (Self::Cpus { .. }, DeValue::Float(number)) => self.read_text(number.as_str()),
             (Self::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
             (Self::Lines, DeValue::Array(items)) => {
                 let text = |item: &DeValue<'_>| Some(item.as_str()?.to_owned());
@@ -86,7 +99,9 @@ impl Accepts {
             Self::Count { least, most } | Self::Milliseconds { least, most } => {
                 *least <= number && number <= *most
             }
-            Self::Size { least, most } => number == 0 || (*least <= number && number <= *most),
+            Self::Size { least, most } | Self::Cpus { least, most } => {
+                number == 0 || (*least <= number && number <= *most)
+            }
             Self::Duration { most } => number <= *most,
             Self::Word(_) | Self::Flag | Self::Program | Self::Line | Self::Lines => false,
         }
@@ -96,6 +111,7 @@ impl Accepts {
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Number(ms) if matches!(self, Self::Duration { .. }) && *ms > 0 => format!("{ms}ms"),
+            Value::Number(cpus) if matches!(self, Self::Cpus { .. }) => (*cpus as f64 / 1000.0).to_string(),
             Value::Number(number) => number.to_string(),
             Value::Flag(flag) => flag.to_string(),
             Value::Text(text) => text.clone(),
@@ -134,6 +150,10 @@ impl fmt::Display for Accepts {
                 "a time from 0 to {} days such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds",
                 most / 86_400_000
             ),
+            Self::Cpus { least, most } => {
+                let cpus = |thousandths: &u64| *thousandths as f64 / 1000.0;
+                write!(f, "0, or a number from {} to {} such as 2 or 1.5", cpus(least), cpus(most))
+            }
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
             Self::Program => f.write_str("the path or name of a program"),

@@ -44,6 +44,8 @@ mod queue_total;
 mod ready;
 mod ready_port;
 mod reassign;
+mod resources;
+mod resources_crash;
 mod restart_clear;
 mod retention;
 mod run;

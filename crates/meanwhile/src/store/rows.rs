@@ -6,7 +6,7 @@ use mw_model::{Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use crate::task::Task;
+use crate::task::{Task, TaskLimits};
 
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
@@ -34,6 +34,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         batch_id: row.get(8)?,
         parent_session: None,
         parent_message: None,
+        limits: None,
         lifetime: row.get(9)?,
         priority: row.get(10)?,
         after,
@@ -95,6 +96,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         batch_id: spec.batch.clone(),
         parent_session: spec.parent_session.clone(),
         parent_message: spec.parent_message.clone(),
+        limits: TaskLimits::of(&spec.limits.resources, None),
         pid: None,
         created_at: spec.created_at,
         started_at: None,

@@ -4,6 +4,7 @@ use super::block::parse;
 use super::*;
 use crate::cause::Exit;
 use crate::id::TaskKind;
+use crate::resources::ResourceLimit;
 
 fn notice(command: &str, cause: Cause) -> Notice {
     Notice {
@@ -34,7 +35,10 @@ fn every_ending_has_words_of_its_own() {
     let cancelled =
         Cause::Cancelled { by: "user".to_owned(), exit: Some(Exit::Signal { number: 15, core: false }) };
     let late = Cause::TimedOut { limit: TimeLimit::Run(90_000), exit: None };
+    let limit = ResourceLimit::Memory(2 << 30);
+    let too_large = Cause::LimitReached { limit, exit: Exit::Signal { number: 9, core: false } };
     for (cause, status, summary) in [
+        (too_large, "failed", "x (4.2s) — memory limit 2 GiB (SIGKILL)"),
         (Cause::Exited { code: 2 }, "exited", "x (4.2s) — exited 2"),
         (Cause::Signaled { signal: 11, core: true }, "failed", "x (4.2s) — ended by SIGSEGV"),
         (cancelled, "killed", "x (4.2s) — killed by user (SIGTERM)"),

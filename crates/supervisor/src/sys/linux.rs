@@ -224,13 +224,13 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
     found
 }
 
-/// Device and inode of the file a process executes.
 /// Tells whether a process executes what we do. The dead execute nothing.
 fn is_supervisor(pid: u32) -> bool {
     executable(&pid.to_string()).is_some_and(|found| Some(found) == executable("self"))
 }
 
-fn executable(pid: &str) -> Option<(u64, u64)> {
+/// Device and inode of the file a process executes.
+pub(super) fn executable(pid: &str) -> Option<(u64, u64)> {
     let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
     Some((found.dev(), found.ino()))
 }
@@ -246,7 +246,7 @@ fn own_children() -> Option<Vec<u32>> {
     Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
-fn children(pid: u32) -> Vec<u32> {
+pub(super) fn children(pid: u32) -> Vec<u32> {
     if pid == std::process::id()
         && let Some(own) = own_children()
     {

@@ -140,7 +140,7 @@ impl AsFd for ProcessHandle {
     }
 }
 
-fn ps(pid: Option<u32>, format: &str) -> String {
+pub(super) fn ps(pid: Option<u32>, format: &str) -> String {
     let mut command = Command::new("/bin/ps");
     match pid {
         Some(pid) => command.args(["-o", format, "-p", &pid.to_string()]),

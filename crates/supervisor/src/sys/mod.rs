@@ -8,6 +8,12 @@ mod platform;
 #[path = "macos.rs"]
 mod platform;
 mod process;
+#[cfg(target_os = "linux")]
+#[path = "linux_usage.rs"]
+mod usage;
+#[cfg(not(target_os = "linux"))]
+#[path = "macos_usage.rs"]
+mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
@@ -19,3 +25,14 @@ pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
     reap, spawn, spawn_helper, spawn_settle,
 };
+pub(crate) use usage::{proportional_memory, usage};
+
+/// What one process uses.
+pub(crate) struct Use {
+    pub(crate) pid: u32,
+    /// Resident bytes, shared ones included.
+    pub(crate) memory: u64,
+    /// Processor time, with that of the children it has waited for.
+    pub(crate) cpu_us: u64,
+    pub(crate) threads: u64,
+}
