@@ -123,8 +123,10 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
     };
     let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
-    let tail =
-        runtime.read(task.id.as_str(), &Scope::All, &request).map(|reply| reply.bytes()).unwrap_or_default();
+    let tail = runtime
+        .read_shown(task.id.as_str(), &Scope::All, &request)
+        .map(|reply| reply.bytes())
+        .unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let progress = runtime.progress(task);
@@ -132,6 +134,8 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
     // What a task tells on purpose says more than its last line.
-    let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
+    let told = progress.and_then(|progress| progress.text);
+    let said =
+        told.map_or_else(|| last.to_owned(), |text| runtime.redactor(&task.id).text(&text).into_owned());
     format!("{elapsed}  {} {}  {bar}{said}", task.id, task.status.word())
 }

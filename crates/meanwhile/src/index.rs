@@ -182,5 +182,8 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
     if home.told(&spec.id) == Some(run) {
         transaction.latch(&task, spec.created_at)?;
     }
+    for told in home.told_news(&spec.id) {
+        transaction.latch_news(&task, &told, spec.created_at)?;
+    }
     Ok(task)
 }

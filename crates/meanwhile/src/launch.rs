@@ -22,6 +22,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
+use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
 use crate::settings::{Programs, Settings};
 
@@ -181,7 +182,7 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, Status::Running)),
+        metadata: Some(metadata(spec, Status::Running, &Redactor::new(&settings.redact, &spec.env))),
     }
 }
 
@@ -207,18 +208,20 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// The view that co-cli's tools read. Of the environment it holds names only.
-pub(crate) fn metadata(spec: &TaskSpec, status: Status) -> Metadata {
+/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
+pub(crate) fn metadata(spec: &TaskSpec, status: Status, redactor: &Redactor) -> Metadata {
+    let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
+    let description = spec.description.clone().unwrap_or_else(|| spec.command.to_line());
     Metadata {
         task_id: spec.id.to_string(),
         created_at: spec.created_at,
         started_at: None,
         completed_at: None,
         status,
-        command: spec.command.argv().iter().map(RawText::to_lossy).collect(),
+        command: redactor.words(&words),
         cwd: spec.cwd.to_lossy(),
         env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
-        description: spec.description.clone().unwrap_or_else(|| spec.command.to_line()),
+        description: redactor.text(&description).into_owned(),
         pid: None,
         exit_code: None,
         span_id: None,

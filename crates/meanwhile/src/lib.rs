@@ -40,6 +40,7 @@ mod progress;
 mod queue;
 mod ready;
 mod reconcile;
+mod redact;
 mod request;
 mod restart;
 mod retention;
@@ -71,10 +72,13 @@ pub use output::{
     render_screen,
 };
 pub use ports::{PortHolder, PortHolders};
+pub use redact::{Redactor, SecretPattern};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
-pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings};
+pub use settings::{
+    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
+};
 pub use start::Started;
 pub use store::{EventRow, Filter, Page};
 pub use subscription::Subscription;

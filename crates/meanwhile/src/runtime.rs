@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
 use crate::launch::Supervisor;
+use crate::redact::Redactor;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
 use crate::task::{Scope, Task};
@@ -165,8 +166,10 @@ impl Runtime {
         self.complete(&mut task)?;
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+            return Ok(task);
         }
-        Ok(task)
+        Ok(self.without_secrets(task))
     }
 
     /// Lists tasks as they are.
@@ -179,6 +182,7 @@ impl Runtime {
         for task in &mut page.tasks {
             self.overlay(task);
             self.complete(task)?;
+            self.redactor(&task.id).task(task);
         }
         Ok(page)
     }
@@ -318,7 +322,8 @@ impl Runtime {
         most: u32,
     ) -> Result<Vec<EventRow>> {
         self.reconcile()?;
-        Ok(self.store()?.events_after(seq, scope, task, most)?)
+        let events = self.store()?.events_after(seq, scope, task, most)?;
+        Ok(self.events_without_secrets(events))
     }
 
     /// Returns the place of the newest event.

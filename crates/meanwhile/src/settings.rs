@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use mw_model::{Limits, RawText};
 
+use crate::redact::SecretPattern;
+
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtCapacity {
@@ -54,11 +56,13 @@ pub struct RetentionSettings {
     pub max_tasks: u64,
     /// How many bytes they may take together.
     pub max_disk: u64,
+    /// Whether they are looked through now and then without being asked to.
+    pub automatic: bool,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0 }
+        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0, automatic: true }
     }
 }
 
@@ -112,6 +116,21 @@ impl HookSettings {
     }
 }
 
+/// What is hidden wherever texts of tasks are shown; see `redact`.
+#[derive(Clone, Debug)]
+pub struct RedactSettings {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// What is hidden beside that which is known to be secret.
+    pub patterns: Vec<SecretPattern>,
+}
+
+impl Default for RedactSettings {
+    fn default() -> Self {
+        Self { enabled: true, patterns: Vec::new() }
+    }
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -127,6 +146,8 @@ pub struct Settings {
     pub retention: RetentionSettings,
     /// What is run when something happens.
     pub hooks: HookSettings,
+    /// What is hidden where it is shown.
+    pub redact: RedactSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -146,6 +167,7 @@ impl Settings {
             limits: Limits::default(),
             retention: RetentionSettings::default(),
             hooks: HookSettings::default(),
+            redact: RedactSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

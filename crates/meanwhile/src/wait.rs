@@ -172,6 +172,7 @@ impl Runtime {
         for task in tasks.iter_mut().filter(|task| !task.status.is_terminal()) {
             self.complete(task)?;
         }
+        let tasks = tasks.into_iter().map(|task| self.without_secrets(task)).collect();
         Ok(WaitReply { tasks, met, timed_out })
     }
 

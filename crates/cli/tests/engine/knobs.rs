@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
-/// `hooks`.
-const KNOBS: [&str; 25] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
+/// `redact` and `hooks`.
+const KNOBS: [&str; 28] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -30,6 +30,9 @@ const KNOBS: [&str; 25] = [
     "retention.max_age",
     "retention.max_tasks",
     "retention.max_disk",
+    "retention.automatic",
+    "redact.enabled",
+    "redact.patterns",
     "hooks.start",
     "hooks.exit",
     "hooks.stall",

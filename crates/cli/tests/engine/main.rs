@@ -42,6 +42,7 @@ mod queue_total;
 mod ready;
 mod ready_port;
 mod reassign;
+mod redact;
 mod restart_clear;
 mod retention;
 mod run;

@@ -1,12 +1,15 @@
 //! Searching a log where it lies, with a bounded answer.
 
+use mw_model::redaction_mark;
 use mw_model::wire::EntryKind;
 use regex::bytes::Regex;
 use serde::Serialize;
 
 use super::clean::clean_text;
 use super::read::StreamChoice;
+use super::shown::before;
 use crate::error::{Error, Result};
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::Scope;
 
@@ -59,6 +62,9 @@ pub struct GrepReply {
 
 struct Search<'a> {
     pattern: &'a Regex,
+    redactor: &'a Redactor,
+    /// Whether the lines are those of a private key.
+    in_key: bool,
     context: usize,
     most: usize,
     found: usize,
@@ -81,8 +87,12 @@ impl Runtime {
         let id = self.resolve(handle, scope)?;
         let task = self.current(&id)?;
         let view = self.view(&task, task.state.run(), stream)?;
+        let redactor = self.redactor(&id);
+        let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
         let mut search = Search {
             pattern: &pattern,
+            redactor: &redactor,
+            in_key: redactor.goes_on_in_key(&before),
             context,
             most,
             found: 0,
@@ -134,12 +144,25 @@ impl Runtime {
 }
 
 impl Search<'_> {
+    /// Returns a line as it may be shown. A private key is the one secret of many lines.
+    fn shown(&mut self, line: &[u8]) -> String {
+        let text = clean_text(&String::from_utf8_lossy(line));
+        let was_in_key = std::mem::take(&mut self.in_key);
+        let ends = was_in_key && text.contains("-----END");
+        self.in_key = !ends && (was_in_key || self.redactor.goes_on_in_key(text.as_bytes()));
+        if was_in_key || self.in_key {
+            redaction_mark("private-key")
+        } else {
+            self.redactor.text(&text).into_owned()
+        }
+    }
+
     /// Looks at a line; tells whether that is enough.
     fn look(&mut self, line: &[u8], offset: u64) -> bool {
         self.number += 1;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let fits = self.pattern.is_match(body);
-        let text: String = clean_text(&String::from_utf8_lossy(body)).chars().take(SHOWN).collect();
+        let text: String = self.shown(body).chars().take(SHOWN).collect();
         let entry = GrepMatch { line: self.number, offset, text, context: !fits };
         if fits {
             self.lines.extend(self.before.drain(..));

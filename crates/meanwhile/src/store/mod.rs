@@ -22,7 +22,7 @@ pub use events::EventRow;
 pub use read::{Filter, Page};
 
 pub(crate) use connection::{Opened, Store};
-pub(crate) use notices::NoticeRow;
+pub(crate) use notices::{NoticeRow, ordinal};
 pub(crate) use read::Ended;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};
