@@ -134,8 +134,6 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
     let bar =
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
     // What a task tells on purpose says more than its last line.
-    let told = progress.and_then(|progress| progress.text);
-    let said =
-        told.map_or_else(|| last.to_owned(), |text| runtime.redactor(&task.id).text(&text).into_owned());
+    let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
     format!("{elapsed}  {} {}  {bar}{said}", task.id, task.status.word())
 }

@@ -147,7 +147,7 @@ impl Runtime {
                 watched.iter().all(Watched::is_decided)
             };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let tasks: Vec<_> = watched.iter().map(|one| one.task.clone()).collect();
+            let tasks: Vec<_> = watched.iter().map(|one| self.without_secrets(one.task.clone())).collect();
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }
@@ -172,7 +172,6 @@ impl Runtime {
         for task in tasks.iter_mut().filter(|task| !task.status.is_terminal()) {
             self.complete(task)?;
         }
-        let tasks = tasks.into_iter().map(|task| self.without_secrets(task)).collect();
         Ok(WaitReply { tasks, met, timed_out })
     }
 

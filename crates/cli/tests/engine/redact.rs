@@ -102,7 +102,7 @@ fn the_record_in_another_layout_holds_names_of_variables_and_no_secrets() {
     let text = wait_until(SOON, "the record", || fs::read_to_string(&path).ok());
     assert_hidden(&text);
     let record: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(record["command"][2], "[redacted:secret]", "{record}");
+    assert_eq!(record["command"][2], MARKS[0], "{record}");
     let names = record["env"].as_array().unwrap();
     assert!(names.contains(&"DB_PASSWORD".into()), "{record}");
     assert!(names.iter().all(|name| !name.as_str().unwrap().contains('=')), "{record}");
@@ -195,6 +195,21 @@ fn a_private_key_is_hidden_line_by_line_too() {
         let found = home.mw(["output", "--grep", ".", "--offset", from, &id]).text();
         assert!(!found.contains("MIIE") && !found.contains("q1Zx") && found.contains("ok"), "{found}");
     }
+}
+
+#[test]
+fn a_secret_in_a_line_that_is_searched_in_parts_is_hidden() {
+    let home = home();
+    // A long line is searched in parts of 256 KiB; the beginning of each is shown.
+    let script = format!(
+        "head -c 262130 /dev/zero | tr '\\0' .; printf ' %s ' {TOKEN}; head -c 100000 /dev/zero | tr '\\0' .; echo"
+    );
+    let id = start(&home, "s", &[], &script);
+    let _ = home.mw(["wait", &id]);
+    let found = home.mw(["output", "--grep", "\\.", "--json", &id]).json();
+    let second = found["matches"][1]["text"].as_str().unwrap();
+    assert!(second.starts_with(&format!("{} ...", MARKS[0])), "{second}");
+    assert!(!found.to_string().contains(&TOKEN[25..]), "{found}");
 }
 
 #[test]

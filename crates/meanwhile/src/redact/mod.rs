@@ -112,11 +112,10 @@ impl Redactor {
         let found = if sequences.is_empty() {
             self.find(text, edge)
         } else {
-            let (visible, places) = sequences.visible(text);
-            let mut found = self.find(&visible, edge);
+            let mut found = self.find(&sequences.visible(text), edge);
             for secret in &mut found {
-                secret.start = places[secret.start];
-                secret.end = places[secret.end - 1] + 1;
+                secret.start = sequences.place(secret.start);
+                secret.end = sequences.place(secret.end - 1) + 1;
             }
             found
         };
@@ -156,7 +155,10 @@ impl Redactor {
             return found;
         }
         let marks = marks(text);
-        found.retain(|secret| !marks.iter().any(|mark| mark.start <= secret.start && secret.end <= mark.end));
+        found.retain(|secret| {
+            let next = marks.partition_point(|mark| mark.end < secret.end);
+            marks.get(next).is_none_or(|mark| secret.start < mark.start)
+        });
         merged(found)
     }
 }

@@ -13,6 +13,8 @@ pub(super) struct Sequences(Vec<Sequence>);
 #[derive(Debug)]
 struct Sequence {
     range: Range<usize>,
+    /// How many bytes of the text are no text up to its end.
+    hidden: usize,
     /// Whether it changes nothing but colours.
     is_colour: bool,
 }
@@ -22,13 +24,15 @@ impl Sequences {
     pub(super) fn of(text: &[u8]) -> Self {
         let mut found = Vec::new();
         let mut at = 0;
+        let mut hidden = 0;
         while let Some(next) = text[at..].iter().position(|byte| is_control(*byte)) {
             let start = at + next;
             let len = length(&text[start..]);
             at = start + len.max(1);
             if len > 0 {
                 let is_colour = text[start..].starts_with(b"\x1b[") && text[at - 1] == b'm';
-                found.push(Sequence { range: start..at, is_colour });
+                hidden += len;
+                found.push(Sequence { range: start..at, hidden, is_colour });
             }
         }
         Self(found)
@@ -38,16 +42,23 @@ impl Sequences {
         self.0.is_empty()
     }
 
-    /// Returns the text without them, and the place that each byte had, the end included.
-    pub(super) fn visible(&self, text: &[u8]) -> (Vec<u8>, Vec<usize>) {
-        let mut places = Vec::with_capacity(text.len());
+    /// Returns the text without them.
+    pub(super) fn visible(&self, text: &[u8]) -> Vec<u8> {
+        let mut visible = Vec::with_capacity(text.len());
         let mut at = 0;
         for sequence in &self.0 {
-            places.extend(at..sequence.range.start);
+            visible.extend_from_slice(&text[at..sequence.range.start]);
             at = sequence.range.end;
         }
-        places.extend(at..text.len());
-        (places.iter().map(|place| text[*place]).collect(), places)
+        visible.extend_from_slice(&text[at..]);
+        visible
+    }
+
+    /// Returns where a byte of the text without them is in the text.
+    pub(super) fn place(&self, visible: usize) -> usize {
+        let is_before = |sequence: &Sequence| sequence.range.end - sequence.hidden <= visible;
+        let before = self.0[..self.0.partition_point(is_before)].last();
+        visible + before.map_or(0, |sequence| sequence.hidden)
     }
 
     /// Copies a stretch of the text; of the sequences only colours.

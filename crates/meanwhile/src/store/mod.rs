@@ -15,6 +15,8 @@ mod read;
 mod resolve;
 mod rows;
 mod sessions;
+#[cfg(test)]
+mod stored_formats;
 mod write;
 
 pub use error::StoreError;

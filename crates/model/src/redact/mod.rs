@@ -74,7 +74,10 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
             b'-' => tokens::private_key(text, here, edge).or_else(|| assigned::after_flag(text, here, edge)),
             _ => tokens::at(text, here, edge),
         };
-        if let Some(secret) = secret {
+        if let Some(mut secret) = secret {
+            // Its own look says more than its name.
+            let own = tokens::at(text, secret.start, edge).filter(|own| own.end == secret.end);
+            secret.kind = own.map_or(secret.kind, |own| own.kind);
             // The user in an address may be a token.
             let user = if text[here..].starts_with(b"://") { tokens::at(text, here + 3, edge) } else { None };
             if let Some(user) = user.filter(|user| user.end < secret.start) {
