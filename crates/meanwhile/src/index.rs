@@ -189,6 +189,9 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
     } else if let Some(teller) = spec.teller.as_ref().filter(|_| run == 1) {
         transaction.promise_end(&task, teller)?;
     }
+    for told in home.told_news(&spec.id) {
+        transaction.latch_news(&task, &told, spec.created_at)?;
+    }
     Ok(task)
 }
 

@@ -23,6 +23,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
+use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
 use crate::settings::{Programs, Settings};
 
@@ -193,7 +194,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, run)),
+        metadata: Some(metadata(spec, run, &Redactor::new(&settings.redact, &spec.env))),
     }
 }
 
@@ -219,18 +220,20 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// The view that co-cli's tools read. Of the environment it holds names only.
-fn metadata(spec: &TaskSpec, run: u32) -> Metadata {
+/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
+fn metadata(spec: &TaskSpec, run: u32, redactor: &Redactor) -> Metadata {
+    let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
+    let description = spec.description.clone().unwrap_or_else(|| spec.command.to_line());
     Metadata {
         task_id: spec.id.to_string(),
         created_at: spec.created_at,
         started_at: None,
         completed_at: None,
         status: Status::Running,
-        command: spec.command.argv().iter().map(RawText::to_lossy).collect(),
+        command: redactor.words(&words),
         cwd: spec.cwd.to_lossy(),
         env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
-        description: spec.description.clone().unwrap_or_else(|| spec.command.to_line()),
+        description: redactor.text(&description).into_owned(),
         pid: None,
         exit_code: None,
         trace_id: spec.trace.map(|trace| trace.trace_id),

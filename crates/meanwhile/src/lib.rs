@@ -42,6 +42,7 @@ mod queue;
 mod readers;
 mod ready;
 mod reconcile;
+mod redact;
 mod request;
 mod restart;
 mod retention;
@@ -76,11 +77,13 @@ pub use output::{
     render_screen,
 };
 pub use ports::{PortHolder, PortHolders};
+pub use redact::{Redactor, SecretPattern};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
 pub use settings::{
-    AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings, TraceSettings,
+    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
+    TraceSettings,
 };
 pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;

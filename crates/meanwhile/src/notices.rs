@@ -20,11 +20,12 @@ use mw_model::{News, Notice, TaskId, Timestamp, Turn, short_handle};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::home::ToldNews;
 use crate::kill::KillRequest;
 use crate::lease::{self, Lease};
 use crate::output::{From, ReadReply, ReadRequest};
 use crate::runtime::Runtime;
-use crate::store::{NoticeRow, Transaction};
+use crate::store::{NoticeRow, Transaction, ordinal};
 use crate::summary::summarize;
 use crate::task::{Scope, Task};
 
@@ -211,7 +212,7 @@ impl Runtime {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
         let outcome = if current { self.outcome(&task) } else { None };
-        Ok(Notice {
+        let mut notice = Notice {
             number: row.number,
             handle: short_handle(task.kind, task.number),
             task: row.task,
@@ -222,7 +223,9 @@ impl Runtime {
             output_path: log.to_string_lossy().into_owned(),
             duration_ms: row.duration_ms,
             outcome,
-        })
+        };
+        self.redactor(&notice.task).notice(&mut notice);
+        Ok(notice)
     }
 
     fn outcome(&self, task: &Task) -> Option<String> {
@@ -231,7 +234,7 @@ impl Runtime {
             max_bytes: OUTCOME_BYTES,
             ..ReadRequest::default()
         };
-        summarize(&self.read_task(task, &request).ok()?.bytes())
+        summarize(&self.read_task_shown(task, &request).ok()?.bytes())
     }
 }
 
@@ -354,10 +357,19 @@ impl Delivery<'_> {
         transaction.commit()?;
         self.is_open = false;
         fail_point("notices-acknowledged");
-        for notice in self.notices.iter().filter(|notice| matches!(notice.news, News::Ended { .. })) {
-            runtime.home.mark_told(&notice.task, notice.run);
-        }
+        self.notices.iter().for_each(|notice| mark_told(runtime, notice));
         Ok(())
+    }
+}
+
+/// Notes in the task's directory that its owner was told, for a database that is rebuilt.
+fn mark_told(runtime: &Runtime, notice: &Notice) {
+    match &notice.news {
+        News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
+        News::Stalled { .. } | News::Ready { .. } => {
+            let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
+            runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
+        }
     }
 }
 

@@ -57,7 +57,7 @@ impl Runtime {
             let Some(alone) = self.deliver_alone(urgency)? else { return self.export_state() };
             let mut goes_on = true;
             while goes_on && self.is_delivery_due(endpoint, urgency)? {
-                let spans = self.store()?.spans_waiting(BATCH)?;
+                let spans = self.spans_without_secrets(self.store()?.spans_waiting(BATCH)?);
                 let sent = send(&spans);
                 fail_point("spans-sent");
                 goes_on = sent.is_ok();

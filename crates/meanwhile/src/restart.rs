@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
 use crate::launch;
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::store::Change;
 use crate::task::{Scope, Task};
@@ -54,6 +55,7 @@ impl Runtime {
         if matches!(task.state, TaskState::Pending { .. }) {
             task.queue_position = Some(self.store()?.queue_position(&task)?);
         }
+        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
         Ok(task)
     }
 }

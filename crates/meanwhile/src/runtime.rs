@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
 use crate::launch::Supervisor;
+use crate::redact::Redactor;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
 use crate::task::{Scope, Task, TaskLimits};
@@ -171,8 +172,10 @@ impl Runtime {
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.limits = self.limits_of(&id, &spec.limits.resources);
+            Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+            return Ok(task);
         }
-        Ok(task)
+        Ok(self.without_secrets(task))
     }
 
     /// Returns a task's limits on resources; its journal says how they are held.
@@ -197,6 +200,7 @@ impl Runtime {
         for task in &mut page.tasks {
             self.overlay(task);
             self.complete(task)?;
+            self.redactor(&task.id).task(task);
         }
         Ok(page)
     }
@@ -336,7 +340,8 @@ impl Runtime {
         most: u32,
     ) -> Result<Vec<EventRow>> {
         self.reconcile()?;
-        Ok(self.store()?.events_after(seq, scope, task, most)?)
+        let events = self.store()?.events_after(seq, scope, task, most)?;
+        Ok(self.events_without_secrets(events))
     }
 
     /// Returns the place of the newest event.

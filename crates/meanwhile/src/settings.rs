@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use mw_model::{Limits, RawText, Sampler};
 
+use crate::redact::SecretPattern;
+
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AtCapacity {
@@ -54,11 +56,13 @@ pub struct RetentionSettings {
     pub max_tasks: u64,
     /// How many bytes they may take together.
     pub max_disk: u64,
+    /// Whether they are looked through now and then without being asked to.
+    pub automatic: bool,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0 }
+        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0, automatic: true }
     }
 }
 
@@ -122,6 +126,21 @@ pub struct TraceSettings {
     pub export: bool,
 }
 
+/// What is hidden wherever texts of tasks are shown; see `redact`.
+#[derive(Clone, Debug)]
+pub struct RedactSettings {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// What is hidden beside that which is known to be secret.
+    pub patterns: Vec<SecretPattern>,
+}
+
+impl Default for RedactSettings {
+    fn default() -> Self {
+        Self { enabled: true, patterns: Vec::new() }
+    }
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -139,6 +158,8 @@ pub struct Settings {
     pub hooks: HookSettings,
     /// What becomes of spans.
     pub traces: TraceSettings,
+    /// What is hidden where it is shown.
+    pub redact: RedactSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -159,6 +180,7 @@ impl Settings {
             retention: RetentionSettings::default(),
             hooks: HookSettings::default(),
             traces: TraceSettings::default(),
+            redact: RedactSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

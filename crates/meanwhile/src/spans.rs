@@ -161,7 +161,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
     add("task.id", Some(task.id.as_str().into()));
     add("task.kind", Some(task.kind.word().into()));
     add("task.session", Some(task.session.as_str().into()));
-    add("task.command", Some(capped(redacted_command(&task.command)).into()));
+    add("task.command", Some(capped(task.command.clone()).into()));
     add("task.status", Some(status.word().into()));
     add("task.pid", facts.pid.filter(|pid| *pid > 0).map(Value::from));
     add("task.exit_code", cause.and_then(Cause::exit_code).map(Value::from));
@@ -181,11 +181,6 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
         error: cause.filter(|_| is_error(status)).map(Cause::to_words),
         attributes,
     }
-}
-
-/// The one place where a command gets into a span.
-fn redacted_command(command: &str) -> String {
-    command.to_owned()
 }
 
 /// A script may be as long as a book; whoever needs all of it finds it with the task.

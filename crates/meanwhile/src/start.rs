@@ -14,6 +14,7 @@ use crate::home::StartHold;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
 use crate::queue::{self, Granted, Picked};
+use crate::redact::Redactor;
 use crate::request::{IfRunning, TaskRequest};
 use crate::runtime::Runtime;
 use crate::settings::AtCapacity;
@@ -67,8 +68,9 @@ impl Runtime {
             None => self.start_in_order(request, &new, hold),
         };
         match started {
-            Ok(task) => {
+            Ok(mut task) => {
                 self.ring();
+                Redactor::new(&self.settings.redact, &request.env).task(&mut task);
                 Ok(Started { task, existed: false })
             }
             Err(error) => {
@@ -202,7 +204,7 @@ impl Runtime {
                 id: existing.id.to_string(),
                 status: existing.status.word(),
             }),
-            IfRunning::Return => Ok(Started { task: existing, existed: true }),
+            IfRunning::Return => Ok(Started { task: self.without_secrets(existing), existed: true }),
             IfRunning::Restart => {
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })

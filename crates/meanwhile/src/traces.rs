@@ -71,7 +71,7 @@ impl Runtime {
         let mut spans = self.store()?.spans_of_trace(trace_id, scope)?;
         spans.extend(live.iter().filter(|span| span.trace_id == trace_id).cloned());
         spans.sort_by_key(|span| (span.started_at, span.run));
-        Ok(Trace { trace_id, asked: None, spans })
+        Ok(Trace { trace_id, asked: None, spans: self.spans_without_secrets(spans) })
     }
 
     fn trace_of_span(&self, id: SpanId, live: &[Span]) -> Result<Option<TraceId>> {

@@ -37,7 +37,7 @@ impl Excerpt {
 /// Reads a task's output.
 pub(super) fn read(task: &Task, desk: &Desk<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
     let request = ReadRequest { from, max_bytes, ..ReadRequest::default() };
-    desk.runtime.read(task.id.as_str(), &desk.scope(), &request)
+    desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)
 }
 
 /// Puts output into the form in which a model may see it.

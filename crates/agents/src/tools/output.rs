@@ -54,12 +54,12 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         max_lines: call.max_lines,
         run: None,
     };
-    let mut reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+    let mut reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
     let tail = matches!(request.from, From::TailLines(_));
     if tail && reply.next_offset < reply.end {
         // Of a tail that is too long the end is wanted.
         let request = ReadRequest { from: From::TailBytes(most), max_bytes: 0, ..request };
-        reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+        reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
     }
     Ok(OutputReply {
         text: shown(&reply),

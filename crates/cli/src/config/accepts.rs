@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use meanwhile::SecretPattern;
 use meanwhile::model::{parse_duration_ms, parse_milli_cpus, parse_size};
 use toml::de::DeValue;
+
+const DAY_MS: u64 = 86_400_000;
 
 /// A value that was read and lies in its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,8 @@ pub(crate) enum Accepts {
     Duration { most: u64 },
     /// A number of processors, also a fraction; kept in thousandths; 0 is accepted below the least.
     Cpus { least: u64, most: u64 },
+    /// A whole number of days; kept in milliseconds.
+    Days { most: u64 },
     /// One of these words.
     Word(&'static [&'static str]),
     /// `true` or `false`.
@@ -37,6 +42,8 @@ pub(crate) enum Accepts {
     Line,
     /// Texts, in a variable one per line.
     Lines,
+    /// The same for regular expressions.
+    Patterns,
 }
 
 impl Accepts {
@@ -47,6 +54,10 @@ impl Accepts {
             Self::Size { .. } => parse_size(text).ok()?,
             Self::Duration { .. } => parse_duration_ms(text).ok()?,
             Self::Cpus { .. } => parse_milli_cpus(text).ok()?,
+            Self::Days { most } => {
+                let days: u64 = text.trim().parse().ok()?;
+                return (days <= *most).then_some(Value::Number(days * DAY_MS));
+            }
             Self::Word(words) => {
                 return words.contains(&text).then(|| Value::Text(text.to_owned()));
             }
@@ -57,6 +68,7 @@ impl Accepts {
                 return fits.then(|| Value::Text(text.trim().to_owned()));
             }
             Self::Lines => return Some(Value::List(text.lines().map(str::to_owned).collect())),
+            Self::Patterns => return patterns(text.lines().map(str::to_owned).collect()),
         };
         self.has(number).then_some(Value::Number(number))
     }
@@ -69,7 +81,8 @@ impl Accepts {
                 | Self::Milliseconds { .. }
                 | Self::Size { .. }
                 | Self::Duration { .. }
-                | Self::Cpus { .. },
+                | Self::Cpus { .. }
+                | Self::Days { .. },
                 DeValue::Integer(number),
             ) => {
                 let number = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
@@ -90,6 +103,10 @@ impl Accepts {
                 let text = |item: &DeValue<'_>| Some(item.as_str()?.to_owned());
                 items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
             }
+            (Self::Patterns, DeValue::Array(_)) => match Self::Lines.read_toml(value)? {
+                Value::List(items) => patterns(items),
+                Value::Number(_) | Value::Flag(_) | Value::Text(_) => None,
+            },
             _ => None,
         }
     }
@@ -103,7 +120,13 @@ impl Accepts {
                 number == 0 || (*least <= number && number <= *most)
             }
             Self::Duration { most } => number <= *most,
-            Self::Word(_) | Self::Flag | Self::Program | Self::Line | Self::Lines => false,
+            Self::Days { .. }
+            | Self::Word(_)
+            | Self::Flag
+            | Self::Program
+            | Self::Line
+            | Self::Lines
+            | Self::Patterns => false,
         }
     }
 
@@ -135,6 +158,11 @@ impl Accepts {
     }
 }
 
+/// Takes a list whose every item is a pattern.
+fn patterns(items: Vec<String>) -> Option<Value> {
+    items.iter().all(|item| SecretPattern::new(item).is_ok()).then_some(Value::List(items))
+}
+
 impl fmt::Display for Accepts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -154,11 +182,15 @@ impl fmt::Display for Accepts {
                 let cpus = |thousandths: &u64| *thousandths as f64 / 1000.0;
                 write!(f, "0, or a number from {} to {} such as 2 or 1.5", cpus(least), cpus(most))
             }
+            Self::Days { most } => write!(f, "a whole number of days from 0 to {most}"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
             Self::Program => f.write_str("the path or name of a program"),
             Self::Line => f.write_str("a text on one line, empty for none"),
             Self::Lines => f.write_str("a list of texts; in a variable one per line"),
+            Self::Patterns => f.write_str(
+                "a list of regular expressions that do not fit on the empty text; in a variable one per line",
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every setting.
 
-use meanwhile::AtCapacity;
 use meanwhile::model::{PromptPatterns, Resources};
+use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
 use super::knob::{InProject, Knob};
@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 32] = [
+pub(crate) static KNOBS: [Knob; 35] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -216,6 +216,39 @@ pub(crate) static KNOBS: [Knob; 32] = [
         in_project: InProject::Nothing,
         get: |c| Value::Number(c.settings.retention.max_disk),
         set: |c, value| c.settings.retention.max_disk = value.number(),
+    },
+    Knob {
+        name: "retention.automatic",
+        variable: "MEANWHILE_RETENTION_AUTOMATIC",
+        help: "whether that is seen to once an hour; mw clear --expired does it at any time",
+        accepts: Accepts::Flag,
+        in_project: InProject::Nothing,
+        get: |c| Value::Flag(c.settings.retention.automatic),
+        set: |c, value| c.settings.retention.automatic = value.is_on(),
+    },
+    Knob {
+        name: "redact.enabled",
+        variable: "MEANWHILE_REDACT_ENABLED",
+        help: "whether secrets are hidden where commands, output and news are shown",
+        accepts: Accepts::Flag,
+        in_project: InProject::TurnOn,
+        get: |c| Value::Flag(c.settings.redact.enabled),
+        set: |c, value| c.settings.redact.enabled = value.is_on(),
+    },
+    Knob {
+        name: "redact.patterns",
+        variable: "MEANWHILE_REDACT_PATTERNS",
+        help: "what else is hidden, beside that which is known to be secret",
+        accepts: Accepts::Patterns,
+        in_project: InProject::Nothing,
+        get: |c| {
+            let patterns = c.settings.redact.patterns.iter();
+            Value::List(patterns.map(|pattern| pattern.as_str().to_owned()).collect())
+        },
+        set: |c, value| {
+            let patterns = value.items().iter().filter_map(|item| SecretPattern::new(item).ok());
+            c.settings.redact.patterns = patterns.collect();
+        },
     },
     Knob {
         name: "hooks.start",

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`, `hooks`
-/// and `resources`.
-const KNOBS: [&str; 29] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
+/// `redact`, `hooks` and `resources`.
+const KNOBS: [&str; 32] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -34,6 +34,9 @@ const KNOBS: [&str; 29] = [
     "retention.max_age",
     "retention.max_tasks",
     "retention.max_disk",
+    "retention.automatic",
+    "redact.enabled",
+    "redact.patterns",
     "hooks.start",
     "hooks.exit",
     "hooks.stall",

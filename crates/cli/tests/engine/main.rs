@@ -44,6 +44,7 @@ mod queue_total;
 mod ready;
 mod ready_port;
 mod reassign;
+mod redact;
 mod resources;
 mod resources_crash;
 mod restart_clear;

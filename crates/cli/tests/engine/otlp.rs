@@ -295,3 +295,18 @@ fn a_protocol_that_is_not_spoken_is_named() {
     assert_eq!(receiver.received().len(), 0);
     let _ = home.command(["traces", "--export", "--json"]).without(ENDPOINT).run().refusal(2);
 }
+
+#[test]
+fn no_span_shows_a_secret() {
+    const TOKEN: &str = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let receiver = Receiver::new(Manner::Takes);
+    let home = home_of(&receiver);
+    let id = home.start(&format!("echo {TOKEN} >/dev/null; echo hunter22"));
+    home.ended(&id);
+    for span in receiver.until_taken(2) {
+        let command = attribute(&span, "task.command");
+        assert!(!command.contains(TOKEN) && command.contains("[redacted:"), "{command}");
+    }
+    let shown = home.mw(["traces", "--json", "--span", &id]).exits(0).json().to_string();
+    assert!(!shown.contains(TOKEN) && shown.contains("[redacted:"), "{shown}");
+}

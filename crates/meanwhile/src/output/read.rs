@@ -36,7 +36,7 @@ impl StreamChoice {
         }
     }
 
-    const fn takes(self, kind: EntryKind) -> bool {
+    pub(super) const fn takes(self, kind: EntryKind) -> bool {
         matches!(
             (self, kind),
             (Self::Both | Self::Apart, _)
@@ -146,10 +146,7 @@ impl Runtime {
 
     pub(crate) fn read_task(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
         let run = request.run.unwrap_or_else(|| task.state.run());
-        let over = match &task.state {
-            TaskState::Ended { .. } => task.survivors == 0,
-            _ => run < task.state.run(),
-        };
+        let over = is_over(task, run);
         if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. })
             && run == task.state.run()
         {
@@ -209,6 +206,14 @@ impl Runtime {
 
     pub(crate) fn output_size(&self, task: &Task) -> Option<(u64, u64)> {
         self.view(task, task.state.run(), StreamChoice::Both).ok().map(|view| view.size())
+    }
+}
+
+/// Tells whether nothing more can come of a run.
+pub(super) fn is_over(task: &Task, run: u32) -> bool {
+    match &task.state {
+        TaskState::Ended { .. } => task.survivors == 0,
+        _ => run < task.state.run(),
     }
 }
 

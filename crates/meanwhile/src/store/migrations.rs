@@ -70,7 +70,7 @@ const STEPS: [&str; 3] = [
     ) WITHOUT ROWID;
     ",
     // `stage`: 0 waits to be handed over, 1 need not be (the owner knows), 2 was handed to `holder`, 3 was
-    // acknowledged. `ordinal` tells the stalls of one run apart.
+    // acknowledged, 4 is promised to be told by `holder` (step 3). `ordinal` tells the stalls of one run apart.
     "
     CREATE TABLE notices (
         number INTEGER PRIMARY KEY,
@@ -125,6 +125,8 @@ const STEPS: [&str; 3] = [
         failures INTEGER NOT NULL,
         next_try_at INTEGER
     );
+    DROP INDEX notices_open;
+    CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2, 4);
     ",
 ];
 

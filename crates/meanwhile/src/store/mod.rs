@@ -16,6 +16,8 @@ mod resolve;
 mod rows;
 mod sessions;
 mod spans;
+#[cfg(test)]
+mod stored_formats;
 mod write;
 
 pub use error::StoreError;
@@ -24,7 +26,7 @@ pub use read::{Filter, Page};
 pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};
-pub(crate) use notices::NoticeRow;
+pub(crate) use notices::{NoticeRow, ordinal};
 pub(crate) use read::Ended;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

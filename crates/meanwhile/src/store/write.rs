@@ -151,12 +151,10 @@ impl Transaction<'_> {
 
     /// Enters what the owner should know of an event. Tasks outside any session belong to a person, who looks.
     fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
-        let (news, ordinal) = match event {
-            Event::Ended { cause, .. } => (News::Ended { cause: cause.clone() }, 0),
-            Event::Stalled { prompt } => {
-                (News::Stalled { prompt: prompt.clone() }, at.as_micros().unsigned_abs())
-            }
-            Event::Ready { what, .. } => (News::Ready { what: what.clone() }, 0),
+        let news = match event {
+            Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
+            Event::Stalled { prompt } => News::Stalled { prompt: prompt.clone() },
+            Event::Ready { what, .. } => News::Ready { what: what.clone() },
             Event::Reserved { .. }
             | Event::Released
             | Event::Started { .. }
@@ -169,7 +167,7 @@ impl Transaction<'_> {
         if task.session == DEFAULT_SESSION {
             return Ok(());
         }
-        self.enter_notice(task, &news, ordinal, at)
+        self.enter_notice(task, &news, at)
     }
 
     /// Gives a task to another session, with its latch and what its owner is still to be told.

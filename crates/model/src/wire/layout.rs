@@ -31,6 +31,8 @@ pub const JOURNAL_FILE: &str = "journal.jsonl";
 pub const RESULT_FILE: &str = "result.json";
 /// The last run whose end the owner was told of.
 pub const TOLD_FILE: &str = "told";
+/// What else the owner was told of: a line per stall and readiness.
+pub const TOLD_NEWS_FILE: &str = "told.news";
 /// The supervisor's control socket.
 pub const CONTROL_SOCKET: &str = "control";
 /// The pipe that is the task's standard input, where it has one.
