@@ -36,6 +36,12 @@ pub struct SessionInfo {
 }
 
 impl Runtime {
+    /// Tells without the database whether a session may have tasks: one that never had any has left no trace.
+    #[must_use]
+    pub fn knows_session(&self, session: &str) -> bool {
+        self.home.session(session).path().exists()
+    }
+
     /// Lists the sessions that have tasks.
     ///
     /// # Errors
