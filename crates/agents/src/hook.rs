@@ -4,7 +4,7 @@
 //! `hookSpecificOutput.additionalContext`; an agent that is about to stop is kept going with `decision: block`, whose
 //! `reason` it reads. Only the names of the events differ.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meanwhile::model::Notice;
 use serde_json::{Value, json};
@@ -97,8 +97,8 @@ impl HookCall {
 
     /// Completes what the environment tells of the session.
     #[must_use]
-    pub fn clues(&self, variable: impl Fn(&str) -> Option<String>, directory: PathBuf) -> Clues {
-        let mut clues = Clues::from_environment(variable, self.directory.as_ref().unwrap_or(&directory));
+    pub fn clues(&self, variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Clues {
+        let mut clues = Clues::from_environment(variable, self.directory.as_deref().unwrap_or(directory));
         clues.host_session = match (self.host, &self.session) {
             (HookHost::ClaudeCode | HookHost::Codex, Some(id)) => {
                 Some(HostSession { host: self.host.id(), id: id.clone() })
@@ -186,12 +186,12 @@ mod tests {
     #[test]
     fn sessions_are_those_that_the_servers_know() {
         let text = r#"{"hook_event_name":"Stop","session_id":"4f2","cwd":"/shop"}"#;
-        let named = |host| session_of(&call(host, text).clues(|_| None, "/".into()));
+        let named = |host| session_of(&call(host, text).clues(|_| None, Path::new("/")));
         assert_eq!(named(HookHost::ClaudeCode), "claude-code:4f2");
         assert_eq!(named(HookHost::Codex), "codex:4f2");
         assert_eq!(named(HookHost::Gemini), "project:/shop");
         let mine = |name: &str| (name == "MEANWHILE_SESSION").then(|| "mine".to_owned());
-        assert_eq!(session_of(&call(HookHost::Codex, text).clues(mine, "/".into())), "mine");
+        assert_eq!(session_of(&call(HookHost::Codex, text).clues(mine, Path::new("/"))), "mine");
     }
 
     #[test]

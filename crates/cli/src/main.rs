@@ -7,6 +7,7 @@ mod context;
 mod doctor;
 mod error;
 mod exit_code;
+mod host_state;
 mod render;
 mod terminal;
 

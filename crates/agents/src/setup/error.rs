@@ -53,12 +53,6 @@ pub enum SetupError {
     /// There is no directory to look in.
     #[error("there is no home directory")]
     NoHome,
-    /// The host has no file of that scope.
-    #[error("{title} has no settings of a project for this")]
-    NoProject {
-        /// The host.
-        title: &'static str,
-    },
 }
 
 impl SetupError {
@@ -76,7 +70,6 @@ impl SetupError {
             Self::ReadOnly { .. } => "read_only",
             Self::Io { .. } => "io",
             Self::NoHome => "no_home",
-            Self::NoProject { .. } => "no_project",
         }
     }
 
@@ -94,7 +87,6 @@ impl SetupError {
             }
             Self::Io { .. } => "check the path and its permissions",
             Self::NoHome => "set HOME",
-            Self::NoProject { .. } => "leave --project out to change the user's own settings",
         }
     }
 }

@@ -89,3 +89,32 @@ fn write_beside(path: &Path, text: &str, scope: Scope) -> io::Result<PathBuf> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_since_it_was_read_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("settings.json");
+        fs::write(&path, "theirs").unwrap();
+        for (before, after) in [(Some("old"), Some("new")), (None, Some("new")), (Some("old"), None)] {
+            let refused = replace(&path, before, after, Scope::User);
+            assert!(matches!(refused, Err(SetupError::Changed { .. })), "{before:?} {refused:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "theirs");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_new_file_is_the_users_alone_and_a_projects_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        for (scope, name, others) in [(Scope::User, "a/b/mine", 0), (Scope::Project, "a/c/ours", 0o044)] {
+            let path = dir.path().join(name);
+            replace(&path, None, Some("x"), scope).unwrap();
+            let umask_allows = 0o044;
+            assert_eq!(fs::metadata(&path).unwrap().mode() & 0o077 & umask_allows, others, "{name}");
+        }
+    }
+}

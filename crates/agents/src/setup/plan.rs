@@ -126,12 +126,12 @@ impl Host {
         text: Option<&str>,
         program: &str,
     ) -> Result<Option<String>, Flaw> {
-        let works = file.entries.iter().map(|entry| Work::new(self, file.format, entry, program));
+        let mut works = file.entries.iter().map(|entry| Work::new(self, file.format, entry, program));
         let text = text.map(str::to_owned);
         match wish {
-            Wish::SetUp => works.fold(Ok(text), |text, work| work.ensure(text?)),
+            Wish::SetUp => works.try_fold(text, |text, work| work.ensure(text)),
             // In the opposite order, so that each finds the file as it left it.
-            Wish::Remove => works.rev().fold(Ok(text), |text, work| work.take_out(text?)),
+            Wish::Remove => works.rev().try_fold(text, |text, work| work.take_out(text)),
         }
     }
 }

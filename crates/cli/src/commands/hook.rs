@@ -84,7 +84,7 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
     if call.moment == HookMoment::Silent || !settings.home.exists() {
         return Ok(());
     }
-    let mut clues = call.clues(|name| env::var(name).ok(), env::current_dir().unwrap_or_default());
+    let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
     clues.project = real_path(clues.project);
     let session = session_of(&clues);
     let runtime = Runtime::open(settings)?;

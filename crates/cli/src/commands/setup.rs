@@ -2,15 +2,16 @@
 
 use std::env;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
-use mw_agents::setup::{FileChange, HOSTS, Host, Scope, SetupError, Surroundings, Wish, lasting_path};
+use mw_agents::setup::{FileChange, HOSTS, Host, Scope, SetupError, Wish};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::host_state::{HostPlace, host_states};
 use crate::{exit_code, render};
 
 #[derive(Args)]
@@ -35,10 +36,7 @@ pub(crate) struct Arguments {
 impl From<SetupError> for CommandError {
     fn from(error: SetupError) -> Self {
         let exit = match &error {
-            SetupError::Broken { .. }
-            | SetupError::Unfit { .. }
-            | SetupError::NoProject { .. }
-            | SetupError::NoHome => exit_code::USAGE,
+            SetupError::Broken { .. } | SetupError::Unfit { .. } | SetupError::NoHome => exit_code::USAGE,
             SetupError::Changed { .. } | SetupError::ReadOnly { .. } => exit_code::CONFLICT,
             SetupError::Io { .. } => exit_code::FAILURE,
         };
@@ -54,7 +52,7 @@ impl From<SetupError> for CommandError {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let scope = if self.project { Scope::Project } else { Scope::User };
-        let place = Place::find(scope)?;
+        let place = HostPlace::find(scope)?;
         let Some(host) = HOSTS.iter().find(|host| self.host.as_deref() == Some(host.id)) else {
             return list(context, &place);
         };
@@ -80,35 +78,6 @@ impl Arguments {
     }
 }
 
-/// Where and with which program hosts are set up.
-pub(crate) struct Place {
-    scope: Scope,
-    project: PathBuf,
-    program: String,
-}
-
-impl Place {
-    pub(crate) fn find(scope: Scope) -> Result<Self, CommandError> {
-        let program = match scope {
-            Scope::User => {
-                let path = lasting_path(&env::current_exe()?, &env::var_os("PATH").unwrap_or_default());
-                let text = path.into_os_string().into_string();
-                text.map_err(|path| {
-                    let message = format!("{} is not UTF-8", path.to_string_lossy());
-                    CommandError::usage(message, "put mw where hosts can name it")
-                })?
-            }
-            // Such a file is for everybody who works on the project, wherever they have `mw`.
-            Scope::Project => "mw".to_owned(),
-        };
-        Ok(Self { scope, project: env::current_dir()?, program })
-    }
-
-    pub(crate) fn around(&self) -> Surroundings<'_> {
-        Surroundings { variable: &|name| env::var_os(name), project: &self.project, program: &self.program }
-    }
-}
-
 fn scope_word(scope: Scope) -> &'static str {
     match scope {
         Scope::User => "user",
@@ -116,58 +85,8 @@ fn scope_word(scope: Scope) -> &'static str {
     }
 }
 
-/// What is known of a host without changing anything.
-pub(crate) struct HostState {
-    pub(crate) host: &'static Host,
-    pub(crate) found: bool,
-    pub(crate) path: Option<PathBuf>,
-    /// Whether it is set up; a reason when that cannot be told.
-    pub(crate) set_up: Result<SetUp, String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum SetUp {
-    No,
-    Yes,
-    /// In part, or with another command: these.
-    Otherwise(Vec<String>),
-}
-
-impl SetUp {
-    const fn word(&self) -> &'static str {
-        match self {
-            Self::No => "no",
-            Self::Yes => "yes",
-            Self::Otherwise(_) => "otherwise",
-        }
-    }
-}
-
-/// Looks at every host.
-pub(crate) fn states(place: &Place) -> Vec<HostState> {
-    let state = |host: &'static Host| {
-        let around = place.around();
-        let installed = host.installed(place.scope, &around);
-        let path = installed.as_ref().ok().and_then(|all| Some(all.first()?.path.clone()));
-        let set_up = installed.map_err(|error| error.to_string()).map(|all| {
-            if all.iter().all(|one| one.command.is_none()) {
-                SetUp::No
-            } else if all.iter().all(|one| one.command.as_ref() == Some(&one.wanted)) {
-                SetUp::Yes
-            } else {
-                let commands = all
-                    .iter()
-                    .map(|one| one.command.as_ref().map_or("nothing".to_owned(), |words| words.join(" ")));
-                SetUp::Otherwise(commands.collect())
-            }
-        });
-        HostState { host, found: around.has(host), path, set_up }
-    };
-    HOSTS.iter().map(state).collect()
-}
-
-fn list(context: &Context, place: &Place) -> CommandResult {
-    let states = states(place);
+fn list(context: &Context, place: &HostPlace) -> CommandResult {
+    let states = host_states(place);
     if context.json {
         let hosts = states.iter().map(|state| {
             let path = state.path.as_ref().map(|path| path.display().to_string());
@@ -177,7 +96,7 @@ fn list(context: &Context, place: &Place) -> CommandResult {
             };
             json!({"host": state.host.id, "title": state.host.title, "found": state.found, "set_up": set_up, "path": path, "error": error})
         });
-        render::json(&json!({"scope": scope_word(place.scope), "hosts": hosts.collect::<Vec<_>>()}))?;
+        render::json(&json!({"scope": scope_word(place.scope()), "hosts": hosts.collect::<Vec<_>>()}))?;
         return Ok(0);
     }
     let mut text = format!("{:<13}{:<13}{:<11}{}\n", "HOST", "INSTALLED", "SET UP", "FILE");
@@ -194,8 +113,8 @@ fn list(context: &Context, place: &Place) -> CommandResult {
     Ok(0)
 }
 
-fn print(context: &Context, host: &Host, place: &Place) -> CommandResult {
-    let snippets = host.snippets(place.scope, &place.around())?;
+fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
+    let snippets = host.snippets(place.scope(), &place.around())?;
     if context.json {
         let all =
             snippets.iter().map(|(path, text)| json!({"path": path.display().to_string(), "text": text}));
@@ -217,7 +136,7 @@ fn nothing_to_do(context: &Context, host: &Host, wish: Wish, changes: &[FileChan
     match wish {
         Wish::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
         Wish::Remove => {
-            render::out(&format!("{} is not set up; there is nothing to take back.\n", host.title))?
+            render::out(&format!("{} is not set up; there is nothing to take back.\n", host.title))?;
         }
     }
     Ok(0)

@@ -8,6 +8,7 @@ mod connection;
 mod cursors;
 mod error;
 mod events;
+mod inspect;
 mod migrations;
 mod notices;
 mod queue;
@@ -22,6 +23,7 @@ pub use events::EventRow;
 pub use read::{Filter, Page};
 
 pub(crate) use connection::{Opened, Store};
+pub(crate) use inspect::{DatabaseReport, inspect_copy};
 pub(crate) use notices::NoticeRow;
 pub(crate) use read::Ended;
 pub(crate) use rows::new_task;
