@@ -53,8 +53,8 @@ pub(crate) struct HostState {
 pub(crate) enum SetUp {
     No,
     Yes,
-    /// In part, or with another command: these.
-    Otherwise(Vec<String>),
+    /// In part, or with other commands: the words of these.
+    Otherwise(Vec<Vec<String>>),
 }
 
 impl SetUp {
@@ -79,10 +79,7 @@ pub(crate) fn host_states(place: &HostPlace) -> Vec<HostState> {
             } else if all.iter().all(|one| one.command.as_ref() == Some(&one.wanted)) {
                 SetUp::Yes
             } else {
-                let commands = all
-                    .iter()
-                    .map(|one| one.command.as_ref().map_or("nothing".to_owned(), |words| words.join(" ")));
-                SetUp::Otherwise(commands.collect())
+                SetUp::Otherwise(all.into_iter().map(|one| one.command.unwrap_or_default()).collect())
             }
         });
         HostState { host, found: around.has(host), path, set_up }

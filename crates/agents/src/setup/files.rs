@@ -10,8 +10,12 @@ use super::host::Scope;
 
 /// Reads a file; nothing when there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, SetupError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+    match fs::read(path) {
+        Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|error| {
+            let sound = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+            let line = sound.iter().filter(|byte| **byte == b'\n').count() + 1;
+            SetupError::Broken { path: path.to_owned(), line, why: "it is not UTF-8".to_owned() }
+        }),
         // A link to nothing is something, and writing would put a file where its owner did not want one.
         Err(error) if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => Ok(None),
         Err(error) => Err(SetupError::io(path, "read")(error)),

@@ -23,15 +23,34 @@ fn check(state: &HostState) -> Check {
         Ok(SetUp::Yes) => Check::ok(name, "set up, with this mw"),
         Ok(SetUp::No) => Check::warning(name, "not set up", again),
         Ok(SetUp::Otherwise(commands)) => {
-            let program = commands.iter().filter_map(|command| command.split(' ').next());
-            let gone = program
-                .filter(|program| program.starts_with('/'))
-                .find(|program| !Path::new(program).exists());
-            match gone {
+            match commands
+                .iter()
+                .filter_map(|words| program(words))
+                .find(|program| !Path::new(program).exists())
+            {
                 Some(program) => Check::problem(name, format!("{program}, which it runs, is gone"), again),
-                None => Check::warning(name, format!("set up otherwise: {}", commands.join("; ")), again),
+                None => Check::warning(name, format!("set up otherwise: {}", in_words(commands)), again),
             }
         }
         Err(why) => Check::warning(name, why.clone(), "correct the file; the host cannot read it either"),
     }
+}
+
+/// The path of the program that a host runs; nothing where it looks for it itself. A hook's command is one word for
+/// a shell, with `hook` and the host's name at its end.
+fn program(words: &[String]) -> Option<&str> {
+    let first = words.first()?;
+    let program =
+        first.split_once(" hook ").map_or(first.as_str(), |(program, _)| program).trim_matches('\'');
+    program.starts_with('/').then_some(program)
+}
+
+fn in_words(commands: &[Vec<String>]) -> String {
+    let mut shown: Vec<_> = commands.iter().map(|words| words.join(" ")).collect();
+    shown.dedup();
+    let shown: Vec<_> = shown
+        .into_iter()
+        .map(|it| if it.is_empty() { "an entry is missing".to_owned() } else { it })
+        .collect();
+    shown.join("; ")
 }

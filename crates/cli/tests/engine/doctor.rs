@@ -158,6 +158,14 @@ fn hosts_are_checked_against_this_mw() {
     let gone = check(&outcome.json(), "cursor");
     assert!(gone["detail"].as_str().unwrap().contains("/gone/mw"), "{gone}");
     assert!(gone["next"].as_str().unwrap().contains("mw setup cursor"), "{gone}");
+    put(
+        &home,
+        ".gemini/settings.json",
+        r#"{"hooks":{"AfterTool":[{"hooks":[{"command":"'/also gone/mw' hook gemini"}]}]}}"#,
+    );
+    let gone = check(&diagnosis(&home), "gemini");
+    assert!(gone["detail"].as_str().unwrap().contains("/also gone/mw, which"), "{gone}");
+    fs::remove_dir_all(home.user().join(".gemini")).unwrap();
     put(&home, ".cursor/mcp.json", r#"{"mcpServers":{"meanwhile":{"command":"sh","args":[]}}}"#);
     assert_eq!(check(&diagnosis(&home), "cursor")["verdict"], "warning");
 }

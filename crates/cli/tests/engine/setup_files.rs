@@ -31,6 +31,16 @@ fn a_broken_file_is_refused_with_its_line_and_left_alone() {
 }
 
 #[test]
+fn bytes_that_are_no_text_are_refused_with_their_line() {
+    let home = home();
+    let path = put(&home, ".cursor/mcp.json", "");
+    fs::write(&path, b"{\n\"a\": \"\xff\"}").unwrap();
+    let error = home.mw(["setup", "--json", "--yes", "cursor"]).refusal(2);
+    assert!(error["message"].as_str().unwrap().contains("line 2"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), b"{\n\"a\": \"\xff\"}");
+}
+
+#[test]
 fn what_is_no_place_for_an_entry_is_not_overwritten() {
     for text in [
         "[]",
