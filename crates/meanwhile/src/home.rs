@@ -101,7 +101,7 @@ impl Home {
         Arrivals::at(self.root.join(ARRIVALS_FILE))
     }
 
-    fn sessions(&self) -> PathBuf {
+    pub(crate) fn sessions(&self) -> PathBuf {
         self.root.join(SESSIONS_DIR)
     }
 

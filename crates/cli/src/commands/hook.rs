@@ -10,8 +10,8 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::{Moment, Runtime, Settings};
 use mw_agents::hook::{HookCall, HookHost, HookMoment};
-use mw_agents::session_of;
 use mw_agents::setup::HOSTS;
+use mw_agents::{Clues, session_of};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -86,21 +86,42 @@ fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
     }
     let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
     clues.project = real_path(clues.project);
-    let session = session_of(&clues);
     let runtime = Runtime::open(settings)?;
-    if !runtime.knows_session(&session) {
-        return Ok(());
-    }
-    let teller = runtime.teller(&session)?;
-    let mut delivery = teller.drain(Moment::Idle)?;
-    delivery.keep(HookCall::fitting(delivery.notices()))?;
-    if let Some(text) = call.answer(delivery.notices()) {
-        let mut out = std::io::stdout().lock();
-        // Who did not get them has not been told.
-        out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
-        delivery.acknowledge()?;
+    for session in sessions(&runtime, &clues)? {
+        if tell(&runtime, &session, &call)? {
+            break;
+        }
     }
     Ok(())
+}
+
+/// Returns whose news this agent may be told: its session's, and that of the server which the same host started. The
+/// two differ after Claude Code's `/clear`, which begins a new session and keeps the servers of the old one.
+fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandError> {
+    let mut sessions = vec![session_of(clues)];
+    if clues.meanwhile_session.is_none() {
+        let beside = runtime.hosted_beside(std::process::id())?;
+        sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
+    }
+    Ok(sessions)
+}
+
+/// Answers with a session's news; tells whether there was any.
+fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
+    if !runtime.knows_session(session) {
+        return Ok(false);
+    }
+    let teller = runtime.teller(session)?;
+    let mut delivery = teller.drain(Moment::Idle)?;
+    delivery.keep(HookCall::fitting(delivery.notices()))?;
+    let Some(text) = call.answer(delivery.notices()) else {
+        return Ok(false);
+    };
+    let mut out = std::io::stdout().lock();
+    // Who did not get them has not been told.
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    delivery.acknowledge()?;
+    Ok(true)
 }
 
 /// The same directory has one name, whoever names it.

@@ -93,6 +93,26 @@ fn only_the_agent_that_owns_the_tasks_is_told() {
 }
 
 #[test]
+fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
+    let home = home();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    fs::write(home.work().join("call"), call("Stop").to_string()).unwrap();
+    // The server keeps the session it was started with.
+    let server = format!(
+        "{mw} session run claude-code:before -- sh -c '{mw} run \"exit 7\"; : > ended; exec sleep 600'"
+    );
+    let wait = "while [ ! -e ended ]; do sleep 0.02; done";
+    // A program in between is another host, and a shell is none.
+    let script = format!(
+        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill %1"
+    );
+    let done = home.program("bash").arg("-c").arg(script).run();
+    let (stranger, own) = done.text().split_once("=\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    assert_eq!(stranger, "", "{done}");
+    assert!(own.contains("<exit-code>7</exit-code>"), "{done}");
+}
+
+#[test]
 fn codex_and_gemini_are_answered_in_their_words() {
     let home = home();
     ended(&home, "codex:s1", "exit 1");
