@@ -1,11 +1,15 @@
-//! What models see: one set of operations, several dialects to ask for them.
+//! What agents and their hosts see: one set of operations, several dialects to ask for them, an MCP server,
+//! hooks, and the set-up of hosts.
 #![forbid(unsafe_code)]
 
 pub mod dialects;
+pub mod hook;
 pub mod mcp;
-pub mod session_of;
+mod session_of;
+pub mod setup;
 pub mod tools;
 mod toolset;
 
 pub use dialects::Dialect;
+pub use session_of::{Clues, HostSession, session_of};
 pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset};

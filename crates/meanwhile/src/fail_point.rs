@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 13] = [
+pub const FAIL_POINTS: [&str; 14] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -15,6 +15,7 @@ pub const FAIL_POINTS: [&str; 13] = [
     "kill-sent",
     "restart-committed",
     "notices-handed-over",
+    "notices-told",
     "notices-acknowledged",
     "spans-sent",
 ];

@@ -322,6 +322,19 @@ impl Delivery<'_> {
         &self.notices
     }
 
+    /// Keeps the first of them and leaves the others to the next drain, for a reply that has room for no more.
+    ///
+    /// # Errors
+    /// When the database fails; all are handed over again then.
+    pub fn keep(&mut self, most: usize) -> Result<()> {
+        let numbers: Vec<_> = self.notices.iter().skip(most).map(|notice| notice.number).collect();
+        if !numbers.is_empty() {
+            self.host.take_back(&numbers)?;
+            self.notices.truncate(most);
+        }
+        Ok(())
+    }
+
     /// Closes them: whoever they are for has them.
     ///
     /// # Errors
@@ -349,6 +362,7 @@ impl Delivery<'_> {
             return Ok(());
         }
         let runtime = self.host.runtime;
+        fail_point("notices-told");
         let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
         transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
         if let Some(turn) = turn {

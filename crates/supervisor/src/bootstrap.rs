@@ -14,6 +14,7 @@ use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::cgroup::{self, Cgroup};
+use crate::check;
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
@@ -126,6 +127,10 @@ impl Run {
 pub fn run() -> i32 {
     sys::close_inherited();
     sys::ignore_broken_pipes();
+    if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
+        println!("{}", check::report());
+        return 0;
+    }
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
         return 1;

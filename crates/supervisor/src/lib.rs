@@ -20,6 +20,7 @@
 
 mod bootstrap;
 mod cgroup;
+mod check;
 mod clock;
 mod control;
 mod ending;

@@ -76,6 +76,11 @@ impl Store {
     }
 }
 
+/// Opens a copy that nobody else uses.
+pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+    Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
+}
+
 fn connect(path: &Path) -> Result<Connection, StoreError> {
     // No lock inside SQLite: a connection stays with one thread at a time.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

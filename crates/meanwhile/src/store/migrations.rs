@@ -130,9 +130,14 @@ const STEPS: [&str; 3] = [
     ",
 ];
 
+/// Returns the schema a database has and the one this build knows.
+pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
+    Ok((version(connection)?, STEPS.len() as u32))
+}
+
 /// Tells whether a database has taken every step; refuses one that has taken more.
 pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
-    let (found, known) = (version(connection)?, STEPS.len() as u32);
+    let (found, known) = versions(connection)?;
     if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
 }
 

@@ -8,6 +8,7 @@ mod connection;
 mod cursors;
 mod error;
 mod events;
+mod inspect;
 mod migrations;
 mod notices;
 mod queue;
@@ -26,6 +27,7 @@ pub use read::{Filter, Page};
 pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};
+pub(crate) use inspect::{DatabaseReport, inspect_copy};
 pub(crate) use notices::{NoticeRow, ordinal};
 pub(crate) use read::Ended;
 pub(crate) use rows::new_task;

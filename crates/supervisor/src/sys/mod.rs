@@ -17,9 +17,9 @@ mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
-    ChildEvents, ProcessHandle, become_subreaper, boot_id, close_inherited, descendants, exit_of_foreign,
-    find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command, reopen_read_write,
-    start_ticks, tagged_processes,
+    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_inherited, descendants,
+    exit_of_foreign, find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command,
+    reopen_read_write, start_ticks, tagged_processes,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
@@ -35,4 +35,14 @@ pub(crate) struct Use {
     /// Processor time, with that of the children it has waited for.
     pub(crate) cpu_us: u64,
     pub(crate) threads: u64,
+}
+
+/// What the system offers beyond the least that is needed.
+pub(crate) struct Capabilities {
+    /// Processes can be held by a descriptor, so that none is mistaken for another.
+    pub(crate) pidfd: bool,
+    /// Orphans of a task come back to its supervisor.
+    pub(crate) subreaper: bool,
+    /// The exit code of a process that is not our child can be learnt.
+    pub(crate) exit_of_others: bool,
 }
