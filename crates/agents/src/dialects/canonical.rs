@@ -7,10 +7,11 @@ use mw_model::{Io, Status, signal_number};
 use serde_json::{Value, json};
 
 use super::Dialect;
-use super::text::{first_line, seconds, title};
+use super::text::{command, first_line, seconds, title};
 use crate::tools::{
-    Arguments, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal, Reply,
-    ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, start, stop, type_into, wait,
+    Arguments, ClearCall, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal,
+    Reply, ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, shorten, start,
+    stop, told, type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.
@@ -23,7 +24,7 @@ pub(super) static TOOLS: [Tool; 7] = [
         about: "Run a shell command and return its output and exit code. Long output is cut in the middle; the reply names the full log.",
         about_background: "With run_in_background it starts at once and you are told when it ends: go on working, never sleep or poll. Use task_wait only if you can do nothing else.",
         parameters: &[
-            Parameter::required("command", Kind::Text, ""),
+            Parameter::required("command", Kind::Command, ""),
             Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
                 .with_background(),
             Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
@@ -175,7 +176,7 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&start(&call, desk)?));
     }
-    let ran = run(&call, None, desk)?;
+    let ran = run(&call, desk)?;
     let (task, output) = (&ran.task, &ran.output);
     let mut text = output.text.clone();
     if !text.is_empty() && !text.ends_with('\n') {
@@ -193,6 +194,9 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         "left_out_bytes": output.left_out,
         "output_path": task.output_path,
     });
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
+    }
     if task.status.is_terminal() {
         text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
         return Ok(Reply::new(text, data).telling([task.id.clone()]));
@@ -251,7 +255,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
     if timed_out {
         text.push_str("[waiting timed out; the task goes on]\n");
     }
-    if read.has_earlier && arguments.number("lines").is_some() {
+    if read.misses && arguments.number("lines").is_some() {
         text.push_str(&format!("[earlier output: {}]\n", read.task.output_path));
     }
     text.push_str(&read.text);
@@ -265,8 +269,14 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         "task_id": read.task.id, "status": read.task.status, "exit_code": read.task.exit_code,
         "output": read.text, "next_offset": read.next_offset, "more": read.left > 0, "timed_out": timed_out,
     });
-    let told = read.eof.then(|| read.task.id.clone());
+    let told = read.ended.then(|| read.task.id.clone());
     Ok(Reply::new(text, data).telling(told))
+}
+
+/// Reads a list of tasks that names at least one.
+fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
+    let tasks = arguments.texts("task_ids").filter(|tasks| !tasks.is_empty());
+    tasks.ok_or_else(|| Refusal::argument("task_ids", "is empty: name a task"))
 }
 
 /// Waits for ends; tells whether the time was up.
@@ -290,16 +300,18 @@ fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         (None, Some(port)) => Condition::Port(port as u16),
         (None, None) => Condition::Exit,
     };
-    let waited = wait(
+    let mut waited = wait(
         WaitCall {
-            tasks: arguments.texts("task_ids").unwrap_or_default(),
+            tasks: some_tasks(arguments)?,
             any: arguments.flag("any") == Some(true),
             condition,
             timeout: arguments.number("timeout").map(Duration::from_millis),
         },
         desk,
     )?;
+    let missing = shorten(&mut waited.tasks, room, desk);
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
+    lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if waited.timed_out {
         lines.push(
@@ -320,8 +332,9 @@ fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
 fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let word = arguments.text("signal").unwrap_or("TERM");
     let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
-    let tasks = arguments.texts("task_ids").unwrap_or_default();
-    let stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let tasks = some_tasks(arguments)?;
+    let mut stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after) + one.receipt.killed.len() * 8, desk);
     let mut lines = Vec::new();
     let mut data = Vec::new();
     for one in &stopped {
@@ -336,15 +349,15 @@ fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         entry["survivors"] = json!(one.receipt.survivors);
         data.push(entry);
     }
-    let told: Vec<_> = stopped.iter().map(|one| one.after.id.clone()).collect();
-    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told))
+    lines.extend(more(missing));
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told(&stopped)))
 }
 
 fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
-    let listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, desk)?;
+    let listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, room, desk)?;
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
-    let missing = listed.total - listed.tasks.len() as u64;
+    let missing = listed.missing();
     if missing > 0 {
         lines.push(format!("[{missing} older ones are not shown]"));
     }
@@ -365,12 +378,23 @@ fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
 }
 
 fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let Cleared { removed, kept } = clear(arguments.texts("task_ids"), desk)?;
+    let call = ClearCall { tasks: arguments.texts("task_ids"), ..ClearCall::default() };
+    let Cleared { removed, kept } = clear(&call, desk)?;
     let mut text = format!("{} removed.", removed.len());
     for one in &kept {
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
     }
     Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
+}
+
+/// How much room a task takes in a reply about several.
+fn room(task: &Task) -> usize {
+    line(task).len() + entry(task).to_string().len()
+}
+
+/// Says how many tasks a reply has no room for.
+fn more(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("[{missing} more are not shown; task_list has them]"))
 }
 
 /// One task in one line.
@@ -402,8 +426,8 @@ fn entry(task: &Task) -> Value {
     json!({
         "task_id": task.id,
         "name": task.name,
-        "description": task.description,
-        "command": task.command,
+        "description": task.description.as_deref().map(first_line),
+        "command": command(task),
         "status": task.status,
         "cause": task.cause,
         "exit_code": task.exit_code,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Task};
+use mw_model::Status;
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -23,7 +24,7 @@ pub(super) static TOOLS: [Tool; 2] = [
         about: "Run a command with bash and return its output and exit code.",
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
         parameters: &[
-            Parameter::required("command", Kind::Text, "The command"),
+            Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional("description", Kind::Text, "What it is for"),
             Parameter::optional("timeout", Kind::Number(Range::any(None)), "Longest run in milliseconds"),
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
@@ -80,13 +81,25 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&start(&call, desk)?));
     }
-    let ran = run(&call, None, desk)?;
+    let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
-        return Ok(started(&ran.task));
+        let reply = started(&ran.task);
+        let after = minutes(ran.task.duration_ms.unwrap_or(0));
+        let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
+        return Ok(Reply { text, ..reply });
     }
     let code = exit_code(&ran.task);
     let data = json!({"output": ran.output.text, "exit_code": code});
-    let text = if code == 0 { ran.output.text } else { format!("{}\nExit code: {code}", ran.output.text) };
+    let mut text = ran.output.text;
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("\nFull output: {}", ran.task.output_path));
+    }
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
+    }
+    if code != 0 {
+        text.push_str(&format!("\nExit code: {code}"));
+    }
     Ok(Reply::new(text, data).telling([ran.task.id]))
 }
 
@@ -185,7 +198,17 @@ fn exit_code(task: &Task) -> i32 {
 
 /// What went wrong, where the state alone does not say it.
 fn error_text(task: &Task) -> Option<String> {
-    (OWN.state(task) == "error" && task.exit_code.is_none()).then(|| task.cause.clone()).flatten()
+    let says_little = match task.status {
+        Status::TimedOut | Status::Lost => true,
+        Status::Failed => task.exit_code.is_none(),
+        Status::Pending
+        | Status::Running
+        | Status::Resumed
+        | Status::Cancelling
+        | Status::Completed
+        | Status::Cancelled => false,
+    };
+    task.cause.clone().filter(|_| says_little)
 }
 
 pub(super) fn refuse(refusal: &Refusal) -> Reply {
