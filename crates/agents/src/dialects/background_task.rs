@@ -82,7 +82,11 @@ pub(super) static TOOLS: [Tool; 4] = [
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("cancel", Kind::Flag { default: Some(false) }, "Cancel those that run, first"),
+            Parameter::optional(
+                "cancel",
+                Kind::Flag { default: Some(false) },
+                "Cancel those that run, first",
+            ),
         ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
@@ -150,15 +154,8 @@ fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     } else if tasks.is_empty() {
         return Err(Refusal::argument("task_ids", "or batch_id is needed"));
     }
-    let mut waited = wait(
-        WaitCall {
-            tasks,
-            any: false,
-            condition: Condition::Exit,
-            timeout: Some(timeout),
-        },
-        desk,
-    )?;
+    let mut waited =
+        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, desk)?;
     let missing = shorten(&mut waited.tasks, room, desk);
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));

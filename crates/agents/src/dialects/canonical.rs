@@ -10,8 +10,8 @@ use super::Dialect;
 use super::text::{command, first_line, seconds, title};
 use crate::tools::{
     Arguments, ClearCall, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal,
-    Reply, ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, shorten, start,
-    stop, told, type_into, wait,
+    Reply, ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, shorten, start, stop, told,
+    type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.

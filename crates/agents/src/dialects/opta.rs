@@ -194,11 +194,8 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         if wanted != "both" && wanted != name {
             continue;
         }
-        let (from, max_lines) = if news_only {
-            (From::Cursor(READER.to_owned()), lines)
-        } else {
-            (From::TailLines(lines), 0)
-        };
+        let (from, max_lines) =
+            if news_only { (From::Cursor(READER.to_owned()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
         let read = output(OutputCall { task, stream, from, max_lines }, desk)?;
         if !news_only {

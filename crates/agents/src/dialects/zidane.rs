@@ -75,7 +75,8 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, &log_of(&ran.task, desk));
         let after = seconds(ran.task.duration_ms.unwrap_or(0));
-        let text = format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
+        let text =
+            format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
         return Ok(Reply { text, ..reply });
     }
     let code = exit_code(&ran.task);

@@ -25,14 +25,14 @@ impl Excerpt {
             return Ok(Self { text: shown(&tail, most), left_out: 0 });
         }
         // The end says how it went, so it has the greater part.
-        let quarter = (most / 4).max(1);
+        let (quarter, rest) = ((most / 4).max(1), most - most / 4);
         let head = read(task, desk, From::Offset(0), quarter)?;
-        let tail = read(task, desk, From::TailBytes(most - most / 4), most)?;
+        let tail = read(task, desk, From::TailBytes(rest), rest)?;
         let bytes = tail.bytes();
         let whole = after_cut_character(&bytes);
         let cut = (bytes.len() - whole.len()) as u64;
         let left_out = (tail.offset + cut).saturating_sub(head.next_offset);
-        let (first, last) = (shown(&head, quarter), legible(whole, most));
+        let (first, last) = (shown(&head, quarter), legible(whole, rest));
         let text = format!("{}\n[… {left_out} bytes left out …]\n{last}", first.trim_end_matches('\n'));
         Ok(Self { text, left_out })
     }
