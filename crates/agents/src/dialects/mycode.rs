@@ -1,9 +1,9 @@
-//! mycode: `Bash` and `TaskOutput`. Replies are objects; the text beside them is a box.
+//! mycode: `Bash`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
 
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Task};
-use mw_model::Status;
+use mw_model::{Status, signal_number};
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -11,13 +11,13 @@ use super::panel::Panel;
 use super::text::{first_line, minutes};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
-    Tool, WaitCall, run, start, wait,
+    StopCall, Tool, WaitCall, run, start, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
 
-pub(super) static TOOLS: [Tool; 2] = [
+pub(super) static TOOLS: [Tool; 3] = [
     Tool {
         name: "Bash",
         title: "Run a command",
@@ -69,6 +69,22 @@ pub(super) static TOOLS: [Tool; 2] = [
             Field::new("timed_out", "boolean"),
         ],
         run: task_output,
+    },
+    Tool {
+        name: "KillShell",
+        title: "Kill a task",
+        about: "Kill a background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("shell_id", Kind::Text, "The task's id")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("success", "boolean"),
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("error", "string"),
+        ],
+        run: kill_shell,
     },
 ];
 
@@ -156,6 +172,23 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         data["error"] = error.into();
     }
     Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
+}
+
+/// Succeeds only with a task that was not over.
+fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let id = arguments.required("shell_id").to_owned();
+    let signal = signal_number("TERM").unwrap_or(15);
+    let stopped = stop(&StopCall { tasks: vec![id.clone()], batch: None, signal }, desk)?;
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let state = OWN.state(&one.after);
+    let mut data = json!({"success": true, "task_id": one.after.id, "status": state});
+    if one.before.status.is_terminal() {
+        let error = format!("Task {} is not running (status: {state})", one.after.id);
+        data["success"] = false.into();
+        data["error"] = error.clone().into();
+        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(told(&stopped)));
+    }
+    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
 }
 
 fn status(task: &Task, output: &Excerpt) -> Panel {

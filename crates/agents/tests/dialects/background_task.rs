@@ -125,14 +125,14 @@ fn group_related_tasks() {
     assert_eq!(shown.told, [], "a list is no retrieval");
     let waited = world.done("background_block", json!({"batch_id": "b1", "timeout": 50}));
     assert_eq!(waited.data["tasks"].as_array().unwrap().len(), 3);
-    assert_eq!(waited.told, [over.id.clone()]);
+    assert_eq!(waited.told, std::slice::from_ref(&over.id));
     let kept = world.done("background_clear", json!({"batch_id": "b1"}));
     assert_eq!(kept.data["cleared"], json!([over.id]));
     assert_eq!(kept.data["kept"].as_array().unwrap().len(), 2);
     assert!(kept.text.contains("kept: it is running"), "{}", kept.text);
     let cancelled = world.done("background_cancel", json!({"batch_id": "b1"}));
     assert_eq!(statuses(&cancelled.data), ["cancelled", "cancelled"]);
-    let mut told = cancelled.told.clone();
+    let mut told = cancelled.told;
     told.sort();
     let mut both = vec![first.id, second.id];
     both.sort();

@@ -93,7 +93,7 @@ fn a_wait_ends_with_all_with_any_or_with_the_time() {
     let both = json!([first.id, second.id]);
     let any = world.done("task_wait", json!({"task_ids": both, "any": true}));
     assert_eq!((&any.data["met"], &any.data["timed_out"]), (&json!([first.id]), &json!(false)));
-    assert_eq!(any.told, [first.id.clone()]);
+    assert_eq!(any.told, std::slice::from_ref(&first.id));
     let all =
         world.done("task_wait", json!({"task_ids": [first.id, second.id, "bash-zzzzzzzz"], "timeout": 50}));
     assert_eq!((&all.data["timed_out"], &all.data["not_found"]), (&json!(true), &json!(["bash-zzzzzzzz"])));
@@ -162,7 +162,7 @@ fn whoever_goes_away_while_waiting_ends_nothing() {
     ] {
         let begun = Instant::now();
         let caller = LeavesWhen::new(|| true);
-        let reply = world.call_as(tool, given, &caller);
+        let reply = world.call_as(tool, &given, &caller);
         assert!(begun.elapsed() < Duration::from_secs(10));
         assert_eq!((&reply.data["timed_out"], caller.looks.get()), (&json!(true), 1));
         assert_eq!(reply.told, []);

@@ -1,5 +1,6 @@
 //! Every ending in the words of every dialect, and which replies tell it.
 
+use meanwhile::{DeliveryPolicy, Moment};
 use mw_agents::Dialect;
 use serde_json::{Value, json};
 
@@ -202,4 +203,29 @@ fn what_waits_for_a_slot_is_called_as_each_calls_it() {
     let waiting = world.start(SLEEPER);
     let reply = world.done("bg_status", json!({"id": waiting.id.suffix()}));
     assert!(reply.text.contains(" state=running pid=- ") && reply.text.contains(" queued"), "{}", reply.text);
+}
+
+/// what a reply told is news no more; a kill by the user is.
+#[test]
+fn an_ending_that_a_reply_told_is_not_told_again() {
+    let world = World::new(Dialect::Canonical);
+    let (read, partly) = (world.finished("echo a"), world.finished("seq 100000"));
+    let (stopped, killed) = (world.start(SLEEPER), world.ended(Ending::KilledByUser));
+    for (tool, given) in [
+        ("task_output", json!({"task_id": read.id})),
+        ("task_output", json!({"task_id": partly.id})),
+        ("task_list", json!({})),
+        ("task_stop", json!({"task_ids": [stopped.id]})),
+    ] {
+        for id in world.done(tool, given).told {
+            world.runtime.note_told(&id).unwrap();
+        }
+    }
+    let host = world.runtime.host(crate::world::SESSION, DeliveryPolicy::Immediate).unwrap();
+    let delivery = host.drain(Moment::Idle).unwrap();
+    let mut news: Vec<_> = delivery.notices().iter().map(|notice| notice.task.clone()).collect();
+    news.sort();
+    let mut wanted = vec![partly.id, killed.id];
+    wanted.sort();
+    assert_eq!(news, wanted);
 }

@@ -65,7 +65,7 @@ fn whoever_goes_away_ends_the_command_and_its_tree() {
         let work = world.home.work();
         let caller = LeavesWhen::new(|| work.join("child").exists());
         let command = format!("{} echo begun; exec sleep 600", leave_setsid("child"));
-        let reply = world.call_as(tool, json!({"command": command}), &caller);
+        let reply = world.call_as(tool, &json!({"command": command}), &caller);
         let tasks = world.tasks();
         let (ours, rest): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| task.id != others.id);
         assert_eq!(ours[0].status, Status::Cancelled, "{}", reply.text);

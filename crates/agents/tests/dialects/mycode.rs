@@ -17,7 +17,7 @@ fn world() -> World {
 fn parameters_defaults_and_ranges() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["Bash", "TaskOutput"]);
+    assert_eq!(names, ["Bash", "TaskOutput", "KillShell"]);
     assert_eq!(specs[0].input_schema["properties"]["run_in_background"]["type"], "boolean");
     let properties = &specs[1].input_schema["properties"];
     assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
@@ -111,6 +111,21 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     world.runtime.kill_all(&[running[0].id.clone()], &kill).unwrap();
     let reply = world.done("TaskOutput", json!({"task_id": id}));
     assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
+}
+
+/// Cancelling succeeds only with what runs.
+#[test]
+fn a_task_can_be_killed_once() {
+    let world = world();
+    let task = world.start(SLEEPER);
+    let reply = world.done("KillShell", json!({"shell_id": task.id}));
+    assert_eq!(reply.data, json!({"success": true, "task_id": task.id, "status": "cancelled"}));
+    assert_eq!(reply.told, std::slice::from_ref(&task.id));
+    let again = world.call("KillShell", json!({"shell_id": task.id}));
+    assert!(again.failed);
+    assert_eq!((&again.data["success"], &again.data["status"]), (&json!(false), &json!("cancelled")));
+    assert_eq!(again.text, format!("Task {} is not running (status: cancelled)", task.id));
+    assert_eq!(world.refused("KillShell", json!({"shell_id": "bash-zzzzzzzz"})).text, "Task not found");
 }
 
 #[test]
