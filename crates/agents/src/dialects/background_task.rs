@@ -129,7 +129,7 @@ fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     lines.extend(more(listed.missing() as usize));
     if lines.is_empty() {
-        lines.push(format!("No task of batch {batch:?}."));
+        lines.push("No task of that batch.".to_owned());
     }
     let tasks: Vec<_> = listed.tasks.iter().map(summary).collect();
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
@@ -160,6 +160,9 @@ fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
+    if lines.is_empty() {
+        lines.push("No task of that batch.".to_owned());
+    }
     if waited.timed_out {
         lines.push("The time is up; what runs goes on.".to_owned());
     }

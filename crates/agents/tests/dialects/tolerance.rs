@@ -97,6 +97,7 @@ fn nonsense_is_answered_and_starts_nothing() {
     for dialect in Dialect::ALL {
         let mut world = World::new(dialect);
         world.premises.longest_call = std::time::Duration::from_millis(1);
+        world.start(SLEEPER);
         let specs = world.tools.specs(Background::On);
         let mut names: Vec<_> = specs
             .iter()
@@ -107,7 +108,7 @@ fn nonsense_is_answered_and_starts_nothing() {
         let arguments = prop::collection::vec((prop::sample::select(names), any_json()), 0..6);
         let calls = (prop::sample::select(tools), arguments);
         let mut runner =
-            TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
+            TestRunner::new(Config { cases: 1000, failure_persistence: None, ..Config::default() });
         let outcome = runner.run(&calls, |(tool, pairs)| {
             let mut given: Map<_, _> = pairs.into_iter().collect();
             if given.get("command").is_some_and(Value::is_string) {
@@ -119,6 +120,6 @@ fn nonsense_is_answered_and_starts_nothing() {
             Ok(())
         });
         outcome.unwrap();
-        assert_eq!(world.tasks().len(), 0, "{dialect:?}");
+        assert!(world.tasks().len() <= 1, "{dialect:?}");
     }
 }
