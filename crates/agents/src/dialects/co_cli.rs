@@ -131,8 +131,13 @@ fn shown(data: Value) -> Reply {
 fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let with_output = arguments.flag("include_output") != Some(false);
     let handle = arguments.required("task_id").to_owned();
-    let call =
-        OutputCall { task: handle, stream: StreamChoice::Both, from: From::TailLines(LINES), max_lines: 0 };
+    let call = OutputCall {
+        task: handle,
+        stream: StreamChoice::Both,
+        from: From::TailLines(LINES),
+        max_lines: 0,
+        parts: 1,
+    };
     let read = output(call, desk)?;
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));

@@ -187,6 +187,7 @@ fn entry(task: &Task) -> Value {
 fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let wanted = arguments.text("stream").unwrap_or("both");
     let news_only = arguments.flag("since_last_read") != Some(false);
+    let parts = if wanted == "both" { 2 } else { 1 };
     let lines = arguments.number("lines").unwrap_or(50).max(1);
     let mut data = json!({"stdout": "", "stderr": "", "truncated": false});
     let (mut text, mut over) = (String::new(), Vec::new());
@@ -197,7 +198,7 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let (from, max_lines) =
             if news_only { (From::Cursor(READER.to_owned()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
-        let read = output(OutputCall { task, stream, from, max_lines }, desk)?;
+        let read = output(OutputCall { task, stream, from, max_lines, parts }, desk)?;
         if !news_only {
             // Reading moves the place, whichever way it was read.
             desk.runtime.move_cursor(&read.task.id, READER, stream, read.next_offset)?;

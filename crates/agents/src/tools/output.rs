@@ -17,6 +17,8 @@ pub struct OutputCall {
     pub from: From,
     /// Most lines; 0 = as many as a reply may hold.
     pub max_lines: u64,
+    /// Into how many such parts the reply is divided.
+    pub parts: u64,
 }
 
 /// What was read.
@@ -42,7 +44,7 @@ pub struct OutputReply {
 /// When the task is unknown, or its log is gone.
 pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal> {
     let task = desk.task(&call.task)?;
-    let most = desk.premises.reply_bytes.max(1);
+    let most = (desk.premises.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
         from: match call.from {

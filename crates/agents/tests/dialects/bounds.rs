@@ -51,9 +51,7 @@ fn check(script: &str, reply_bytes: usize) {
         world.premises.reply_bytes = reply_bytes as u64;
         let task = world.finished(script);
         for (tool, reply) in looks(&world, &task.id) {
-            // opta has two streams, each of which may be as long.
-            let most = reply_bytes * if dialect == Dialect::Opta { 2 } else { 1 };
-            assert!(reply.text.len() <= most + FRAME, "{tool}: {} bytes", reply.text.len());
+            assert!(reply.text.len() <= reply_bytes + FRAME, "{tool}: {} bytes", reply.text.len());
             for name in ["output", "result", "stdout", "stderr"] {
                 let part = reply.data[name].as_str().unwrap_or_default();
                 assert!(part.len() <= reply_bytes + 100, "{tool}: {} bytes of {name}", part.len());

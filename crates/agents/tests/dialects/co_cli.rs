@@ -7,7 +7,7 @@ use mw_agents::dialects::screens;
 use mw_agents::tools::Background;
 use serde_json::{Value, json};
 
-use crate::world::{SLEEPER, World};
+use crate::world::{SLEEPER, World, briefly};
 
 fn world() -> World {
     World::new(Dialect::CoCli)
@@ -50,7 +50,8 @@ fn test_check_task_status_tool() {
     assert_eq!(
         reply.text,
         format!(
-            "Task: {id}\nStatus: completed\nDuration: 0s\nExit code: 0\n\nRecent output:\n{}\n\nFull output: {}",
+            "Task: {id}\nStatus: completed\nDuration: {}\nExit code: 0\n\nRecent output:\n{}\n\nFull output: {}",
+            briefly(task.duration_ms.unwrap()),
             last.join("\n"),
             task.output_path
         )
@@ -121,7 +122,8 @@ fn the_list_is_the_table_of_the_source() {
     let waiting = &lines[2];
     assert_eq!(&waiting[33..], "pending     -                   -         Update copyright year");
     assert!(lines[3][33..].starts_with("running     20"), "{}", lines[3]);
-    assert_eq!(&lines[3][65..75], "0s        ", "{}", lines[3]);
+    let took = reply.data["tasks"][1]["duration"].as_f64().unwrap();
+    assert_eq!(lines[3][65..75], format!("{:<10}", briefly((took * 1000.0) as u64)), "{}", lines[3]);
 }
 
 /// Every id that is shown anywhere can be given back.
@@ -203,7 +205,8 @@ fn the_status_screen_is_that_of_the_source() {
     assert_eq!(lines[1..3], ["Status: completed", "Command: echo one; echo two"]);
     assert!(lines[3].starts_with("Started: 20") && lines[3].len() == "Started: 2026-02-09 14:30:22".len());
     assert!(lines[4].starts_with("Completed: 20"));
-    assert_eq!(lines[5..8], ["Duration: 0s", "Exit code: 0", ""]);
+    assert_eq!(lines[5], format!("Duration: {}", briefly(task.duration_ms.unwrap())));
+    assert_eq!(lines[6..8], ["Exit code: 0", ""]);
     assert_eq!(lines[8], "Recent output (last 20 lines):");
     assert_eq!(lines[9], "─".repeat(60));
     assert_eq!(lines[10..13], ["one", "two", ""]);

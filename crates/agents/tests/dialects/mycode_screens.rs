@@ -5,7 +5,7 @@ use mw_agents::dialects::screens::{self, Layout};
 use serde_json::json;
 use unicode_width::UnicodeWidthStr;
 
-use crate::world::{Ending, World};
+use crate::world::{Ending, World, briefly};
 
 fn world() -> World {
     World::new(Dialect::Mycode)
@@ -40,12 +40,13 @@ fn task_status() {
     let task = world.start(script);
     world.home.until_logged(task.id.as_str(), "agent.test.ts...");
     let reply = world.done("TaskOutput", json!({"task_id": task.id, "block": false}));
+    let elapsed = briefly(reply.data["elapsed_ms"].as_u64().unwrap());
     assert_eq!(
         panel(&reply.text),
         [
             "┌─ Task Status ─────────────────────────────────────┐".to_owned(),
             format!("│ Task ID: {}                            │", task.id),
-            "│ Status: Running (0s elapsed)                      │".to_owned(),
+            format!("│ {:<50}│", format!("Status: Running ({elapsed} elapsed)")),
             "│ Recent Output:                                    │".to_owned(),
             "│   PASS src/tools/edit.test.ts                     │".to_owned(),
             "│   PASS src/tools/glob.test.ts                     │".to_owned(),
@@ -65,7 +66,8 @@ fn task_completed() {
     assert_eq!(lines[1], format!("│ Task ID: {}                            │", task.id));
     assert_eq!(lines[2], "│ Status: Completed                                 │");
     assert_eq!(lines[3], "│ Exit Code: 0                                      │");
-    assert_eq!(lines[4], "│ Duration: 0s                                      │");
+    let took = briefly(reply.data["elapsed_ms"].as_u64().unwrap());
+    assert_eq!(lines[4], format!("│ {:<50}│", format!("Duration: {took}")));
     assert_eq!(lines[5], "│ Summary:                                          │");
     assert!(lines[6].starts_with("│   日本語") && lines[6].contains('…'), "{}", lines[6]);
     assert!(lines.iter().all(|line| line.width() == 53), "{lines:#?}");
@@ -88,14 +90,15 @@ fn the_boxed_list() {
     let failed = world.start_with("exit 1", described("Build a docker image that is called 日本語"));
     let tasks = [world.over(&done.id), world.over(&failed.id), world.start("exec sleep 600")];
     let drawn = screens::tasks(&tasks, Layout::Boxed);
+    let took = |at: usize| briefly(tasks[at].duration_ms.unwrap_or(0));
     let lines: Vec<_> = drawn.lines().collect();
     assert_eq!(lines[0], "Background Tasks:");
     assert_eq!(lines[1], format!("┌{}┐", "─".repeat(64)));
     assert_eq!(lines[2], "│ Status  ID              Description              Elapsed       │");
     assert_eq!(lines[3], format!("├{}┤", "─".repeat(64)));
-    assert_eq!(lines[4], format!("│ ✓       {}   Run npm test             0s            │", tasks[0].id));
-    assert_eq!(lines[5], format!("│ ✗       {}   Build a docker image th… 0s            │", tasks[1].id));
-    assert_eq!(lines[6], format!("│ ⏳      {}   exec sleep 600           0s            │", tasks[2].id));
+    assert_eq!(lines[4], format!("│ ✓       {}   Run npm test             {:<14}│", tasks[0].id, took(0)));
+    assert_eq!(lines[5], format!("│ ✗       {}   Build a docker image th… {:<14}│", tasks[1].id, took(1)));
+    assert_eq!(lines[6], format!("│ ⏳      {}   exec sleep 600           {:<14}│", tasks[2].id, took(2)));
     assert_eq!(lines[7], format!("└{}┘", "─".repeat(64)));
     assert!(lines[1..].iter().all(|line| line.width() == 66), "{drawn}");
     assert_eq!(screens::tasks(&[], Layout::Boxed), "No background tasks.");
@@ -111,8 +114,11 @@ fn the_plain_list() {
     let tasks = [world.over(&task.id), cancelled];
     let rule = "─".repeat(70);
     let wanted = format!(
-        "\nBackground Tasks:\n{rule}\n✓ {}   a description of more than thi   0s\n⊘ {}   echo out; exec sleep 600         0s\n{rule}\nUse TaskOutput tool to get task output.",
-        tasks[0].id, tasks[1].id
+        "\nBackground Tasks:\n{rule}\n✓ {}   a description of more than thi   {}\n⊘ {}   echo out; exec sleep 600         {}\n{rule}\nUse TaskOutput tool to get task output.",
+        tasks[0].id,
+        briefly(tasks[0].duration_ms.unwrap()),
+        tasks[1].id,
+        briefly(tasks[1].duration_ms.unwrap())
     );
     assert_eq!(screens::tasks(&tasks, Layout::Plain), wanted);
     assert_eq!(screens::tasks(&[], Layout::Plain), "No background tasks.");

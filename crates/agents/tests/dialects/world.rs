@@ -229,6 +229,12 @@ impl<F: Fn() -> bool> Caller for LeavesWhen<F> {
     }
 }
 
+/// Returns a time of less than a minute as the sources write it, so that a slow machine fails no test.
+pub fn briefly(ms: u64) -> String {
+    assert!(ms < 60_000, "a test that takes minutes");
+    format!("{}s", ms / 1000)
+}
+
 fn environment(home: &Home) -> Vec<EnvVar> {
     let root = home.work().parent().unwrap().to_string_lossy().into_owned();
     let pairs = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];

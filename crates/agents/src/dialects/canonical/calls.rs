@@ -101,7 +101,7 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         (None, None) => From::Cursor(READER.to_owned()),
     };
     let stream = stream_of(arguments.text("stream"));
-    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0 }, desk)?;
+    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, parts: 1 }, desk)?;
     let mut text = format!("{}\n", line(&read.task));
     if timed_out {
         text.push_str("[waiting timed out; the task goes on]\n");
