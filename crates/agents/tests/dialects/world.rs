@@ -3,13 +3,13 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use meanwhile::{AtCapacity, Filter, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest};
 use mw_agents::tools::{Background, Caller, Desk, Patient, Premises, Reply};
 use mw_agents::{Dialect, Toolset};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
-use mw_testkit::{Home, SOON, wait_until};
+use mw_testkit::{Home, SOON, processes, wait_until};
 use serde_json::Value;
 
 pub const SESSION: &str = "conversation";
@@ -207,6 +207,12 @@ impl Drop for World {
         let ids: Vec<_> = live.into_iter().map(|task| task.id).collect();
         let kill = KillRequest { by: "the end of a test".to_owned(), signal: 9, grace_ms: None };
         let _ = self.runtime.kill_all(&ids, &kill);
+        // Supervisors and what they become at their end stand in the home; nothing may write there later.
+        let inside = |pid: &u32| processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(self.home.state()));
+        let begun = Instant::now();
+        while processes::all().iter().any(inside) && begun.elapsed() < SOON {
+            std::thread::yield_now();
+        }
     }
 }
 
@@ -236,9 +242,14 @@ pub fn briefly(ms: u64) -> String {
 }
 
 fn environment(home: &Home) -> Vec<EnvVar> {
-    let root = home.work().parent().unwrap().to_string_lossy().into_owned();
+    let root = root(home);
     let pairs = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];
     pairs.map(|(name, value)| EnvVar { name: name.into(), value: value.into() }).into()
+}
+
+/// The mark by which everything that was started in a home is found.
+fn root(home: &Home) -> String {
+    home.work().parent().unwrap().to_string_lossy().into_owned()
 }
 
 fn beside(name: &str) -> PathBuf {
@@ -255,6 +266,7 @@ fn programs(home: &Home, slots: u32) -> Programs {
         "/usr/bin/env".to_owned(),
         "-i".to_owned(),
         format!("MEANWHILE_HOME={state}"),
+        format!("MW_TEST_TAG={}", root(home)),
         format!("MEANWHILE_QUEUE_MAX_RUNNING={slots}"),
         beside("mw").to_str().unwrap().to_owned(),
         "settle".to_owned(),
