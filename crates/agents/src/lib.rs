@@ -7,9 +7,16 @@ pub mod hook;
 pub mod mcp;
 mod session_of;
 pub mod setup;
+mod table;
 pub mod tools;
 mod toolset;
 
 pub use dialects::Dialect;
 pub use session_of::{Clues, HostSession, session_of};
+pub use table::table;
 pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset};
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+pub struct ToolsPage;
