@@ -14,6 +14,8 @@ use crate::tools::{
 
 /// Whose place in the output `task_output` keeps.
 const READER: &str = "model";
+/// How many tasks that are over a list shows beside the live ones.
+const MOST_ENDED: usize = 10;
 
 pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
@@ -210,11 +212,16 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
 
 pub(super) fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
-    let listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, room, desk)?;
+    let mut listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, room, desk)?;
+    if arguments.text("status").is_none() {
+        // Who wants to know what goes on reads no history.
+        let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();
+        listed.tasks.truncate(live + MOST_ENDED);
+    }
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     let missing = listed.missing();
     if missing > 0 {
-        lines.push(format!("[{missing} older ones are not shown]"));
+        lines.push(format!("[{missing} older ones are not shown; status lists those in one state]"));
     }
     if lines.is_empty() {
         lines.push("No tasks.".to_owned());
