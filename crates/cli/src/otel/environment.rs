@@ -1,6 +1,7 @@
 //! What the standard variables say about traces.
 
 use std::env;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use meanwhile::TraceSettings;
@@ -18,6 +19,8 @@ pub(crate) struct Receiver {
     pub(super) url: String,
     /// Names and values; they may hold secrets and are never shown.
     pub(super) headers: Vec<(String, String)>,
+    /// Whom to trust beyond those whom the system trusts.
+    pub(super) certificate: Option<PathBuf>,
     pub(super) timeout: Duration,
     /// What stands for this program: `service.name` and whatever else was given.
     pub(super) resource: Vec<(String, String)>,
@@ -68,6 +71,7 @@ impl Receiver {
         Some(Self {
             url,
             headers: pairs(&of_traces("HEADERS").unwrap_or_default()),
+            certificate: of_traces("CERTIFICATE").map(PathBuf::from),
             timeout: Duration::from_millis(timeout_ms),
             resource,
             obstacle,
@@ -108,11 +112,8 @@ fn obstacle(url: &str, protocol: Option<&str>) -> Option<String> {
             ));
         }
     }
-    if url.starts_with("https://") {
-        let way = "send to a collector on this machine by http, which passes them on";
-        return Some(format!("https is not built in: {way}"));
-    }
-    (!url.starts_with("http://")).then(|| "the endpoint is no URL that begins with http://".to_owned())
+    let is_url = url.starts_with("http://") || url.starts_with("https://");
+    (!is_url).then(|| "the endpoint is no URL that begins with http:// or https://".to_owned())
 }
 
 /// Reads `name=value,name=value`, with %-escapes in values.
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(obstacle(&[BASE, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")]), None);
         assert!(obstacle(&[BASE, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).unwrap().contains("grpc"));
         let tls = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://a.example/v1/traces");
-        assert!(obstacle(&[tls]).unwrap().contains("https"));
+        assert_eq!(obstacle(&[tls]), None);
         assert!(obstacle(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")]).is_some());
     }
 

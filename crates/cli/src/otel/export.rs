@@ -1,11 +1,14 @@
 //! One request per batch, and its answer.
 
+use std::fmt::Display;
 use std::io;
+use std::sync::Arc;
 
 use meanwhile::{ExportState, Runtime, Span, Taken, Urgency};
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
 use prost::Message;
 use ureq::Agent;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::environment::Receiver;
 use super::message;
@@ -22,7 +25,12 @@ pub(crate) fn deliver(
     receiver: &Receiver,
     urgency: Urgency,
 ) -> Result<ExportState, CommandError> {
+    let (tls, obstacle) = match tls(receiver) {
+        Ok(tls) => (tls, receiver.obstacle.clone()),
+        Err(obstacle) => (TlsConfig::default(), Some(obstacle)),
+    };
     let agent: Agent = Agent::config_builder()
+        .tls_config(tls)
         .timeout_global(Some(receiver.timeout))
         .http_status_as_error(false)
         // A post that is sent elsewhere becomes a get.
@@ -30,11 +38,35 @@ pub(crate) fn deliver(
         .user_agent(concat!("meanwhile/", env!("CARGO_PKG_VERSION")))
         .build()
         .into();
-    let send = |spans: &[Span]| match &receiver.obstacle {
+    let send = |spans: &[Span]| match &obstacle {
         Some(obstacle) => Err(obstacle.clone()),
         None => post(&agent, receiver, spans),
     };
     Ok(runtime.deliver_spans(&receiver.endpoint(), urgency, send)?)
+}
+
+/// Whom to trust: those in the file that is named, else those whom the system trusts.
+fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
+    let roots = match &receiver.certificate {
+        None => RootCerts::PlatformVerifier,
+        Some(path) => {
+            let unusable =
+                |why: &dyn Display| format!("the certificate {} cannot be used: {why}", path.display());
+            let text = std::fs::read(path).map_err(|error| unusable(&error))?;
+            let items = parse_pem(&text).filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                _ => None,
+            });
+            let certificates: Vec<_> = items.collect();
+            if certificates.is_empty() {
+                return Err(unusable(&"it holds none in PEM form"));
+            }
+            RootCerts::Specific(Arc::new(certificates))
+        }
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder().root_certs(roots).unversioned_rustls_crypto_provider(provider);
+    Ok(tls.build())
 }
 
 /// Never tries twice: the next process does.

@@ -310,3 +310,32 @@ fn no_span_shows_a_secret() {
     let shown = home.mw(["traces", "--json", "--span", &id]).exits(0).json().to_string();
     assert!(!shown.contains(TOKEN) && shown.contains("[redacted:"), "{shown}");
 }
+
+#[test]
+fn spans_go_over_tls_to_whom_the_certificate_names() {
+    let (receiver, certificate) = Receiver::secure(Manner::Takes);
+    let home = home_of(&receiver);
+    let path = home.user().join("receiver.pem");
+    fs::write(&path, certificate).unwrap();
+    let trusting = home.with_env("OTEL_EXPORTER_OTLP_CERTIFICATE", &path);
+    let id = trusting.start("exit 3");
+    trusting.ended(&id);
+    assert_eq!(receiver.until_taken(2).len(), 2);
+}
+
+#[test]
+fn a_receiver_that_nobody_vouches_for_gets_nothing() {
+    let (receiver, _) = Receiver::secure(Manner::Takes);
+    let home = home_of(&receiver);
+    let id = home.start("exit 3");
+    home.ended(&id);
+    let state = wait_until(SOON, "the delivery is refused", || {
+        Some(export_state(&home)).filter(|state| state["error"].is_string())
+    });
+    assert_eq!(state["waiting"], 2, "{state}");
+    assert!(receiver.received().is_empty());
+    let broken = home.with_env("OTEL_EXPORTER_OTLP_CERTIFICATE", "/nonexistent.pem");
+    let refused = broken.mw(["traces", "--export"]).exits(1);
+    let said = String::from_utf8_lossy(&refused.stdout);
+    assert!(said.contains("/nonexistent.pem"), "{said}");
+}

@@ -49,13 +49,45 @@ impl Receiver {
 
     /// Takes over a place that was reserved before.
     pub(crate) fn listening(listener: TcpListener, manner: Manner) -> Self {
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        Self::speaking("http", listener, manner, |stream, how, into| serve(stream, how, into))
+    }
+
+    /// The same over TLS; returns the certificate that says so.
+    pub(crate) fn secure(manner: Manner) -> (Self, String) {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        let certificate = made.cert.pem();
+        let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![made.cert.der().clone()], key)
+            .unwrap();
+        let config = Arc::new(config);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let receiver = Self::speaking("https", listener, manner, move |stream, how, into| {
+            let connection = rustls::ServerConnection::new(Arc::clone(&config)).unwrap();
+            serve(rustls::StreamOwned::new(connection, stream), how, into);
+        });
+        (Self { endpoint: format!("https://localhost:{port}"), ..receiver }, certificate)
+    }
+
+    fn speaking(
+        scheme: &str,
+        listener: TcpListener,
+        manner: Manner,
+        serve: impl Fn(TcpStream, &Mutex<Manner>, &Mutex<Vec<Received>>) + Clone + Send + 'static,
+    ) -> Self {
+        let endpoint = format!("{scheme}://{}", listener.local_addr().unwrap());
         let manner = Arc::new(Mutex::new(manner));
         let received = Arc::new(Mutex::new(Vec::new()));
         let (how, into) = (Arc::clone(&manner), Arc::clone(&received));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (how, into) = (Arc::clone(&how), Arc::clone(&into));
+                let serve = serve.clone();
                 thread::spawn(move || serve(stream, &how, &into));
             }
         });
@@ -89,7 +121,7 @@ impl Receiver {
     }
 }
 
-fn serve(stream: TcpStream, manner: &Mutex<Manner>, into: &Mutex<Vec<Received>>) {
+fn serve(stream: impl Read + Write, manner: &Mutex<Manner>, into: &Mutex<Vec<Received>>) {
     let mut reader = BufReader::new(stream);
     loop {
         let mut head = String::new();
