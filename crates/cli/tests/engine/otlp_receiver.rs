@@ -49,7 +49,7 @@ impl Receiver {
 
     /// Takes over a place that was reserved before.
     pub(crate) fn listening(listener: TcpListener, manner: Manner) -> Self {
-        Self::speaking("http", listener, manner, |stream, how, into| serve(stream, how, into))
+        Self::speaking("http", listener, manner, serve)
     }
 
     /// The same over TLS; returns the certificate that says so.
