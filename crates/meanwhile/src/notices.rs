@@ -16,14 +16,14 @@
 use std::collections::HashMap;
 
 use mw_model::wire::{KillReceipt, LOG_FILE};
-use mw_model::{News, Notice, TaskId, Timestamp, Turn, short_handle};
+use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn, short_handle};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::ToldNews;
 use crate::kill::KillRequest;
 use crate::lease::{self, Lease};
-use crate::output::{From, ReadReply, ReadRequest};
+use crate::output::{From, ReadReply, ReadRequest, clean_text};
 use crate::runtime::Runtime;
 use crate::store::{NoticeRow, Transaction, ordinal};
 use crate::summary::summarize;
@@ -31,6 +31,8 @@ use crate::task::{Scope, Task};
 
 /// How many notices one delivery holds; the rest waits for the next.
 const MOST: u32 = 100;
+/// How much of an agent's answer a notice holds.
+const RESULT_BYTES: u64 = 4 << 10;
 /// How much of a log is looked at for the outcome.
 const OUTCOME_BYTES: u64 = 64 << 10;
 
@@ -212,6 +214,8 @@ impl Runtime {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
         let outcome = if current { self.outcome(&task) } else { None };
+        let answers = task.kind == TaskKind::Agent && matches!(row.news, News::Ended { .. });
+        let result = if current && answers { self.result(&task) } else { None };
         let mut notice = Notice {
             number: row.number,
             handle: short_handle(task.kind, task.number),
@@ -223,9 +227,21 @@ impl Runtime {
             output_path: log.to_string_lossy().into_owned(),
             duration_ms: row.duration_ms,
             outcome,
+            result,
         };
         self.redactor(&notice.task).notice(&mut notice);
         Ok(notice)
+    }
+
+    /// What an agent answered, as far as a notice may hold it.
+    fn result(&self, task: &Task) -> Option<String> {
+        let request = ReadRequest { max_bytes: RESULT_BYTES, ..ReadRequest::default() };
+        let reply = self.read_task_shown(task, &request).ok()?;
+        let mut text = clean_text(&reply.text());
+        if reply.left > 0 {
+            text.push_str(&format!("\n[… {} more bytes: read the output file]", reply.left));
+        }
+        Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
     }
 
     fn outcome(&self, task: &Task) -> Option<String> {

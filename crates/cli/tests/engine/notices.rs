@@ -152,3 +152,20 @@ fn a_stall_is_told_and_so_is_the_ending_after_it() {
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["status"], "killed");
 }
+
+#[test]
+fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
+    let home = home();
+    let agent = |script: &str| {
+        let started = home.command(["start", "--json", "--kind", "agent", script]).session("s").run().json();
+        let id = started["id"].as_str().unwrap().to_owned();
+        wait(&home, &id);
+    };
+    agent("printf 'two lines\\nand <this>\\n'");
+    agent("seq 1 2000");
+    let told = home.mw(["notices", "--session", "s"]).exits(0);
+    let text = String::from_utf8(told.stdout.clone()).unwrap();
+    assert!(text.contains("<result>two lines\nand &lt;this&gt;</result>"), "{text}");
+    assert!(text.contains("more bytes: read the output file]</result>"), "{text}");
+    assert!(text.len() < 8 << 10, "{} bytes", text.len());
+}

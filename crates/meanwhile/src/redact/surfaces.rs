@@ -36,7 +36,7 @@ impl Redactor {
 
     pub(crate) fn notice(&self, notice: &mut Notice) {
         self.hide(&mut notice.command);
-        notice.outcome.iter_mut().for_each(|text| self.hide(text));
+        notice.outcome.iter_mut().chain(&mut notice.result).for_each(|text| self.hide(text));
         match &mut notice.news {
             News::Ended { cause } => words_of_cause(cause).into_iter().for_each(|text| self.hide(text)),
             News::Stalled { prompt: text } | News::Ready { what: text } => self.hide(text),

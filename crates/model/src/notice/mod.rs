@@ -123,6 +123,9 @@ pub struct Notice {
     /// What the output says about the outcome, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// What an agent answered: all of it, or its beginning and how much more there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 /// How much of a command a summary repeats.
