@@ -1,13 +1,19 @@
 //! `mw session`: run a host, list sessions, end or delete one.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
+use std::thread;
 
 use clap::{Args, Subcommand};
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::{DeliveryPolicy, Runtime};
+use rustix::process::{Pid, Signal};
 use serde_json::json;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithOrigin;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -103,7 +109,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     let [name, arguments @ ..] = program else {
         return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
     };
-    let status = Command::new(name).args(arguments).env("MEANWHILE_SESSION", session).status();
+    let status = run_to_its_end(Command::new(name).args(arguments).env("MEANWHILE_SESSION", session));
     let receipts = runtime.end_session(session, "the end of its session")?;
     drop(host);
     if !receipts.is_empty() {
@@ -118,6 +124,26 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     })?;
     let by_signal = status.signal().map(|signal| exit_code::SIGNAL_BASE + signal);
     Ok(status.code().or(by_signal).unwrap_or(1) as u8)
+}
+
+/// Runs a program. What ends programs ends this one, and not us: its session is still to be ended.
+fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
+    let mut signals = SignalsInfo::<WithOrigin>::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?;
+    let handle = signals.handle();
+    let mut child = command.spawn()?;
+    let pid = Pid::from_child(&child);
+    let passing_on = thread::spawn(move || {
+        for found in &mut signals {
+            // A terminal sends its signals to both of us.
+            if let (Some(_), Some(signal)) = (found.process, Signal::from_named_raw(found.signal)) {
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+        }
+    });
+    let status = child.wait();
+    handle.close();
+    let _ = passing_on.join();
+    status
 }
 
 /// Opens the home for a session that has tasks there: a name that was mistyped should not look like a success.

@@ -49,9 +49,9 @@ pub(crate) struct TaskArguments {
     deadline: Option<u64>,
     #[command(flatten)]
     limits: LimitArguments,
-    /// Whether it ends with its session
-    #[arg(long, value_enum, default_value_t = LifetimeChoice::Session)]
-    lifetime: LifetimeChoice,
+    /// Whether it ends with its session [default: session, unless session.kill_tasks is false]
+    #[arg(long, value_enum)]
+    lifetime: Option<LifetimeChoice>,
     /// Keep standard input open for `mw input`
     #[arg(long, conflicts_with = "pty")]
     stdin: bool,
@@ -241,8 +241,9 @@ impl TaskArguments {
             io,
             limits,
             lifetime: match self.lifetime {
-                LifetimeChoice::Session => Lifetime::Session,
-                LifetimeChoice::Detached => Lifetime::Detached,
+                Some(LifetimeChoice::Session) => Lifetime::Session,
+                Some(LifetimeChoice::Detached) => Lifetime::Detached,
+                None => context.config.lifetime(),
             },
             batch: self.batch,
             after,

@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 35] = [
+pub(crate) static KNOBS: [Knob; 36] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -124,6 +124,15 @@ pub(crate) static KNOBS: [Knob; 35] = [
         in_project: InProject::Lower,
         get: |c| Value::Number(c.settings.session_grace_ms),
         set: |c, value| c.settings.session_grace_ms = value.number(),
+    },
+    Knob {
+        name: "session.kill_tasks",
+        variable: "MEANWHILE_SESSION_KILL_TASKS",
+        help: "whether tasks end with their session unless they ask to outlive it",
+        accepts: Accepts::Flag,
+        in_project: InProject::TurnOn,
+        get: |c| Value::Flag(c.kill_tasks),
+        set: |c, value| c.kill_tasks = value.is_on(),
     },
     Knob {
         name: "run.timeout",

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
+use meanwhile::model::Lifetime;
 use meanwhile::{Programs, Settings};
 
 use super::accepts::{Accepts, Value};
@@ -37,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    /// Whether tasks end with their session.
+    pub(super) kill_tasks: bool,
     pub(super) profile: &'static Profile,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
@@ -103,12 +106,18 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            kill_tasks: true,
             profile: &profile::NEUTRAL,
             user_file: None,
             project_file: None,
             not_taken: Vec::new(),
             sources: Vec::new(),
         }
+    }
+
+    /// Returns how long a task may live that does not say so itself.
+    pub(crate) const fn lifetime(&self) -> Lifetime {
+        if self.kill_tasks { Lifetime::Session } else { Lifetime::Detached }
     }
 
     /// Returns where a setting's value came from: the last that set it.

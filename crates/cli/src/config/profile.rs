@@ -61,11 +61,16 @@ pub(super) static OTHERS: [Profile; 5] = [
             ),
         ],
     },
-    // It gives neither figures nor names.
-    Profile { name: "background-task", values: &[], aliases: &[] },
+    // It keeps tasks until they are cleared or their session is deleted.
+    Profile { name: "background-task", values: &[("retention.max_age", "0")], aliases: &[] },
     Profile {
         name: "opta",
-        values: &[("queue.max_running", "5"), ("queue.at_capacity", "reject"), ("run.timeout", "300000ms")],
+        values: &[
+            ("queue.max_running", "5"),
+            ("queue.at_capacity", "reject"),
+            ("run.timeout", "300000ms"),
+            ("output.cap", "1048576"),
+        ],
         aliases: &[
             alias("background.maxConcurrent", "queue.max_running", Accepts::Count { least: 1, most: 20 }),
             alias(
@@ -73,6 +78,8 @@ pub(super) static OTHERS: [Profile; 5] = [
                 "run.timeout",
                 Accepts::Milliseconds { least: 0, most: 31_536_000_000 },
             ),
+            alias("background.maxBufferSize", "output.cap", Accepts::Size { least: 1024, most: 1 << 40 }),
+            alias("background.killOnSessionEnd", "session.kill_tasks", Accepts::Flag),
         ],
     },
     Profile {

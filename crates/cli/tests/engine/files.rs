@@ -133,6 +133,9 @@ fn the_exit_record_counts_lines() {
     assert_eq!(record["exit_code"], 2, "{record}");
     assert_eq!(record["output_bytes"], 6, "{record}");
     assert_eq!((&record["stdout_lines"], &record["stderr_lines"]), (&2.into(), &1.into()), "{record}");
+    assert!(record["duration_seconds"].as_f64().is_some_and(|took| took < 60.0), "{record}");
+    assert!(record["completed_at"].as_str().unwrap().ends_with('Z'), "{record}");
+    assert!(record["summary"].is_string(), "{record}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
 /// `redact`, `hooks` and `resources`.
-const KNOBS: [&str; 32] = [
+const KNOBS: [&str; 33] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -24,6 +24,7 @@ const KNOBS: [&str; 32] = [
     "kill.grace_ms",
     "kill.timeout_grace_ms",
     "session.grace_ms",
+    "session.kill_tasks",
     "run.timeout",
     "run.shell",
     "limits.memory",
@@ -232,6 +233,22 @@ fn session_grace_ms_takes_effect() {
         let task = home.ended(&id);
         assert_eq!(task["status"], "cancelled", "{task}");
         assert!(task["duration_ms"].as_u64().unwrap() < 9000, "the default gives more than 10 s: {task}");
+    }
+}
+
+#[test]
+fn session_kill_tasks_takes_effect() {
+    for home in both_ways("session.kill_tasks", "false") {
+        let start = |more: &[&str]| {
+            let words = [&["start", "--json"][..], more, &["sleep 600"]].concat();
+            let started = home.command(words).session("s").run().json();
+            started["id"].as_str().unwrap().to_owned()
+        };
+        let (spared, asked) = (start(&[]), start(&["--lifetime", "session"]));
+        let _ = home.mw(["session", "end", "s"]).exits(0);
+        assert_eq!(home.status(&spared)["status"], "running");
+        assert_eq!(home.status(&asked)["status"], "cancelled");
+        home.mw(["kill", &spared]).ok();
     }
 }
 

@@ -12,7 +12,9 @@ use crate::knobs_refused::assert_refused;
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
 /// What each profile has of its own; everything else is the default.
-const FIGURES: [(&str, &str, &str); 8] = [
+const FIGURES: [(&str, &str, &str); 10] = [
+    ("background-task", "retention.max_age", "0ms"),
+    ("opta", "output.cap", "1048576"),
     ("mycode", "queue.max_running", "10"),
     ("mycode", "run.shell", "bash"),
     ("opta", "queue.max_running", "5"),
@@ -24,7 +26,10 @@ const FIGURES: [(&str, &str, &str); 8] = [
 ];
 
 /// Names that a profile has for settings, with a value as the file has it and as it is shown.
-const ALIASES: [(&str, &str, &str, &str, &str); 11] = [
+const ALIASES: [(&str, &str, &str, &str, &str); 14] = [
+    ("zidane", "behavior.disableBackgroundTasks", "true", "tools.no_background", "true"),
+    ("opta", "background.maxBufferSize", "4096", "output.cap", "4096"),
+    ("opta", "background.killOnSessionEnd", "false", "session.kill_tasks", "false"),
     ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
     ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
     ("zidane", "behavior.backgroundStallWatchdogMs", "0", "stall.ms", "0"),

@@ -133,3 +133,18 @@ fn a_session_that_nobody_knows_is_no_success() {
     let refusal = home.mw(["session", "reassign", "a", "a", "--json"]).refusal(2);
     assert_eq!(refusal["code"], "usage", "{refusal}");
 }
+
+#[test]
+fn a_host_that_is_interrupted_takes_its_tasks_along_and_says_so_with_its_code() {
+    let home = home();
+    let script = format!("{} start --json 'sleep 600' > started; exec sleep 600", env!("CARGO_BIN_EXE_mw"));
+    let host = home.command(["session", "run", "s", "--", "sh", "-c", &script]).spawn();
+    let started = wait_until(SOON, "its task has started", || {
+        std::fs::read(home.work().join("started")).ok().filter(|text| text.ends_with(b"\n"))
+    });
+    let id = serde_json::from_slice::<Value>(&started).unwrap()["id"].as_str().unwrap().to_owned();
+    host.signal(rustix::process::Signal::INT);
+    let ended = host.wait();
+    assert_eq!(ended.code, Some(130), "{ended}");
+    assert_eq!(home.ended(&id)["status"], "cancelled");
+}

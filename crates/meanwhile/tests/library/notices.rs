@@ -173,3 +173,21 @@ fn a_policy_says_at_which_moments_there_is_news() {
         assert_eq!(host.drain(moment).unwrap().notices().len(), expected, "{policy:?} {moment:?}");
     }
 }
+
+#[test]
+fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
+    let open_files = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    end(&world);
+    let before = open_files();
+    for _ in 0..3 {
+        let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+        // A run that ends asks for nothing; what it was handed and did not use is not lost.
+        drop(host.drain(Moment::RunStart).unwrap());
+        drop(host);
+    }
+    assert_eq!(open_files(), before);
+    let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+    assert_eq!(host.drain(Moment::RunStart).unwrap().notices().len(), 1);
+}

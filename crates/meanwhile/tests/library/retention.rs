@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::model::Timestamp;
-use meanwhile::{Clock, SystemClock};
+use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
+use meanwhile::{Clock, Condition, SystemClock, TaskRequest, WaitRequest};
 
 use crate::world::{Asked, Limits, World};
 
@@ -14,6 +14,15 @@ struct Ahead(Duration);
 impl Clock for Ahead {
     fn now(&self) -> Timestamp {
         Timestamp::from_micros(SystemClock.now().as_micros() + self.0.as_micros() as i64)
+    }
+}
+
+/// Is behind it.
+struct Behind(Duration);
+
+impl Clock for Behind {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(SystemClock.now().as_micros() - self.0.as_micros() as i64)
     }
 }
 
@@ -33,4 +42,30 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
         world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");
     }
+}
+
+#[test]
+fn age_is_counted_from_the_end_and_not_from_the_request() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let early = world.at_another_time(Arc::new(Behind(DAY * 8)));
+    let command = CommandSpec::Argv(vec!["true".into()]);
+    let path = EnvVar { name: "PATH".into(), value: "/usr/bin:/bin".into() };
+    let request = TaskRequest::new("s", command, "/".into(), vec![path]);
+    let task = early.start(&request).unwrap().task;
+    let wait = WaitRequest {
+        tasks: vec![task.id.clone()],
+        any: false,
+        condition: Condition::Exit,
+        timeout: Some(Duration::from_secs(20)),
+        look_every: None,
+    };
+    assert!(!world.runtime().wait(&wait).unwrap().timed_out);
+    let host = world.runtime().teller("s").unwrap();
+    host.drain(meanwhile::Moment::RunStart).unwrap().acknowledge().unwrap();
+    let directory = world.runtime().home().task(&task.id);
+    world.at_another_time(Arc::new(Ahead(DAY))).settle(None).unwrap();
+    assert!(directory.exists(), "it was asked for nine days ago and ended one day ago");
+    world.at_another_time(Arc::new(Ahead(DAY * 8))).settle(None).unwrap();
+    assert!(!directory.exists());
 }
