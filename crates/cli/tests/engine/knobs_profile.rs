@@ -13,7 +13,7 @@ const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "
 
 /// What each profile has of its own; everything else is the default.
 const FIGURES: [(&str, &str, &str); 10] = [
-    ("background-task", "retention.max_age", "0ms"),
+    ("background-task", "retention.max_age", "0"),
     ("opta", "output.cap", "1048576"),
     ("mycode", "queue.max_running", "10"),
     ("mycode", "run.shell", "bash"),
