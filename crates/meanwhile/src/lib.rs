@@ -60,7 +60,7 @@ mod wait;
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};
-pub use fail_point::{FAIL_POINTS, arm as arm_fail_point};
+pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use home::Home;
 pub use kill::KillRequest;
 pub use launch::Supervisor;

@@ -1,15 +1,16 @@
-//! Telling clients that a resource has changed. One thread listens to the home as long as somebody wants to know.
+//! Telling clients that a resource has changed. One thread per session listens to the home as long as somebody
+//! wants to know.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
 use meanwhile::{Runtime, Scope, Settings};
 use rmcp::RoleServer;
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{ClientConfig, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::Notify;
 
 use super::resources::addresses;
 
@@ -21,101 +22,166 @@ const MOST: u32 = 500;
 /// Who wants to know about which resources.
 pub(super) struct Subscriptions {
     settings: Arc<Settings>,
-    wanted: Arc<Mutex<Wanted>>,
+    sessions: Arc<Mutex<HashMap<String, Wanted>>>,
 }
 
+/// What is wanted in one session. The listener ends when it is empty.
 #[derive(Default)]
 struct Wanted {
-    /// By address: clients of older revisions, with their session.
-    peers: HashMap<String, Vec<Peer<RoleServer>>>,
-    /// Clients of the present one, with what is told to each.
-    ears: Vec<UnboundedSender<String>>,
-    is_running: bool,
+    /// Clients of older revisions, by what they said of themselves when they came.
+    old: Vec<(Arc<ClientConfig>, Arc<Ear>)>,
+    /// Clients of the present one; an ear lasts as long as its subscription.
+    new: Vec<Weak<Ear>>,
+}
+
+/// What one client wants to hear, and has not heard yet. However slow it is, no address waits twice.
+#[derive(Default)]
+struct Ear {
+    wanted: Mutex<BTreeSet<String>>,
+    changed: Mutex<BTreeSet<String>>,
+    rung: Notify,
+}
+
+impl Ear {
+    fn ring(&self, changed: &[String]) {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(news);
+        self.rung.notify_one();
+    }
+
+    /// Returns what has changed since it was asked last; nothing after a ring that changed nothing of interest.
+    async fn hear(&self) -> BTreeSet<String> {
+        self.rung.notified().await;
+        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Wanted {
-    fn is_empty(&self) -> bool {
-        self.peers.is_empty() && self.ears.is_empty()
+    fn prune(&mut self) {
+        self.new.retain(|ear| ear.strong_count() > 0);
+        // The task that serves an old client holds its ear as well, until the client has gone.
+        self.old.retain(|(_, ear)| {
+            let wants = !ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+            wants && Arc::strong_count(ear) > 1
+        });
+    }
+
+    fn ring(&self, changed: &[String]) {
+        self.new.iter().filter_map(Weak::upgrade).for_each(|ear| ear.ring(changed));
+        self.old.iter().for_each(|(_, ear)| ear.ring(changed));
     }
 }
 
 impl Subscriptions {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
-        Self { settings, wanted: Arc::default() }
+        Self { settings, sessions: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Wanted> {
-        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Wanted>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, uri: String, peer: Peer<RoleServer>, session: &str) {
-        self.lock().peers.entry(uri).or_default().push(peer);
-        self.run(session);
+    /// Adds a resource for a client of an older revision.
+    pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>, session: &str) {
+        let Some(who) = peer.peer_info() else { return };
+        let want = |ear: &Ear| {
+            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        };
+        let mut sessions = self.lock();
+        let is_new = !sessions.contains_key(session);
+        let wanted = sessions.entry(session.to_owned()).or_default();
+        wanted.prune();
+        match wanted.old.iter().find(|(known, _)| Arc::ptr_eq(known, &who)) {
+            Some((_, ear)) => want(ear),
+            None => {
+                let ear = Arc::new(Ear::default());
+                want(&ear);
+                tokio::spawn(tell(peer.clone(), Arc::clone(&ear)));
+                wanted.old.push((who, ear));
+            }
+        }
+        drop(sessions);
+        if is_new {
+            self.watch(session);
+        }
     }
 
-    pub(super) fn remove(&self, uri: &str) {
-        self.lock().peers.remove(uri);
+    /// Takes a resource away again, from this client alone.
+    pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>, session: &str) {
+        let (Some(who), sessions) = (peer.peer_info(), self.lock()) else { return };
+        let ears = sessions.get(session).into_iter().flat_map(|wanted| &wanted.old);
+        for (_, ear) in ears.filter(|(known, _)| Arc::ptr_eq(known, &who)) {
+            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        }
     }
 
     /// Serves one subscription until it is cancelled.
     pub(super) async fn listen(&self, context: SubscriptionContext, session: &str) {
-        let (tell, mut told) = unbounded_channel();
-        self.lock().ears.push(tell);
-        self.run(session);
-        tokio::select! {
-            () = context.cancelled() => {}
-            () = pass_on(&context, &mut told) => {}
+        let accepted = context.accepted();
+        let all = addresses("")[0].clone();
+        let lists = accepted.resources_list_changed == Some(true);
+        let named: BTreeSet<_> = accepted.resource_subscriptions.iter().flatten().cloned().collect();
+        let wanted = named.iter().cloned().chain(lists.then(|| all.clone())).collect();
+        let ear = Arc::new(Ear { wanted: Mutex::new(wanted), ..Ear::default() });
+        let is_new = {
+            let mut sessions = self.lock();
+            let is_new = !sessions.contains_key(session);
+            sessions.entry(session.to_owned()).or_default().new.push(Arc::downgrade(&ear));
+            is_new
+        };
+        if is_new {
+            self.watch(session);
+        }
+        let sink = context.sink();
+        loop {
+            let changed = tokio::select! {
+                () = context.cancelled() => return,
+                changed = ear.hear() => changed,
+            };
+            for uri in changed {
+                if lists && uri == all {
+                    let _ = sink.notify_resource_list_changed().await;
+                }
+                if named.contains(&uri) {
+                    let _ = sink.notify_resource_updated(uri).await;
+                }
+            }
         }
     }
 
-    fn run(&self, session: &str) {
-        let mut wanted = self.lock();
-        if wanted.is_running {
+    fn watch(&self, session: &str) {
+        let (settings, sessions) = (Arc::clone(&self.settings), Arc::clone(&self.sessions));
+        let session = session.to_owned();
+        thread::spawn(move || {
+            if watch(&settings, &session, &sessions).is_none() {
+                // The home cannot be used. Whoever subscribes next tries again.
+                sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+            }
+        });
+    }
+}
+
+/// Serves a client of an older revision until it has gone or wants nothing more.
+async fn tell(peer: Peer<RoleServer>, ear: Arc<Ear>) {
+    while !peer.is_transport_closed() {
+        for uri in ear.hear().await {
+            let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+        }
+        if ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
             return;
         }
-        wanted.is_running = true;
-        let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
-        let (session, handle) = (session.to_owned(), tokio::runtime::Handle::current());
-        thread::spawn(move || watch(&settings, &session, &wanted, &handle));
     }
 }
 
-async fn pass_on(context: &SubscriptionContext, told: &mut UnboundedReceiver<String>) {
-    let sink = context.sink();
-    while let Some(uri) = told.recv().await {
-        let wanted = context.accepted().resource_subscriptions.as_ref();
-        if wanted.is_some_and(|uris| uris.contains(&uri)) {
-            let _ = sink.notify_resource_updated(uri.clone()).await;
-        }
-        if uri == addresses("")[0] && context.accepted().resources_list_changed == Some(true) {
-            let _ = sink.notify_resource_list_changed().await;
-        }
-    }
-}
-
-fn watch(settings: &Settings, session: &str, wanted: &Mutex<Wanted>, handle: &tokio::runtime::Handle) {
-    let lock = || wanted.lock().unwrap_or_else(PoisonError::into_inner);
+/// Listens until nobody wants to know any more; nothing if it cannot.
+fn watch(settings: &Settings, session: &str, sessions: &Mutex<HashMap<String, Wanted>>) -> Option<()> {
     let scope = Scope::Session(session.to_owned());
-    let opened = Runtime::open(settings.clone());
-    let Ok(runtime) = opened else { return lock().is_running = false };
-    let (Ok(ear), Ok(mut seen)) = (runtime.listen(), runtime.last_event()) else {
-        return lock().is_running = false;
-    };
+    let runtime = Runtime::open(settings.clone()).ok()?;
+    let (ear, mut seen) = (runtime.listen().ok()?, runtime.last_event().ok()?);
     let mut sizes = HashMap::new();
     loop {
         ear.wait(LOOK_EVERY);
-        {
-            let mut wanted = lock();
-            wanted.ears.retain(|tell| !tell.is_closed());
-            wanted.peers.retain(|_, peers| {
-                peers.retain(|peer| !peer.is_transport_closed());
-                !peers.is_empty()
-            });
-            if wanted.is_empty() {
-                wanted.is_running = false;
-                return;
-            }
-        }
         let mut changed = Vec::new();
         while let Ok(events) = runtime.events_after(seen, &scope, None, MOST) {
             let Some(last) = events.last() else { break };
@@ -127,15 +193,14 @@ fn watch(settings: &Settings, session: &str, wanted: &Mutex<Wanted>, handle: &to
         changed.extend(grown(&runtime, &scope, &mut sizes));
         changed.sort();
         changed.dedup();
-        let wanted = lock();
-        for uri in changed {
-            for peer in wanted.peers.get(&uri).into_iter().flatten() {
-                let (peer, update) = (peer.clone(), ResourceUpdatedNotificationParam::new(uri.clone()));
-                handle.spawn(async move { peer.notify_resource_updated(update).await });
-            }
-            for tell in &wanted.ears {
-                let _ = tell.send(uri.clone());
-            }
+        let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = sessions.get_mut(session)?;
+        // Also without news: who serves a client looks then whether it is still there.
+        wanted.ring(&changed);
+        wanted.prune();
+        if wanted.old.is_empty() && wanted.new.is_empty() {
+            sessions.remove(session);
+            return Some(());
         }
     }
 }
