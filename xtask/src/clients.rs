@@ -40,11 +40,16 @@ pub(crate) fn fetch(root: &Path) -> Result<(), Failure> {
     }
     fs::create_dir_all(&place).map_err(failed(&place))?;
     for name in FILES {
-        fs::copy(root.join("tools/clients").join(name), place.join(name)).map_err(failed(&place.join(name)))?;
+        fs::copy(root.join("tools/clients").join(name), place.join(name))
+            .map_err(failed(&place.join(name)))?;
     }
     let venv = place.join("venv");
     run(&place, Path::new("python3"), &["-m", "venv", "venv"])?;
-    run(&place, &venv.join("bin/python3"), &["-m", "pip", "install", "--quiet", "--no-deps", "-r", FILES[0]])?;
+    run(
+        &place,
+        &venv.join("bin/python3"),
+        &["-m", "pip", "install", "--quiet", "--no-deps", "-r", FILES[0]],
+    )?;
     // Not `npm ci`: it refuses a lock file without the variants of other platforms, which not every registry has.
     run(&place, &venv.join("bin/npm"), &["install", "--ignore-scripts", "--no-audit", "--no-fund"])?;
     fs::write(&ready, wanted).map_err(failed(&ready))

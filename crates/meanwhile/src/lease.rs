@@ -113,11 +113,14 @@ mod tests {
     fn holders_that_come_at_once_do_not_sweep_each_other() {
         let dir = tempfile::tempdir().unwrap();
         for _ in 0..50 {
-            let taking = || std::thread::spawn({
-                let session = dir.path().to_owned();
-                move || Lease::teller(&session).unwrap()
-            });
-            let taken: Vec<_> = [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            let taking = || {
+                std::thread::spawn({
+                    let session = dir.path().to_owned();
+                    move || Lease::teller(&session).unwrap()
+                })
+            };
+            let taken: Vec<_> =
+                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
             assert!(taken.iter().all(|lease| is_held(dir.path(), lease.token())));
         }
     }

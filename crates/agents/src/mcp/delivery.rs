@@ -44,11 +44,7 @@ impl Connected<IncomingStream<'_, Tapped>> for Due {
 }
 
 /// Notes when a reply has been handed over whole.
-pub(super) async fn follow(
-    ConnectInfo(due): ConnectInfo<Due>,
-    mut request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn follow(ConnectInfo(due): ConnectInfo<Due>, mut request: Request, next: Next) -> Response {
     let receipts = HttpReceipts::default();
     request.extensions_mut().insert(receipts.clone());
     let (parts, body) = next.run(request).await.into_parts();

@@ -112,8 +112,7 @@ impl Listening {
 /// Returns the routes: the protocol under `/mcp`, nothing else.
 fn routes<H: ServerHandler + Clone>(handler: H, port: u16, token: &str) -> Router {
     let own = ["127.0.0.1", "localhost"].map(|host| format!("http://{host}:{port}"));
-    let config =
-        StreamableHttpServerConfig::default().with_allowed_origins(own).enforce_origin_validation();
+    let config = StreamableHttpServerConfig::default().with_allowed_origins(own).enforce_origin_validation();
     let service: StreamableHttpService<H, LocalSessionManager> =
         StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
     Router::new()

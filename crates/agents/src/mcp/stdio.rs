@@ -31,8 +31,7 @@ async fn serve(server: Server) -> io::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
     let receipts = server.inner.receipts.clone();
-    let (transport, writer) =
-        Lines::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
+    let (transport, writer) = Lines::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {
         let running = server.serve(transport).await.map_err(io::Error::other)?;
         running.waiting().await.map_err(io::Error::other)?;

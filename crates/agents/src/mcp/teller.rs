@@ -105,13 +105,7 @@ impl Tellers {
 }
 
 /// Serves one session until nobody can ask any more, or its home cannot be used.
-fn tell(
-    settings: &Settings,
-    session: &str,
-    dialect: Dialect,
-    inbox: &Receiver<Wish>,
-    own: &Sender<Wish>,
-) {
+fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<Wish>, own: &Sender<Wish>) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
     let Ok(host) = runtime.teller(session) else { return };
     let mut open = HashMap::new();

@@ -24,7 +24,8 @@ use crate::questions::{States, answer, form};
 use crate::specs::{ASIDE, input_schema};
 
 /// A picture of one pixel.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const PNG: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 /// Silence.
 const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
@@ -58,12 +59,7 @@ fn resource(uri: &str, kind: &str, text: &str) -> Value {
 
 impl Fixtures {
     pub(crate) fn before(server: Server) -> Self {
-        Self {
-            jobs: Jobs::new(server.clone()),
-            server,
-            states: States::default(),
-            listening: Arc::default(),
-        }
+        Self { jobs: Jobs::new(server.clone()), server, states: States::default(), listening: Arc::default() }
     }
 
     async fn answer(
@@ -128,8 +124,12 @@ impl Fixtures {
                 let fields = json!({"username": {"type": "string"}, "email": {"type": "string"}});
                 elicit(message, &fields, &["username", "email"], &context).await?
             }
-            "test_elicitation_sep1034_defaults" => elicit("All have defaults", &defaults(), &[], &context).await?,
-            "test_elicitation_sep1330_enums" => elicit("All kinds of choices", &choices(), &[], &context).await?,
+            "test_elicitation_sep1034_defaults" => {
+                elicit("All have defaults", &defaults(), &[], &context).await?
+            }
+            "test_elicitation_sep1330_enums" => {
+                elicit("All kinds of choices", &choices(), &[], &context).await?
+            }
             "test_trigger_tool_change" => {
                 for sink in self.listening() {
                     let _ = sink.notify_tool_list_changed().await;
@@ -291,7 +291,9 @@ impl ServerHandler for Fixtures {
         let uri = request.uri.clone();
         let id = uri.strip_prefix("test://template/").and_then(|rest| rest.strip_suffix("/data"));
         let content = match (uri.as_str(), id) {
-            ("test://static-text", _) => json!({"uri": uri, "mimeType": "text/plain", "text": "Static text."}),
+            ("test://static-text", _) => {
+                json!({"uri": uri, "mimeType": "text/plain", "text": "Static text."})
+            }
             ("test://static-binary", _) => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
             (_, Some(id)) => {
                 let text = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")});

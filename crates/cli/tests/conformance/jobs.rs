@@ -36,8 +36,15 @@ impl Jobs {
     }
 
     pub(crate) fn has(name: &str) -> bool {
-        ["slow_compute", "failing_job", "protocol_error_job", "confirm_delete", "multi_input", "test_tool_with_task"]
-            .contains(&name)
+        [
+            "slow_compute",
+            "failing_job",
+            "protocol_error_job",
+            "confirm_delete",
+            "multi_input",
+            "test_tool_with_task",
+        ]
+        .contains(&name)
     }
 
     pub(crate) async fn call(
@@ -78,7 +85,9 @@ impl Jobs {
                 }))
             }
             _ => match answer(request.input_responses.as_ref(), "user_name") {
-                None => Ok(ask([("user_name", form("Your name?", &json!({"name": {"type": "string"}})))], None)),
+                None => {
+                    Ok(ask([("user_name", form("Your name?", &json!({"name": {"type": "string"}})))], None))
+                }
                 Some(user) => {
                     let user = user["content"]["name"].as_str().unwrap_or("friend").to_owned();
                     Ok(self.start(Vec::new(), move |_| format!("Hello, {user}! (async)")))

@@ -86,7 +86,9 @@ impl States {
         let state = request.request_state.as_deref();
         Ok(match request.name.as_ref() {
             "test_input_required_result_elicitation" => match answer(answers, "user_name") {
-                Some(user) => said(&format!("Hello, {}!", user["content"]["name"].as_str().unwrap_or("friend"))),
+                Some(user) => {
+                    said(&format!("Hello, {}!", user["content"]["name"].as_str().unwrap_or("friend")))
+                }
                 None => ask([("user_name", name())], None),
             },
             "test_input_required_result_sampling" => match answer(answers, "capital_question") {

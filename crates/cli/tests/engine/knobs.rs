@@ -12,7 +12,7 @@ use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
 /// `hooks`.
-const KNOBS: [&str; 25] = [
+const KNOBS: [&str; 28] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -38,6 +38,9 @@ const KNOBS: [&str; 25] = [
     "hooks.webhook",
     "hooks.desktop",
     "hooks.timeout_ms",
+    "tools.reply_bytes",
+    "tools.longest_call",
+    "tools.no_background",
 ];
 
 /// Returns the variable of a setting.

@@ -24,10 +24,11 @@ const FIGURES: [(&str, &str, &str); 8] = [
 ];
 
 /// Names that a profile has for settings, with a value as the file has it and as it is shown.
-const ALIASES: [(&str, &str, &str, &str, &str); 9] = [
+const ALIASES: [(&str, &str, &str, &str, &str); 10] = [
     ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
     ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
     ("zidane", "behavior.backgroundStallWatchdogMs", "0", "stall.ms", "0"),
+    ("zidane", "behavior.disableBackgroundTasks", "true", "tools.no_background", "true"),
     ("mycode", "maxConcurrentTasks", "3", "queue.max_running", "3"),
     ("mycode", "maxOutputSize", "\"1MiB\"", "output.cap", "1048576"),
     ("mycode", "taskRetention", "5000", "retention.max_age", "5000ms"),

@@ -126,7 +126,8 @@ fn output_comes_in_pages_that_join_without_a_gap() {
 fn a_task_with_a_terminal_can_be_typed_into() {
     let home = home();
     let mut host = Host::new(&home);
-    let arguments = json!({"command": "read name; echo \"hello $name\"", "run_in_background": true, "pty": true});
+    let arguments =
+        json!({"command": "read name; echo \"hello $name\"", "run_in_background": true, "pty": true});
     let task = host.call("shell", &arguments)["structuredContent"]["task_id"].clone();
     let typed = host.call("task_input", &json!({"task_id": task, "text": "mw"}));
     assert_eq!(typed["structuredContent"]["bytes"], 3, "{typed}");

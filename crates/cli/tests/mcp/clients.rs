@@ -112,7 +112,13 @@ fn a_task_outlives_the_inspector_that_started_it() {
     let home = home();
     let script = format!("command={}", children::SLEEPER);
     let words = [
-        "--method", "tools/call", "--tool-name", "shell", "--tool-arg", &script, "--tool-arg",
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "shell",
+        "--tool-arg",
+        &script,
+        "--tool-arg",
         "run_in_background=true",
     ];
     let Some(started) = inspected(&home, "modern", &words) else { return };

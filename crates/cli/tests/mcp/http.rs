@@ -53,7 +53,8 @@ impl Web {
         body: &[u8],
     ) -> TcpStream {
         stream.set_read_timeout(Some(SOON)).unwrap();
-        let mut head = format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+        let mut head =
+            format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
         let usual = [
             ("Host", self.address.as_str()),
             ("Authorization", "Bearer a-token-for-tests"),
@@ -231,11 +232,8 @@ fn nonsense_over_http_is_refused_and_the_next_request_is_served() {
 #[test]
 fn a_signal_ends_it_at_once_and_no_task() {
     let home = home();
-    for signal in [
-        rustix::process::Signal::TERM,
-        rustix::process::Signal::INT,
-        rustix::process::Signal::HUP,
-    ] {
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT, rustix::process::Signal::HUP]
+    {
         let web = Web::new(&home);
         let arguments = json!({"command": mw_testkit::children::SLEEPER, "run_in_background": true});
         let started = web.call(&[], "shell", &arguments);

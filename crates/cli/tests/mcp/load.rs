@@ -73,7 +73,9 @@ fn more_waits_than_threads_still_let_others_be_heard() {
     assert!(host.answer(id).get("result").is_some());
     assert!(figure(host.server.pid(), "Threads") < 400);
     for id in &waits[300..] {
-        host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
+        host.send(
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}),
+        );
     }
     home.open("go");
     for id in &waits[..300] {

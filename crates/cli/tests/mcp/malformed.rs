@@ -109,7 +109,8 @@ fn spoil(line: &mut Vec<u8>, dice: &mut Dice) {
                 // A value for another: what stands after a colon.
                 let colons: Vec<_> = (0..line.len()).filter(|at| line[*at] == b':').collect();
                 let Some(colon) = colons.get(dice.roll(colons.len().max(1))) else { continue };
-                let end = (colon + 1..line.len()).find(|at| b",}]".contains(&line[*at])).unwrap_or(line.len());
+                let end =
+                    (colon + 1..line.len()).find(|at| b",}]".contains(&line[*at])).unwrap_or(line.len());
                 line.splice(colon + 1..end, PIECES[dice.roll(PIECES.len())].iter().copied());
             }
         }

@@ -115,7 +115,10 @@ fn the_end_of_a_command_in_the_foreground_is_told_by_its_reply_alone() {
 fn the_end_of_a_command_whose_server_was_killed_is_told_by_the_next() {
     let home = home();
     let mut host = Host::new(&home);
-    let _ = host.begin("shell", &json!({"command": format!("echo $$ > pid; {}", mw_testkit::children::gated("go", 3))}));
+    let _ = host.begin(
+        "shell",
+        &json!({"command": format!("echo $$ > pid; {}", mw_testkit::children::gated("go", 3))}),
+    );
     let _ = home.pid_in("pid");
     host.server.signal(rustix::process::Signal::KILL);
     let _ = host.server.wait(SOON);
@@ -159,8 +162,7 @@ fn two_servers_of_one_session_tell_everything_once_between_them() {
     let mut ids = BTreeSet::new();
     for _ in 0..6 {
         ids.extend(untold(&home, 3));
-        let (first, second) =
-            (one.begin("task_list", &json!({})), other.begin("task_list", &json!({})));
+        let (first, second) = (one.begin("task_list", &json!({})), other.begin("task_list", &json!({})));
         all.extend(told(&one.answer(first)["result"]));
         all.extend(told(&other.answer(second)["result"]));
     }

@@ -91,11 +91,9 @@ fn a_client_of_the_present_revision_listens_to_what_it_named() {
     let home = home();
     let started = home.command(["start", "--json", &children::gated("go", 3)]).session("host").run().json();
     let one = format!("meanwhile://tasks/{}", started["id"].as_str().unwrap());
-    let mut host =
-        listening(&home, &json!({"resourceSubscriptions": [one], "resourcesListChanged": true}));
+    let mut host = listening(&home, &json!({"resourceSubscriptions": [one], "resourcesListChanged": true}));
     home.open("go");
     let _ = updated(&mut host, &one);
-    let _ = host.until("the list has changed", |message| {
-        message["method"] == "notifications/resources/list_changed"
-    });
+    let _ = host
+        .until("the list has changed", |message| message["method"] == "notifications/resources/list_changed");
 }

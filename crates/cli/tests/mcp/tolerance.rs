@@ -140,7 +140,8 @@ fn arguments_of_four_megabytes_are_refused_politely() {
 fn a_message_that_is_far_too_long_is_refused_and_the_next_is_read() {
     let home = home();
     let mut host = Host::new(&home);
-    let id = host.ask("tools/call", &json!({"name": "shell", "arguments": {"command": "y".repeat(20 << 20)}}));
+    let id =
+        host.ask("tools/call", &json!({"name": "shell", "arguments": {"command": "y".repeat(20 << 20)}}));
     let refused = host.until("a refusal", |message| message.get("error").is_some());
     assert!(refused["error"]["message"].as_str().unwrap().contains("longer than"), "{refused}");
     assert!(!host.has_answer(id, std::time::Duration::ZERO));
