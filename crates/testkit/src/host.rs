@@ -113,7 +113,7 @@ impl Host {
     ///
     /// # Panics
     /// When the server does not do its part.
-    pub fn next(&mut self) -> Option<Value> {
+    pub fn next_message(&mut self) -> Option<Value> {
         let line = self.server.hear(SOON)?;
         Some(serde_json::from_str(&line).expect("a server writes messages"))
     }

@@ -48,13 +48,13 @@ fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
         // The rest is wherever it is when the kill comes.
         let mut last = Vec::new();
         for _ in 0..round % (2 * TASKS) {
-            let message = host.next().unwrap();
+            let message = host.next_message().unwrap();
             book.closed.extend(last);
             last = book.read(&message);
         }
         host.server.signal(Signal::KILL);
         let _ = host.server.wait(mw_testkit::SOON);
-        while let Some(message) = host.next() {
+        while let Some(message) = host.next_message() {
             book.closed.extend(last);
             last = book.read(&message);
         }
