@@ -11,6 +11,8 @@ use crate::error::Failure;
 const REFERENCE: &str = "docs/reference.md";
 /// A page of which the longest block of settings is printed.
 const CONFIGURATION: &str = "docs/configuration.md";
+/// A page with a table of tools per dialect.
+const TOOLS: &str = "docs/tools.md";
 
 /// Rewrites the generated files.
 pub(crate) fn write(root: &Path) -> Result<(), Failure> {
@@ -32,14 +34,33 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn pages(root: &Path) -> Result<[(&'static str, String); 2], Failure> {
+fn pages(root: &Path) -> Result<[(&'static str, String); 3], Failure> {
     cargo(root, &["build", "--locked", "--package", "mw-cli", "--bin", "mw"])?;
     let configuration = fs::read_to_string(root.join(CONFIGURATION)).unwrap_or_default();
     let settings = printed(root, &["config", "--default"])?;
     Ok([
         (REFERENCE, printed(root, &["reference"])?),
         (CONFIGURATION, with_settings(&configuration, &settings)),
+        (TOOLS, with_tables(root, fs::read_to_string(root.join(TOOLS)).unwrap_or_default())?),
     ])
+}
+
+/// Puts the table of each dialect that the page has a place for into it.
+fn with_tables(root: &Path, page: String) -> Result<String, Failure> {
+    let mut page = page;
+    for dialect in ["canonical", "zidane", "mycode", "background-task", "opta", "co-cli"] {
+        let table = printed(root, &["tools", "--dialect", dialect, "--format", "markdown"])?;
+        page = with_table(&page, dialect, &table);
+    }
+    Ok(page)
+}
+
+/// Puts a table between the marks of a dialect.
+fn with_table(page: &str, dialect: &str, table: &str) -> String {
+    let (open, close) = (format!("<!-- tools: {dialect} -->\n"), "<!-- end -->");
+    let Some(from) = page.find(&open).map(|at| at + open.len()) else { return page.to_owned() };
+    let Some(length) = page[from..].find(close) else { return page.to_owned() };
+    format!("{}\n{table}\n{}", &page[..from], &page[from + length..])
 }
 
 /// Puts the settings in place of the longest block of them.
@@ -75,6 +96,14 @@ fn printed(root: &Path, words: &[&str]) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_is_put_between_its_marks() {
+        let page = "a\n<!-- tools: x -->\nold\n<!-- end -->\nb\n<!-- tools: y -->\n<!-- end -->\n";
+        let wanted = "a\n<!-- tools: x -->\n\nnew\n\n<!-- end -->\nb\n<!-- tools: y -->\n<!-- end -->\n";
+        assert_eq!(with_table(page, "x", "new\n"), wanted);
+        assert_eq!(with_table(page, "z", "new\n"), page);
+    }
 
     #[test]
     fn the_longest_block_is_replaced_and_nothing_else() {

@@ -1,11 +1,22 @@
-//! What models see: one set of operations, several dialects to ask for them.
+//! What agents and their hosts see: one set of operations, several dialects to ask for them, an MCP server,
+//! hooks, and the set-up of hosts.
 #![forbid(unsafe_code)]
 
 pub mod dialects;
+pub mod hook;
 pub mod mcp;
-pub mod session_of;
+mod session_of;
+pub mod setup;
+mod table;
 pub mod tools;
 mod toolset;
 
 pub use dialects::Dialect;
+pub use session_of::{Clues, HostSession, session_of};
+pub use table::table;
 pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset};
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+pub struct ToolsPage;

@@ -7,6 +7,9 @@
 //!    hooks).
 //! 3. The project: the host's word for it, else the directory the host started us in. Gemini CLI and OpenCode tell
 //!    their servers nothing else, so two of them in one project share a session.
+//!
+//! A server keeps the session it was started with. Claude Code's hooks name another after `/clear`; they find the
+//! server's by `Runtime::served_beside`.
 
 use std::path::{Path, PathBuf};
 

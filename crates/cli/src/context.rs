@@ -48,6 +48,13 @@ impl Context {
         Ok(Runtime::open(self.config.settings.clone())?)
     }
 
+    /// The same, hiding no secrets.
+    pub(crate) fn open_runtime(&self) -> Result<Runtime, CommandError> {
+        let mut settings = self.config.settings.clone();
+        settings.redact.enabled = false;
+        Ok(Runtime::open(settings)?)
+    }
+
     /// The same for a command that ends as soon as it has started something.
     pub(crate) fn passing_runtime(&self) -> Result<Runtime, CommandError> {
         let mut settings = self.config.settings.clone();

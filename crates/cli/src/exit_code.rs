@@ -12,6 +12,8 @@ pub(crate) const CONFLICT: u8 = 6;
 pub(crate) const STORE: u8 = 7;
 /// The task ended before the condition came true.
 pub(crate) const UNMET: u8 = 8;
+/// A change was shown and not made.
+pub(crate) const NOT_CONFIRMED: u8 = 9;
 /// The wait, or the task's own time limit, ran out.
 pub(crate) const TIMED_OUT: u8 = 124;
 /// The ending is not known.

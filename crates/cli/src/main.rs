@@ -4,10 +4,14 @@
 mod commands;
 mod config;
 mod context;
+mod doctor;
 mod error;
 mod exit_code;
+mod host_state;
+mod otel;
 mod render;
 mod terminal;
+mod tree;
 
 use std::process::ExitCode;
 
@@ -44,6 +48,8 @@ fn main() -> ExitCode {
     let json = arguments.json;
     let done = match arguments.command {
         Command::Config(config) if config.wants_default() => config.print_default(json),
+        // A hook must not hold its host up, whatever is wrong here.
+        Command::Hook(hook) => hook.run_without_failing(json),
         command => Context::load(json, early).and_then(|context| command.run(&context)),
     };
     match done {
@@ -69,13 +75,16 @@ fn summon_early() -> Option<Supervisor> {
 
 /// Bad arguments, in the same shape as every other error; help and version are no errors.
 fn refuse(error: &clap::Error) -> ExitCode {
+    // To a host, 2 from a hook means that the user's prompt is not to be heard.
+    let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     let asked_for_json = std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json");
     if !error.use_stderr() || !asked_for_json {
         let _ = error.print();
-        return ExitCode::from(if error.use_stderr() { exit_code::USAGE } else { 0 });
+        return ExitCode::from(if error.use_stderr() { bad_arguments } else { 0 });
     }
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
     CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
-    ExitCode::from(exit_code::USAGE)
+    ExitCode::from(bad_arguments)
 }

@@ -130,7 +130,10 @@ pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     add("ports", (!ports.is_empty()).then_some(ports));
     add("deadline", task.deadline.map(|at| at.to_string()));
+    add("limits", task.limits.map(|limits| limits.to_words()));
     add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
+    let trace = task.trace_id.zip(task.span_id);
+    add("trace", trace.map(|(trace, span)| format!("{trace}, span {span}")));
     add("runs", (task.runs > 1).then(|| task.runs.to_string()));
     let dropped = if task.dropped_bytes > 0 {
         format!(", {} dropped", bytes(task.dropped_bytes))

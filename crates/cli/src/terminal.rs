@@ -123,8 +123,10 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
     };
     let request = ReadRequest { from: From::TailBytes(1024), max_bytes: 1024, ..ReadRequest::default() };
-    let tail =
-        runtime.read(task.id.as_str(), &Scope::All, &request).map(|reply| reply.bytes()).unwrap_or_default();
+    let tail = runtime
+        .read_shown(task.id.as_str(), &Scope::All, &request)
+        .map(|reply| reply.bytes())
+        .unwrap_or_default();
     let text = clean_text(&String::from_utf8_lossy(&tail));
     let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("").trim();
     let progress = runtime.progress(task);

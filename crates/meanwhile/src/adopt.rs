@@ -31,7 +31,7 @@ impl Runtime {
         )?;
         let launch = Launch::Adopt { process, started_at };
         let adopted = self.home.spec(&task.id).and_then(|spec| {
-            let message = launch::adopt_message(&self.settings, &spec, launch);
+            let message = launch::adopt_message(&self.settings, &spec, run, launch);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
             let slots = self.take_slots_patiently(&spec.session)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();

@@ -23,5 +23,8 @@ pub(crate) fn end_unsupervised(
     let _ = home.replace(&task.id, RESULT_FILE, &text);
     let change = Change { journal_seen: Some(home.journal(&task.id).len() as u64), ..Change::default() };
     transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
+    if task.trace.is_some_and(|trace| trace.is_exported()) {
+        transaction.call_deliverer();
+    }
     Ok(())
 }

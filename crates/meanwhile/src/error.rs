@@ -22,6 +22,9 @@ pub enum Error {
     /// No task answers to this handle.
     #[error("no task {0:?}")]
     NotFound(String),
+    /// No span, trace or task with a trace answers to this name.
+    #[error("no trace is known for {0:?}")]
+    NoTrace(String),
     /// Several tasks do.
     #[error("{handle:?} fits {} tasks: {}", found.len(), found.join(", "))]
     Ambiguous {
@@ -125,6 +128,7 @@ impl Error {
         match self {
             Self::Invalid { .. } => "invalid",
             Self::NotFound(_) => "not_found",
+            Self::NoTrace(_) => "no_trace",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NameLive { .. } => "name_live",
             Self::AtCapacity { .. } => "at_capacity",
@@ -146,6 +150,9 @@ impl Error {
         match self {
             Self::Invalid { hint, .. } | Self::Home { hint, .. } => hint.clone(),
             Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
+            Self::NoTrace(_) => {
+                "mw traces lists those that are known: a span id has 16 hex digits, a trace id 32; tasks that are removed take theirs along".to_owned()
+            }
             Self::Ambiguous { .. } => "write more of the id".to_owned(),
             Self::NameLive { id, .. } => {
                 format!("choose another name, use --if-running return or restart, or end it: mw kill {id}")
@@ -156,6 +163,9 @@ impl Error {
                 "not_found" => "check the program's name and PATH".to_owned(),
                 "cwd" => "check the directory given with --cwd".to_owned(),
                 "not_executable" => "check the file's permissions and format".to_owned(),
+                "no_control_group" => {
+                    "leave --cpus (limits.cpus) out, or start it from a group that can be divided: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
+                }
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 14] = [
+pub const FAIL_POINTS: [&str; 16] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -17,7 +17,9 @@ pub const FAIL_POINTS: [&str; 14] = [
     "notices-handed-over",
     "reply-ready",
     "reply-written",
+    "notices-told",
     "notices-acknowledged",
+    "spans-sent",
 ];
 
 static ARMED: OnceLock<String> = OnceLock::new();

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
-    SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE, WAITING_FILE,
+    SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE, TOLD_NEWS_FILE, WAITING_FILE,
 };
-use mw_model::{SPEC_VERSION, TaskId, TaskSpec};
+use mw_model::{EnvVar, SPEC_VERSION, TaskId, TaskSpec};
 
 use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
@@ -40,6 +40,11 @@ impl Home {
             Err(error) => return Err(home.unusable(&error.to_string())),
         }
         Ok(home)
+    }
+
+    /// Names a home without looking at it, for those who only read.
+    pub(crate) fn unchecked(root: &Path) -> Self {
+        Self { root: root.to_owned() }
     }
 
     fn make(&self) -> Result<()> {
@@ -96,7 +101,7 @@ impl Home {
         Arrivals::at(self.root.join(ARRIVALS_FILE))
     }
 
-    fn sessions(&self) -> PathBuf {
+    pub(crate) fn sessions(&self) -> PathBuf {
         self.root.join(SESSIONS_DIR)
     }
 
@@ -250,11 +255,24 @@ impl Home {
         if spec.id == *id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
     }
 
+    /// Reads a task's environment and nothing else of its spec; none when it cannot be read.
+    pub(crate) fn environment(&self, id: &TaskId) -> Vec<EnvVar> {
+        #[derive(serde::Deserialize)]
+        struct Environment {
+            env: Vec<EnvVar>,
+        }
+        let text = fs::read(self.task(id).join(SPEC_FILE)).unwrap_or_default();
+        serde_json::from_slice(&text).map_or_else(|_| Vec::new(), |spec: Environment| spec.env)
+    }
+
     /// Reads the exit record of a run, if there is one.
     pub(crate) fn result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
-        let record: ExitRecord =
-            serde_json::from_slice(&fs::read(self.task(id).join(RESULT_FILE)).ok()?).ok()?;
-        (record.run == run).then_some(record)
+        read_result(&self.task(id), run)
+    }
+
+    /// Reads the exit record of a run that others came after.
+    pub(crate) fn earlier_result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
+        read_result(&self.earlier_run(id, run), run)
     }
 
     /// Notes that the owner was told of a run's end, for a database that is rebuilt. Best effort.
@@ -265,6 +283,26 @@ impl Home {
     /// Returns the last run whose end the owner was told of.
     pub(crate) fn told(&self, id: &TaskId) -> Option<u32> {
         fs::read_to_string(self.task(id).join(TOLD_FILE)).ok()?.parse().ok()
+    }
+
+    /// Notes that the owner was told of something else than an end. Best effort, too.
+    pub(crate) fn mark_news_told(&self, id: &TaskId, told: &ToldNews) {
+        let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
+        let path = self.task(id).join(TOLD_NEWS_FILE);
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+    }
+
+    /// Returns what else the owner was told of; a line that was not written whole says nothing.
+    pub(crate) fn told_news(&self, id: &TaskId) -> Vec<ToldNews> {
+        let text = fs::read_to_string(self.task(id).join(TOLD_NEWS_FILE)).unwrap_or_default();
+        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let told = |line: &str| {
+            let mut words = line.split(' ');
+            let kind = words.next()?.to_owned();
+            Some(ToldNews { kind, run: words.next()?.parse().ok()?, ordinal: words.next()?.parse().ok()? })
+        };
+        lines.filter_map(told).collect()
     }
 
     /// Reads the journal from a line on.
@@ -290,6 +328,18 @@ impl Home {
     pub(crate) fn is_supervised(&self, id: &TaskId) -> bool {
         File::open(self.task(id).join(JOURNAL_FILE)).is_ok_and(|file| is_locked(&file))
     }
+}
+
+fn read_result(directory: &Path, run: u32) -> Option<ExitRecord> {
+    let record: ExitRecord = serde_json::from_slice(&fs::read(directory.join(RESULT_FILE)).ok()?).ok()?;
+    (record.run == run).then_some(record)
+}
+
+/// Something an owner was told of, as the ledger tells it from others of the same task.
+pub(crate) struct ToldNews {
+    pub(crate) kind: String,
+    pub(crate) run: u32,
+    pub(crate) ordinal: u64,
 }
 
 /// A task directory held by the one who starts the task.

@@ -81,11 +81,12 @@ struct Call {
 }
 
 impl Runtime {
-    /// Wakes whoever listens, and sees to it that hooks are run.
+    /// Wakes whoever listens, and sees to it that hooks are run and spans delivered.
     pub(crate) fn ring(&self) {
         bell::ring(&self.home);
-        if self.settings.hooks.any() && !self.settles_itself.get() {
-            // Best effort, as hooks are: the next ending runs what was missed.
+        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
+        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
+            // Best effort, as hooks are: the next ending does what was missed.
             let _ = self.spawn_runner();
         }
     }
@@ -122,7 +123,7 @@ impl Runtime {
             }
             for event in events.iter().filter(|event| event.at.as_micros() >= oldest) {
                 if let Some(task) = self.store()?.task(&event.task, &self.home.tasks())?
-                    && let Some(call) = call_for(event, &task)
+                    && let Some(call) = call_for(event, &self.without_secrets(task))
                 {
                     self.run_hooks(&call);
                 }
@@ -134,6 +135,7 @@ impl Runtime {
     fn take_events(&self) -> Result<Vec<EventRow>> {
         let store = self.store()?;
         let events = store.events_after(store.mark("hooks")?, &Scope::All, None, BATCH)?;
+        let events = self.events_without_secrets(events);
         if let Some(last) = events.last() {
             let transaction = store.begin(&self.home.tasks())?;
             transaction.set_mark("hooks", last.seq)?;

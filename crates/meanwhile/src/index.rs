@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use std::fs;
 
 use mw_model::wire::{JournalEntry, JournalLine, RUNS_DIR};
-use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, Timestamp, next_state};
+use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
 use crate::runtime::Runtime;
+use crate::spans::{self, RunFacts};
 use crate::store::{Store, Transaction, new_task};
 use crate::task::Task;
 
@@ -147,6 +148,7 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
             JournalEntry::Spawning { .. }
             | JournalEntry::NotExecuted { .. }
             | JournalEntry::LimitReached { .. }
+            | JournalEntry::ResourceLimitReached { .. }
             | JournalEntry::Stalled { .. }
             | JournalEntry::Progress { .. }
             | JournalEntry::TakenOver { .. }
@@ -179,10 +181,44 @@ fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result
         // Without room for that it waits for the next command.
         let _ = home.note_waiting();
     }
+    if let Some(trace) = &spec.trace {
+        enter_earlier_spans(home, transaction, &task, trace, &journal)?;
+    }
     if home.told(&spec.id) == Some(run) {
         transaction.latch(&task, spec.created_at)?;
     } else if let Some(teller) = spec.teller.as_ref().filter(|_| run == 1) {
         transaction.promise_end(&task, teller)?;
     }
+    for told in home.told_news(&spec.id) {
+        transaction.latch_news(&task, &told, spec.created_at)?;
+    }
     Ok(task)
+}
+
+/// Enters the spans of the runs before the present one. Where a run's record is gone, nobody knows its end.
+fn enter_earlier_spans(
+    home: &Home,
+    transaction: &Transaction<'_>,
+    task: &Task,
+    trace: &TaskTrace,
+    journal: &[JournalLine],
+) -> Result<()> {
+    for run in 1..task.state.run() {
+        let started = journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
+            JournalEntry::Started { process, started_at } => Some((process.pid, *started_at)),
+            _ => None,
+        });
+        let Some(record) = home.earlier_result(&task.id, run) else { continue };
+        let cause = record.cause();
+        let facts = RunFacts {
+            run,
+            pid: started.map(|(pid, _)| pid),
+            started_at: started.map(|(_, at)| at),
+            ended: Some((record.completed_at, &cause)),
+        };
+        for span in spans::of_earlier_run(task, trace, &facts) {
+            transaction.enter_span(&span, trace)?;
+        }
+    }
+    Ok(())
 }

@@ -49,7 +49,9 @@ impl Runtime {
         let asked: Vec<_> = ids.iter().map(|id| (id, self.ask(id, request))).collect();
         let mut receipts = Vec::new();
         for (id, asked) in asked {
-            receipts.push(self.receipt(id, asked?, request)?);
+            let mut receipt = self.receipt(id, asked?, request)?;
+            self.redactor(id).receipt(&mut receipt);
+            receipts.push(receipt);
         }
         if self.home.waiting_flag().is_set() {
             self.reconcile_unsettled()?;

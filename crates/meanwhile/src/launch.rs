@@ -15,13 +15,15 @@ use mw_model::wire::{
     Answer, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
 };
 use mw_model::{
-    CommandSpec, DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskId, TaskSpec, Timestamp,
+    CommandSpec, DEFAULT_SESSION, EnvVar, Lifetime, Process, RawText, Status, TRACEPARENT_VARIABLE,
+    TRACESTATE_VARIABLE, TaskId, TaskSpec, TaskTrace, Timestamp,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
+use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
 use crate::settings::{Programs, Settings};
 
@@ -135,26 +137,37 @@ fn send(line: &UnixStream, text: &[u8], slots: &[BorrowedFd<'_>]) -> io::Result<
 }
 
 /// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
-pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec) -> Result<StartMessage> {
+pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
     let argv = spec.command.argv();
     let path =
         spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
     let program = find_program(&argv[0], path, &spec.cwd)?;
-    let env = spec
-        .env
-        .iter()
-        .map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into())
-        .collect();
+    let env = environment(spec, run);
     let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
-    Ok(message(settings, spec, launch))
+    Ok(message(settings, spec, run, launch))
+}
+
+/// What the command of a run finds in its environment: what was asked for, and the span it works for.
+fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
+    let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
+    // What tracing systems note beside a span means nothing beside one of ours that has another origin.
+    let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
+        named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
+    };
+    let kept = spec.env.iter().filter(|var| !spec.trace.is_some_and(|trace| is_replaced(var, &trace)));
+    let mut env: Vec<RawText> =
+        kept.map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
+    let own = spec.trace.map(|trace| format!("{TRACEPARENT_VARIABLE}={}", trace.for_command(run)));
+    env.extend(own.map(RawText::from));
+    env
 }
 
 /// Writes down how a task that runs unsupervised is to be adopted.
-pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage {
-    message(settings, spec, launch)
+pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    message(settings, spec, run, launch)
 }
 
-fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage {
+fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
     // Whoever settles must hold the limits of whoever started.
     let limits = [
@@ -176,12 +189,12 @@ fn message(settings: &Settings, spec: &TaskSpec, launch: Launch) -> StartMessage
         io: spec.io,
         limits: spec.limits.clone(),
         settle,
-        always_settle: settings.hooks.any(),
+        always_settle: settings.hooks.any() || spec.trace.is_some_and(|trace| trace.is_exported()),
         ready,
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, Status::Running)),
+        metadata: Some(metadata(spec, run, &Redactor::new(&settings.redact, &spec.env))),
     }
 }
 
@@ -207,21 +220,24 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// The view that co-cli's tools read. Of the environment it holds names only.
-pub(crate) fn metadata(spec: &TaskSpec, status: Status) -> Metadata {
+/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
+fn metadata(spec: &TaskSpec, run: u32, redactor: &Redactor) -> Metadata {
+    let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
+    let description = spec.description.clone().unwrap_or_else(|| spec.command.to_line());
     Metadata {
         task_id: spec.id.to_string(),
         created_at: spec.created_at,
         started_at: None,
         completed_at: None,
-        status,
-        command: spec.command.argv().iter().map(RawText::to_lossy).collect(),
+        status: Status::Running,
+        command: redactor.words(&words),
         cwd: spec.cwd.to_lossy(),
         env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
-        description: spec.description.clone().unwrap_or_else(|| spec.command.to_line()),
+        description: redactor.text(&description).into_owned(),
         pid: None,
         exit_code: None,
-        span_id: None,
+        trace_id: spec.trace.map(|trace| trace.trace_id),
+        span_id: spec.trace.map(|trace| trace.execute_span(run)),
         approved_by: spec.approved_by.clone(),
         approved_at: spec.approved_at,
     }

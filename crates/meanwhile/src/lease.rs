@@ -35,7 +35,7 @@ impl Lease {
     fn take(session: &Path, prefix: &str) -> io::Result<Self> {
         sweep(session);
         loop {
-            let token = format!("{prefix}{:016x}", platform::random_number()?);
+            let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
             let path = session.join(&token);
             let mut file = open_below(session, &path, OpenOptions::new().read(true))?;
             file.lock()?;
@@ -61,6 +61,15 @@ impl Drop for Lease {
 /// Tells whether the holder with this token lives.
 pub(crate) fn is_held(session: &Path, token: &str) -> bool {
     File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
+/// Returns the processes of those who hold the session in either way and live.
+pub(crate) fn holders(session: &Path) -> Vec<u32> {
+    let Ok(entries) = fs::read_dir(session) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_hold = |name: &String| name.starts_with(HOST_PREFIX) || name.starts_with(TELLER_PREFIX);
+    let held = names.filter(|name| is_hold(name) && is_held(session, name));
+    held.filter_map(|name| fs::read_to_string(session.join(name)).ok()?.trim().parse().ok()).collect()
 }
 
 /// Counts the hosts that live.

@@ -29,10 +29,12 @@ mod fail_point;
 mod home;
 mod hooks;
 mod index;
+mod inspect;
 mod kill;
 mod launch;
 mod lease;
 mod notices;
+mod outbox;
 mod output;
 mod platform;
 mod ports;
@@ -41,6 +43,7 @@ mod queue;
 mod readers;
 mod ready;
 mod reconcile;
+mod redact;
 mod request;
 mod restart;
 mod retention;
@@ -50,11 +53,13 @@ mod sessions;
 mod settings;
 mod settle;
 mod slots;
+mod spans;
 mod start;
 mod store;
 mod subscription;
 pub mod summary;
 mod task;
+mod traces;
 mod wait;
 
 pub use clear::{ClearReport, Retained};
@@ -62,22 +67,30 @@ pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use home::Home;
+pub use inspect::{Inspection, inspect};
 pub use kill::KillRequest;
 pub use launch::Supervisor;
 pub use mw_model as model;
 pub use mw_model::Progress;
 pub use notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
+pub use outbox::{Taken, Urgency};
 pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
 pub use ports::{PortHolder, PortHolders};
+pub use redact::{Redactor, SecretPattern};
 pub use request::{IfRunning, TaskRequest};
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
-pub use settings::{AtCapacity, HookSettings, Programs, QueueSettings, RetentionSettings, Settings};
+pub use settings::{
+    AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
+    TraceSettings,
+};
+pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
-pub use store::{EventRow, Filter, Page};
+pub use store::{EventRow, ExportState, Filter, Page};
 pub use subscription::Subscription;
-pub use task::{Scope, Task};
+pub use task::{Scope, Task, TaskLimits};
+pub use traces::Trace;
 pub use wait::{Condition, WaitReply, WaitRequest};

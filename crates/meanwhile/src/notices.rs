@@ -16,20 +16,23 @@
 use std::collections::HashMap;
 
 use mw_model::wire::{KillReceipt, LOG_FILE};
-use mw_model::{News, Notice, TaskId, Timestamp, Turn, short_handle};
+use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn, short_handle};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::home::ToldNews;
 use crate::kill::KillRequest;
 use crate::lease::{self, Lease};
-use crate::output::{From, ReadReply, ReadRequest};
+use crate::output::{From, ReadReply, ReadRequest, clean_text};
 use crate::runtime::Runtime;
-use crate::store::{NoticeRow, Transaction};
+use crate::store::{NoticeRow, Transaction, ordinal};
 use crate::summary::summarize;
 use crate::task::{Scope, Task};
 
 /// How many notices one delivery holds; the rest waits for the next.
 const MOST: u32 = 100;
+/// How much of an agent's answer a notice holds.
+const RESULT_BYTES: u64 = 4 << 10;
 /// How much of a log is looked at for the outcome.
 const OUTCOME_BYTES: u64 = 64 << 10;
 
@@ -211,7 +214,9 @@ impl Runtime {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
         let outcome = if current { self.outcome(&task) } else { None };
-        Ok(Notice {
+        let answers = task.kind == TaskKind::Agent && matches!(row.news, News::Ended { .. });
+        let result = if current && answers { self.result(&task) } else { None };
+        let mut notice = Notice {
             number: row.number,
             handle: short_handle(task.kind, task.number),
             task: row.task,
@@ -222,7 +227,21 @@ impl Runtime {
             output_path: log.to_string_lossy().into_owned(),
             duration_ms: row.duration_ms,
             outcome,
-        })
+            result,
+        };
+        self.redactor(&notice.task).notice(&mut notice);
+        Ok(notice)
+    }
+
+    /// What an agent answered, as far as a notice may hold it.
+    fn result(&self, task: &Task) -> Option<String> {
+        let request = ReadRequest { max_bytes: RESULT_BYTES, ..ReadRequest::default() };
+        let reply = self.read_task_shown(task, &request).ok()?;
+        let mut text = clean_text(&reply.text());
+        if reply.left > 0 {
+            text.push_str(&format!("\n[… {} more bytes: read the output file]", reply.left));
+        }
+        Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
     }
 
     fn outcome(&self, task: &Task) -> Option<String> {
@@ -231,7 +250,7 @@ impl Runtime {
             max_bytes: OUTCOME_BYTES,
             ..ReadRequest::default()
         };
-        summarize(&self.read_task(task, &request).ok()?.bytes())
+        summarize(&self.read_task_shown(task, &request).ok()?.bytes())
     }
 }
 
@@ -319,6 +338,19 @@ impl Delivery<'_> {
         &self.notices
     }
 
+    /// Keeps the first of them and leaves the others to the next drain, for a reply that has room for no more.
+    ///
+    /// # Errors
+    /// When the database fails; all are handed over again then.
+    pub fn keep(&mut self, most: usize) -> Result<()> {
+        let numbers: Vec<_> = self.notices.iter().skip(most).map(|notice| notice.number).collect();
+        if !numbers.is_empty() {
+            self.host.take_back(&numbers)?;
+            self.notices.truncate(most);
+        }
+        Ok(())
+    }
+
     /// Closes them: whoever they are for has them.
     ///
     /// # Errors
@@ -346,6 +378,7 @@ impl Delivery<'_> {
             return Ok(());
         }
         let runtime = self.host.runtime;
+        fail_point("notices-told");
         let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
         transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
         if let Some(turn) = turn {
@@ -354,10 +387,19 @@ impl Delivery<'_> {
         transaction.commit()?;
         self.is_open = false;
         fail_point("notices-acknowledged");
-        for notice in self.notices.iter().filter(|notice| matches!(notice.news, News::Ended { .. })) {
-            runtime.home.mark_told(&notice.task, notice.run);
-        }
+        self.notices.iter().for_each(|notice| mark_told(runtime, notice));
         Ok(())
+    }
+}
+
+/// Notes in the task's directory that its owner was told, for a database that is rebuilt.
+fn mark_told(runtime: &Runtime, notice: &Notice) {
+    match &notice.news {
+        News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
+        News::Stalled { .. } | News::Ready { .. } => {
+            let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
+            runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
+        }
     }
 }
 

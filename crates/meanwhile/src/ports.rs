@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::platform;
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
 
@@ -67,12 +68,14 @@ impl Runtime {
             if ports.contains(&port) {
                 self.complete(&mut task)?;
                 task.ports = Some(ports);
-                found.tasks.push(task);
+                found.tasks.push(self.without_secrets(task));
                 ours.extend(pids);
             }
         }
         let others = platform::holders_of_port(port).into_iter().filter(|pid| !ours.contains(pid));
-        found.others = others.map(|pid| PortHolder { pid, command: platform::command_of(pid) }).collect();
+        let redactor = Redactor::new(&self.settings.redact, &[]);
+        let command = |pid| redactor.text(&platform::command_of(pid)).into_owned();
+        found.others = others.map(|pid| PortHolder { pid, command: command(pid) }).collect();
         Ok(found)
     }
 

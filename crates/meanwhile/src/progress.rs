@@ -26,7 +26,11 @@ impl Runtime {
         let has_means =
             task.state.process().is_some() && self.home.task(&task.id).join(PROGRESS_FIFO).exists();
         match has_means.then(|| self.control(&task.id, Operation::Status)) {
-            Some(Ok(ControlReply::Status { progress, .. })) => progress,
+            Some(Ok(ControlReply::Status { progress, .. })) => progress.map(|mut progress| {
+                let text = progress.text.take();
+                progress.text = text.map(|text| self.redactor(&task.id).text(&text).into_owned());
+                progress
+            }),
             Some(_) | None => None,
         }
     }

@@ -16,18 +16,13 @@ use crate::task::Task;
 const RESULT: &str = "result";
 
 impl Runtime {
-    /// Moves a reader's place in a stream to its end, as if all of it had been read.
+    /// Moves a reader's place in a stream of a task's present run, as if all before it had been read.
     ///
     /// # Errors
-    /// When the log is gone or the database fails.
-    pub fn move_cursor(&self, id: &TaskId, reader: &str, stream: StreamChoice) -> Result<()> {
-        let task = self.stored(id)?;
-        let run = task.state.run();
-        if task.started_at.is_none() {
-            return Ok(());
-        }
-        let (end, _) = self.view(&task, run, stream)?.size();
-        Ok(self.store()?.set_cursor(reader, id, stream.word(), run, end)?)
+    /// When the task is unknown or the database fails.
+    pub fn move_cursor(&self, id: &TaskId, reader: &str, stream: StreamChoice, to: u64) -> Result<()> {
+        let run = self.stored(id)?.state.run();
+        Ok(self.store()?.set_cursor(reader, id, stream.word(), run, to)?)
     }
 
     /// Notes that the result of a task's present run was fetched; returns when that was first done.

@@ -46,7 +46,7 @@ impl Findings {
             JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
             _ => None,
         });
-        if self.supervised {
+        if self.supervised || self.not_executed(run).is_some() {
             return known;
         }
         // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
@@ -211,6 +211,7 @@ impl Runtime {
                 | JournalEntry::NotExecuted { .. }
                 | JournalEntry::Started { .. }
                 | JournalEntry::LimitReached { .. }
+                | JournalEntry::ResourceLimitReached { .. }
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };

@@ -35,7 +35,8 @@ pub struct TaskRequest {
     pub command: CommandSpec,
     /// Where.
     pub cwd: PathBuf,
-    /// The whole environment; two marks of ours are added.
+    /// The whole environment; two marks of ours are added. A `TRACEPARENT` in it is the span of whoever asks, and
+    /// the command gets that of its run instead.
     pub env: Vec<EnvVar>,
     /// File mode creation mask.
     pub umask: u32,
@@ -149,6 +150,12 @@ impl TaskRequest {
         }
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
             return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
+        }
+        if let Err(wrong) = self.limits.resources.check() {
+            return invalid(
+                &format!("the limit given with --{} is out of range", wrong.name),
+                &wrong.to_string(),
+            );
         }
         self.ready.as_ref().map_or(Ok(()), ready::check)?;
         self.check_directory()?;

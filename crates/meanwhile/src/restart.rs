@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
 use crate::launch;
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::store::Change;
 use crate::task::{Scope, Task};
@@ -31,7 +32,7 @@ impl Runtime {
             return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
         }
         // What can no longer run is refused before anything is moved.
-        launch::spawn_message(&self.settings, &spec)?;
+        launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
@@ -54,6 +55,7 @@ impl Runtime {
         if matches!(task.state, TaskState::Pending { .. }) {
             task.queue_position = Some(self.store()?.queue_position(&task)?);
         }
+        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
         Ok(task)
     }
 }

@@ -88,6 +88,6 @@ impl Runtime {
 
     pub(crate) fn is_purge_due(&self) -> Result<bool> {
         let now = self.clock.now().as_micros() / 1_000_000;
-        Ok(now - self.store()?.mark(MARK)? >= INTERVAL_S)
+        Ok(self.settings.retention.automatic && now - self.store()?.mark(MARK)? >= INTERVAL_S)
     }
 }

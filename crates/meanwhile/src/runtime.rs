@@ -4,8 +4,8 @@ use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, Operation};
-use mw_model::{RawText, TaskId, TaskState};
+use mw_model::wire::{ControlReply, JournalEntry, Operation};
+use mw_model::{RawText, Resources, TaskId, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bell::Bell;
@@ -15,9 +15,10 @@ use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
 use crate::launch::Supervisor;
+use crate::redact::Redactor;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
-use crate::task::{Scope, Task};
+use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
 pub struct Runtime {
@@ -87,6 +88,11 @@ impl Runtime {
             }
             Err(error) => Err(error),
         }
+    }
+
+    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
+    pub(crate) fn take_spans_wait(&self) -> bool {
+        self.store.get().is_some_and(|store| store.spans_wait.take())
     }
 
     fn open_store(&self) -> Result<&Store> {
@@ -165,8 +171,23 @@ impl Runtime {
         self.complete(&mut task)?;
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            task.limits = self.limits_of(&id, &spec.limits.resources);
+            Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+            return Ok(task);
         }
-        Ok(task)
+        Ok(self.without_secrets(task))
+    }
+
+    /// Returns a task's limits on resources; its journal says how they are held.
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Option<TaskLimits> {
+        if resources.is_none() {
+            return None;
+        }
+        let enforcement = self.home.journal(id).iter().rev().find_map(|line| match line.entry {
+            JournalEntry::Spawning { enforcement, .. } => enforcement,
+            _ => None,
+        });
+        TaskLimits::of(resources, enforcement)
     }
 
     /// Lists tasks as they are.
@@ -179,6 +200,7 @@ impl Runtime {
         for task in &mut page.tasks {
             self.overlay(task);
             self.complete(task)?;
+            self.redactor(&task.id).task(task);
         }
         Ok(page)
     }
@@ -318,7 +340,8 @@ impl Runtime {
         most: u32,
     ) -> Result<Vec<EventRow>> {
         self.reconcile()?;
-        Ok(self.store()?.events_after(seq, scope, task, most)?)
+        let events = self.store()?.events_after(seq, scope, task, most)?;
+        Ok(self.events_without_secrets(events))
     }
 
     /// Returns the place of the newest event.

@@ -1,6 +1,7 @@
 //! Sessions as a whole: who has tasks, who hosts, and how one ends.
 
 use std::fs;
+use std::path::PathBuf;
 
 use mw_model::wire::{KillReceipt, Operation};
 use mw_model::{Event, Lifetime, TaskId, TaskState};
@@ -12,6 +13,7 @@ use crate::error::Result;
 use crate::kill::KillRequest;
 use crate::launch;
 use crate::lease;
+use crate::platform;
 use crate::runtime::Runtime;
 use crate::store::{Change, Filter};
 use crate::task::{Scope, Task};
@@ -36,6 +38,33 @@ pub struct SessionInfo {
 }
 
 impl Runtime {
+    /// Tells without the database whether a session may have tasks: one that never had any has left no trace.
+    #[must_use]
+    pub fn knows_session(&self, session: &str) -> bool {
+        self.home.session(session).path().exists()
+    }
+
+    /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
+    /// started as this one: what an agent's server and its hooks have in common, whatever else has changed
+    /// between the two.
+    ///
+    /// # Errors
+    /// When the database fails. It is not opened while there is nobody.
+    pub fn served_beside(&self, pid: u32) -> Result<Vec<String>> {
+        let Some(starter) = platform::starter_of(pid) else { return Ok(Vec::new()) };
+        let is_beside = |directory: &PathBuf| {
+            lease::holders(directory).into_iter().any(|host| platform::starter_of(host) == Some(starter))
+        };
+        let directories = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
+        let beside: Vec<_> = directories.map(|entry| entry.path()).filter(is_beside).collect();
+        if beside.is_empty() {
+            return Ok(Vec::new());
+        }
+        let hosted =
+            |session: &SessionInfo| beside.iter().any(|path| path == self.home.session(&session.id).path());
+        Ok(self.sessions()?.into_iter().filter(hosted).map(|session| session.id).collect())
+    }
+
     /// Lists the sessions that have tasks.
     ///
     /// # Errors

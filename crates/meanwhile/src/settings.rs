@@ -3,7 +3,9 @@
 
 use std::path::PathBuf;
 
-use mw_model::{Limits, RawText};
+use mw_model::{Limits, RawText, Sampler};
+
+use crate::redact::SecretPattern;
 
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,11 +56,13 @@ pub struct RetentionSettings {
     pub max_tasks: u64,
     /// How many bytes they may take together.
     pub max_disk: u64,
+    /// Whether they are looked through now and then without being asked to.
+    pub automatic: bool,
 }
 
 impl Default for RetentionSettings {
     fn default() -> Self {
-        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0 }
+        Self { max_age_ms: 7 * 24 * 3600 * 1000, max_tasks: 0, max_disk: 0, automatic: true }
     }
 }
 
@@ -112,6 +116,31 @@ impl HookSettings {
     }
 }
 
+/// What becomes of spans beyond this home.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TraceSettings {
+    /// Which traces are recorded.
+    pub sampler: Sampler,
+    /// Whether the spans of tasks that are started are kept for an exporter; see
+    /// [`Runtime::deliver_spans`](crate::Runtime::deliver_spans).
+    pub export: bool,
+}
+
+/// What is hidden wherever texts of tasks are shown; see `redact`.
+#[derive(Clone, Debug)]
+pub struct RedactSettings {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// What is hidden beside that which is known to be secret.
+    pub patterns: Vec<SecretPattern>,
+}
+
+impl Default for RedactSettings {
+    fn default() -> Self {
+        Self { enabled: true, patterns: Vec::new() }
+    }
+}
+
 /// Everything a [`Runtime`](crate::Runtime) is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -127,6 +156,10 @@ pub struct Settings {
     pub retention: RetentionSettings,
     /// What is run when something happens.
     pub hooks: HookSettings,
+    /// What becomes of spans.
+    pub traces: TraceSettings,
+    /// What is hidden where it is shown.
+    pub redact: RedactSettings,
     /// Whether logs begin with co-cli's four header lines.
     pub log_header: bool,
     /// How long after the death of a session's last host another may take its place, before tasks end.
@@ -146,6 +179,8 @@ impl Settings {
             limits: Limits::default(),
             retention: RetentionSettings::default(),
             hooks: HookSettings::default(),
+            traces: TraceSettings::default(),
+            redact: RedactSettings::default(),
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,

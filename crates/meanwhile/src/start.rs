@@ -3,8 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 
 use mw_model::{
-    Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RunOrigin, SPEC_VERSION, Status, TaskId,
-    TaskKind, TaskSpec, TaskState, Timestamp, next_state,
+    Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RawText, RunOrigin, SPEC_VERSION, Status,
+    TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
 };
 
 use crate::ending::end_unsupervised;
@@ -14,6 +14,7 @@ use crate::home::StartHold;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
 use crate::queue::{self, Granted, Picked};
+use crate::redact::Redactor;
 use crate::request::{IfRunning, TaskRequest};
 use crate::runtime::Runtime;
 use crate::settings::AtCapacity;
@@ -28,6 +29,16 @@ pub struct Started {
     pub task: Task,
     /// Whether it ran already and was only found.
     pub existed: bool,
+}
+
+/// What is chosen for a task before anything is written.
+struct NewTask {
+    id: TaskId,
+    trace: TaskTrace,
+}
+
+fn variable<'env>(env: &'env [EnvVar], name: &str) -> Option<&'env RawText> {
+    env.iter().rev().find(|var| var.name.as_bytes() == name.as_bytes()).map(|var| &var.value)
 }
 
 impl Runtime {
@@ -51,18 +62,19 @@ impl Runtime {
             return self.meet_name(request, existing);
         }
         let slots = self.slots_at_once(request)?;
-        let (id, hold) = self.new_directory(request.kind)?;
+        let (new, hold) = self.new_directory(request)?;
         let started = match slots {
-            Some(slots) => self.start_at_once(request, &id, hold, slots),
-            None => self.start_in_order(request, &id, hold),
+            Some(slots) => self.start_at_once(request, &new, hold, slots),
+            None => self.start_in_order(request, &new, hold),
         };
         match started {
-            Ok(task) => {
+            Ok(mut task) => {
                 self.ring();
+                Redactor::new(&self.settings.redact, &request.env).task(&mut task);
                 Ok(Started { task, existed: false })
             }
             Err(error) => {
-                self.forget(&id);
+                self.forget(&new.id);
                 Err(error)
             }
         }
@@ -94,7 +106,7 @@ impl Runtime {
     fn start_at_once(
         &self,
         request: &TaskRequest,
-        id: &TaskId,
+        new: &NewTask,
         hold: StartHold,
         slots: Slots,
     ) -> Result<Task> {
@@ -104,7 +116,7 @@ impl Runtime {
             None => Supervisor::summon(&self.settings.programs)?,
         };
         supervisor.send_to(hold.directory());
-        let (spec, mut task) = self.write_down(request, id)?;
+        let (spec, mut task) = self.write_down(request, new)?;
         let since = spec.created_at;
         task.set_state(
             next_state(&task.state, &Event::Reserved { since })
@@ -114,14 +126,15 @@ impl Runtime {
         drop(hold);
         match launched {
             // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => self.after_silence(id),
+            Err(Error::Unanswered) => self.after_silence(&new.id),
             other => other,
         }
     }
 
     /// Puts a task in its place among those that wait, and starts whoever may start.
-    fn start_in_order(&self, request: &TaskRequest, id: &TaskId, hold: StartHold) -> Result<Task> {
-        let (_, task) = self.write_down(request, id)?;
+    fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
+        let id = &new.id;
+        let (_, task) = self.write_down(request, new)?;
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         fail_point("start-committed");
@@ -191,7 +204,7 @@ impl Runtime {
                 id: existing.id.to_string(),
                 status: existing.status.word(),
             }),
-            IfRunning::Return => Ok(Started { task: existing, existed: true }),
+            IfRunning::Return => Ok(Started { task: self.without_secrets(existing), existed: true }),
             IfRunning::Restart => {
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
@@ -199,23 +212,36 @@ impl Runtime {
         }
     }
 
-    fn new_directory(&self, kind: TaskKind) -> Result<(TaskId, StartHold)> {
+    fn new_directory(&self, request: &TaskRequest) -> Result<(NewTask, StartHold)> {
         loop {
-            let random = platform::random_number().map_err(Error::io("no random numbers"))?;
-            let id = TaskId::from_random(kind, random);
+            let random: [u8; 40] = platform::random_bytes().map_err(Error::io("no random numbers"))?;
+            let (for_id, for_trace) = random.split_at(8);
+            let number = for_id.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+            let id = TaskId::from_random(request.kind, number);
             let made = self.home.make_task(&id).map_err(Error::io("cannot make the task directory"))?;
             if let Some(hold) = made {
                 fail_point("start-directory-made");
-                return Ok((id, hold));
+                let trace = self.new_trace(request, for_trace);
+                return Ok((NewTask { id, trace }, hold));
             }
         }
     }
 
+    /// Chooses the task's place in the trace of whoever asks. A `TRACEPARENT` that is none is as good as absent.
+    fn new_trace(&self, request: &TaskRequest, random: &[u8]) -> TaskTrace {
+        let mut bytes = [0; 32];
+        bytes.copy_from_slice(random);
+        let host = variable(&request.env, TRACEPARENT_VARIABLE)
+            .and_then(|value| std::str::from_utf8(value.as_bytes()).ok()?.parse().ok());
+        let traces = self.settings.traces;
+        TaskTrace { export: traces.export, ..TaskTrace::new(bytes, host, traces.sampler) }
+    }
+
     /// Writes what to run into the task's directory. From here on the task survives this process.
-    fn write_down(&self, request: &TaskRequest, id: &TaskId) -> Result<(TaskSpec, Task)> {
+    fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
         let session = self.home.session(&request.session);
         let number = session.take_number(|| Ok(self.store()?.last_number(&request.session)?))?;
-        let spec = self.spec_of(request, id.clone(), number, self.clock.now());
+        let spec = self.spec_of(request, new, number, self.clock.now());
         self.home.write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
@@ -223,7 +249,8 @@ impl Runtime {
         Ok((spec, task))
     }
 
-    fn spec_of(&self, request: &TaskRequest, id: TaskId, number: u64, now: Timestamp) -> TaskSpec {
+    fn spec_of(&self, request: &TaskRequest, new: &NewTask, number: u64, now: Timestamp) -> TaskSpec {
+        let NewTask { id, trace } = new;
         let mark = |name: &str, value: &str| EnvVar { name: name.into(), value: value.into() };
         let own = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", PROGRESS_VARIABLE];
         let mut env: Vec<_> = request
@@ -239,7 +266,7 @@ impl Runtime {
         }
         TaskSpec {
             version: SPEC_VERSION,
-            id,
+            id: id.clone(),
             kind: request.kind,
             session: request.session.clone(),
             number,
@@ -263,6 +290,7 @@ impl Runtime {
             created_at: now,
             approved_by: request.approved_by.clone(),
             approved_at: now,
+            trace: Some(*trace),
         }
     }
 
@@ -344,7 +372,7 @@ impl Runtime {
         ready: Option<Supervisor>,
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
-        let message = launch::spawn_message(&self.settings, spec)?;
+        let message = launch::spawn_message(&self.settings, spec, task.state.run())?;
         let supervisor = match ready {
             Some(supervisor) => supervisor,
             None => {
@@ -364,6 +392,7 @@ impl Runtime {
         let removed = self.store().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;
             transaction.delete(id)?;
+            transaction.delete_spans(id)?;
             Ok(transaction.commit()?)
         });
         // What could not be removed now is swept by the next command.

@@ -1,7 +1,10 @@
 //! A task as front ends see it: one stable record.
 
 use mw_model::wire::ExitRecord;
-use mw_model::{Cause, Event, Progress, Status, TaskId, TaskKind, TaskState, Timestamp, next_state};
+use mw_model::{
+    Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace,
+    Timestamp, TraceId, next_state,
+};
 use serde::Serialize;
 
 /// Whose tasks an operation may see.
@@ -64,6 +67,9 @@ pub struct Task {
     /// The message that led to it; known where one task is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
+    /// What its tree may use, if that is limited; known where one task is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limits: Option<TaskLimits>,
     /// Number of runs so far.
     pub runs: u32,
     /// How many of them were follow-up messages.
@@ -84,10 +90,10 @@ pub struct Task {
     pub approved_by: String,
     /// When.
     pub approved_at: Timestamp,
-    /// Trace link.
-    pub trace_id: Option<String>,
-    /// Trace link.
-    pub span_id: Option<String>,
+    /// The trace it belongs to.
+    pub trace_id: Option<TraceId>,
+    /// The span of its present or last run; that of its start, while and if it has not run.
+    pub span_id: Option<SpanId>,
 
     /// Its number within the session.
     #[serde(skip)]
@@ -101,9 +107,50 @@ pub struct Task {
     /// Its state with all data.
     #[serde(skip)]
     pub state: TaskState,
+    /// Its place in a trace; tasks of earlier builds have none.
+    #[serde(skip)]
+    pub trace: Option<TaskTrace>,
     /// Lines of the journal that are in the database.
     #[serde(skip)]
     pub(crate) journal_seen: u64,
+}
+
+/// What a task's tree may use.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TaskLimits {
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Milliseconds of processor time.
+    pub cpu_time_ms: Option<u64>,
+    /// Processors at a time.
+    pub cpus: Option<f64>,
+    /// Processes and threads at a time.
+    pub pids: Option<u64>,
+    /// How the present or last run's are held; nothing before the first has begun.
+    pub enforcement: Option<Enforcement>,
+    /// The same as they were asked for.
+    #[serde(skip)]
+    pub resources: Resources,
+}
+
+impl TaskLimits {
+    /// Nothing where there are none.
+    pub(crate) fn of(resources: &Resources, enforcement: Option<Enforcement>) -> Option<Self> {
+        (!resources.is_none()).then(|| Self {
+            memory: resources.memory,
+            cpu_time_ms: resources.cpu_time_ms,
+            cpus: resources.milli_cpus.map(|thousandths| thousandths as f64 / 1000.0),
+            pids: resources.pids,
+            enforcement,
+            resources: *resources,
+        })
+    }
+
+    /// Says them to people: `memory 2 GiB (sampled), pids 200 (sampled)`.
+    #[must_use]
+    pub fn to_words(&self) -> String {
+        self.resources.to_words(self.enforcement)
+    }
 }
 
 impl Task {
@@ -131,6 +178,11 @@ impl Task {
             }
             TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => {}
         }
+        self.trace_id = self.trace.map(|trace| trace.trace_id);
+        self.span_id = self.trace.map(|trace| match (state.run(), self.started_at) {
+            (1, None) => trace.start_span,
+            (run, _) => trace.execute_span(run),
+        });
         self.state = state;
     }
 

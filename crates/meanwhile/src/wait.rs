@@ -147,7 +147,7 @@ impl Runtime {
                 watched.iter().all(Watched::is_decided)
             };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let tasks: Vec<_> = watched.iter().map(|one| one.task.clone()).collect();
+            let tasks: Vec<_> = watched.iter().map(|one| self.without_secrets(one.task.clone())).collect();
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }

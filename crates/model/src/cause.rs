@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::resources::ResourceLimit;
 use crate::signal::signal_name;
 use crate::state::Status;
 
@@ -62,6 +63,13 @@ pub enum Cause {
         /// How the process ended; absent when it never started.
         exit: Option<Exit>,
     },
+    /// Its tree used more than it may.
+    LimitReached {
+        /// Which limit struck.
+        limit: ResourceLimit,
+        /// How the process ended.
+        exit: Exit,
+    },
     /// It could not be executed.
     SpawnFailed {
         /// What the system said.
@@ -85,7 +93,10 @@ impl Cause {
     pub const fn status(&self) -> Status {
         match self {
             Self::Exited { code: 0 } => Status::Completed,
-            Self::Exited { .. } | Self::Signaled { .. } | Self::SpawnFailed { .. } => Status::Failed,
+            Self::Exited { .. }
+            | Self::Signaled { .. }
+            | Self::LimitReached { .. }
+            | Self::SpawnFailed { .. } => Status::Failed,
             Self::Cancelled { .. } | Self::Skipped { .. } => Status::Cancelled,
             Self::TimedOut { .. } => Status::TimedOut,
             Self::Lost { .. } => Status::Lost,
@@ -98,10 +109,12 @@ impl Cause {
         match self {
             Self::Exited { code } => Some(*code),
             Self::Cancelled { exit: Some(Exit::Code(code)), .. }
-            | Self::TimedOut { exit: Some(Exit::Code(code)), .. } => Some(*code),
+            | Self::TimedOut { exit: Some(Exit::Code(code)), .. }
+            | Self::LimitReached { exit: Exit::Code(code), .. } => Some(*code),
             Self::Signaled { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }
+            | Self::LimitReached { .. }
             | Self::SpawnFailed { .. }
             | Self::Lost { .. }
             | Self::Skipped { .. } => None,
@@ -114,10 +127,12 @@ impl Cause {
         match self {
             Self::Signaled { signal, .. } => Some(*signal),
             Self::Cancelled { exit: Some(Exit::Signal { number, .. }), .. }
-            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. } => Some(*number),
+            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. }
+            | Self::LimitReached { exit: Exit::Signal { number, .. }, .. } => Some(*number),
             Self::Exited { .. }
             | Self::Cancelled { .. }
             | Self::TimedOut { .. }
+            | Self::LimitReached { .. }
             | Self::SpawnFailed { .. }
             | Self::Lost { .. }
             | Self::Skipped { .. } => None,
@@ -145,6 +160,7 @@ impl Cause {
                     None => format!("{limit} reached before it started"),
                 }
             }
+            Self::LimitReached { limit, .. } => limit.to_words(),
             Self::SpawnFailed { message } => format!("could not start: {message}"),
             Self::Lost { reason } => format!("ending not known: {reason}"),
             Self::Skipped { reason } => format!("skipped: {reason}"),

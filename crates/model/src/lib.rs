@@ -21,10 +21,13 @@ mod prompt;
 mod quotes;
 mod raw_text;
 mod ready;
+mod redact;
+mod resources;
 mod signal;
 mod spec;
 mod state;
 mod time;
+mod trace;
 mod transition;
 mod units;
 pub mod wire;
@@ -39,9 +42,15 @@ pub use prompt::PromptPatterns;
 pub use quotes::unclosed_quote;
 pub use raw_text::RawText;
 pub use ready::ReadyWhen;
+pub use redact::{Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark};
+pub use resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use signal::{signal_name, signal_number};
 pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
 pub use state::{Process, RunOrigin, Status, TaskState};
 pub use time::Timestamp;
+pub use trace::{
+    Sampler, Share, SpanId, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskTrace, TraceError, TraceId,
+    TraceParent,
+};
 pub use transition::{Refusal, next_state};
-pub use units::{UnitError, parse_duration_ms, parse_size};
+pub use units::{UnitError, parse_duration_ms, parse_milli_cpus, parse_size};

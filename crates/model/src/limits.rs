@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::PromptPatterns;
+use crate::resources::Resources;
 use crate::time::Timestamp;
 
-/// The time, size and silence limits a supervisor enforces.
+/// The limits a supervisor enforces: time, size, silence, and what the tree uses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Longest run, counted from the spawn.
@@ -24,6 +25,9 @@ pub struct Limits {
     pub stall_ms: u64,
     /// What a prompt looks like.
     pub prompts: PromptPatterns,
+    /// What the tree may use.
+    #[serde(default, skip_serializing_if = "Resources::is_none")]
+    pub resources: Resources,
 }
 
 impl Default for Limits {
@@ -36,6 +40,7 @@ impl Default for Limits {
             output_cap: 10 << 20,
             stall_ms: 45_000,
             prompts: PromptPatterns::default(),
+            resources: Resources::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ use crate::limits::Limits;
 use crate::raw_text::RawText;
 use crate::ready::ReadyWhen;
 use crate::time::Timestamp;
+use crate::trace::TaskTrace;
 
 /// The owner of tasks that are started outside any session: the person at the terminal.
 pub const DEFAULT_SESSION: &str = "default";
@@ -188,6 +189,9 @@ pub struct TaskSpec {
     pub approved_by: String,
     /// When it was approved.
     pub approved_at: Timestamp,
+    /// Its place in a trace. Specs of earlier builds have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TaskTrace>,
 }
 
 const fn usual_umask() -> u32 {

@@ -9,6 +9,9 @@ pub enum UnitError {
     /// Not a size.
     #[error("{0:?} is not a size: write 4096, 64KiB, 10MiB, 1GiB or 0")]
     Size(String),
+    /// No number of processors.
+    #[error("{0:?} is no number of CPUs: write 2, 1.5 or 0.25")]
+    Cpus(String),
 }
 
 /// Reads a duration such as `500ms`, `30s`, `1.5m`, `2h`, `1d` or plain seconds, in milliseconds.
@@ -40,6 +43,22 @@ pub fn parse_size(text: &str) -> Result<u64, UnitError> {
         ("", 1.0),
     ];
     scaled(&text.to_ascii_lowercase(), &units).ok_or_else(|| UnitError::Size(text.to_owned()))
+}
+
+/// Reads a number of processors such as `2`, `1.5` or `0.25`, in thousandths.
+///
+/// # Errors
+/// Refuses empty, negative, non-finite and overflowing values, and what is finer than a thousandth.
+pub fn parse_milli_cpus(text: &str) -> Result<u64, UnitError> {
+    let refused = || UnitError::Cpus(text.to_owned());
+    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 3 {
+        return Err(refused());
+    }
+    let whole = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(1000));
+    let fraction = format!("{fraction:0<3}").parse::<u64>().ok();
+    whole.zip(fraction).and_then(|(whole, fraction)| whole.checked_add(fraction)).ok_or_else(refused)
 }
 
 fn scaled(text: &str, units: &[(&str, f64)]) -> Option<u64> {
@@ -80,6 +99,16 @@ mod tests {
             [("4096", 4096), ("64KiB", 65536), ("10MiB", 10 << 20), ("10M", 10 << 20), ("1GiB", 1 << 30)]
         {
             assert_eq!(parse_size(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn reads_processors() {
+        for (text, thousandths) in [("2", 2000), ("1.5", 1500), ("0.25", 250), ("0.001", 1), ("0", 0)] {
+            assert_eq!(parse_milli_cpus(text), Ok(thousandths), "{text}");
+        }
+        for bad in ["", ".", "1.", ".5", "-1", "1.2345", "1e3", "NaN", "two", "99999999999999999999"] {
+            assert!(parse_milli_cpus(bad).is_err(), "{bad}");
         }
     }
 

@@ -7,13 +7,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use mw_model::RawText;
 use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, SLOT_FREE, START_VERSION, StartMessage};
+use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::cgroup::{self, Cgroup};
+use crate::check;
 use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
@@ -98,6 +99,21 @@ impl Run {
         }
     }
 
+    /// Says how limits on resources are held.
+    pub(crate) fn enforcement(&self) -> Enforcement {
+        match &self.cgroup {
+            Some(group) if group.enforces() => Enforcement::ControlGroup,
+            Some(_) | None => Enforcement::Sampled,
+        }
+    }
+
+    /// Reaps a process of the task's, and notes what it used.
+    pub(crate) fn reap(&self, pid: u32) {
+        if let Ok(us) = sys::reap(pid) {
+            self.board.add_spent_us(us);
+        }
+    }
+
     /// Removes the task's control group, which is empty now.
     pub(crate) fn remove_cgroup(&self) {
         if let Some(cgroup) = &self.cgroup {
@@ -111,6 +127,10 @@ impl Run {
 pub fn run() -> i32 {
     sys::close_inherited();
     sys::ignore_broken_pipes();
+    if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
+        println!("{}", check::report());
+        return 0;
+    }
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
         return 1;
@@ -141,13 +161,13 @@ fn guard(address: &Address) {
     let Some(message) = read_message() else { return };
     let run = message.and_then(|(message, slots)| {
         let Ready { board, prepared, events, group, boot_id } = prepared?;
+        let cgroup = match address.purpose {
+            Purpose::Spawn => make_cgroup(group.as_deref(), &message)?,
+            Purpose::Adopt => find_cgroup(address.run),
+        };
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
-        let cgroup = match address.purpose {
-            Purpose::Spawn => group.and_then(|group| Cgroup::make(&group, &message.task)),
-            Purpose::Adopt => find_cgroup(address.run),
-        };
         Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, slots })
     });
     let run = match run {
@@ -220,7 +240,7 @@ fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     let message =
         serde_json::from_slice::<StartMessage>(&text).map_err(|error| bad(format!("start message: {error}")));
     Some(message.and_then(|message| match message.version {
-        START_VERSION => Ok((message, slots)),
+        1..=START_VERSION => Ok((message, slots)),
         other => {
             Err(bad(format!("start message has version {other}, this supervisor speaks {START_VERSION}")))
         }
@@ -270,11 +290,30 @@ fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     }
 }
 
+/// Makes the task's group, with its limits where it can hold them. All limits but one can be held without.
+fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgroup>, Refusal> {
+    let limits = &message.limits.resources;
+    let limited = base.filter(|_| !limits.is_none());
+    match limited.and_then(|base| Cgroup::make_limited(base, &message.task, limits)) {
+        Some(group) => Ok(Some(group)),
+        None if limits.milli_cpus.is_some() => Err(Refusal {
+            code: "no_control_group",
+            message:
+                "a limit on CPUs needs cgroup v2 with the cpu controller, in a group that is ours to divide, \
+                      and there is none here"
+                    .to_owned(),
+        }),
+        None => Ok(base.and_then(|base| Cgroup::make(base, &message.task))),
+    }
+}
+
 /// The group that an earlier supervisor made for this run.
 fn find_cgroup(run: u32) -> Option<Cgroup> {
     record::read_journal(run).into_iter().find_map(|line| match line.entry {
-        JournalEntry::Spawning { cgroup: Some(path), .. } => {
-            Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())))
+        JournalEntry::Spawning { cgroup: Some(path), enforcement, .. } => {
+            let mut group = Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())))?;
+            group.set_enforces(enforcement == Some(Enforcement::ControlGroup));
+            Some(group)
         }
         _ => None,
     })
@@ -294,7 +333,9 @@ pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
     match run.message.launch {
         Launch::Spawn { .. } => {
             let cgroup = run.cgroup.as_ref().map(|group| RawText::from(group.path().as_os_str().as_bytes()));
-            JournalEntry::Spawning { pipes: [run.files.stdout.inode(), run.files.stderr.inode()], cgroup }
+            let enforcement = (!run.message.limits.resources.is_none()).then(|| run.enforcement());
+            let pipes = [run.files.stdout.inode(), run.files.stderr.inode()];
+            JournalEntry::Spawning { pipes, cgroup, enforcement }
         }
         Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
     }

@@ -10,12 +10,19 @@ use std::path::{Path, PathBuf};
 
 use crate::small_file;
 
+mod limits;
+
 const PREFIX: &str = "meanwhile-";
+/// Lists the processes of a group and takes new ones.
+const PROCESSES: &str = "cgroup.procs";
+/// Where supervisors go that were started from inside a task whose group's parent may hold no processes.
+const NESTED: &str = "meanwhile";
 
 /// The group of one task.
 pub(crate) struct Cgroup {
     path: PathBuf,
     directory: File,
+    enforces: bool,
 }
 
 impl Cgroup {
@@ -24,7 +31,7 @@ impl Cgroup {
         let path = base.join(format!("{PREFIX}{task}"));
         fs::create_dir(&path).ok()?;
         match File::open(&path) {
-            Ok(directory) => Some(Self { path, directory }),
+            Ok(directory) => Some(Self { path, directory, enforces: false }),
             Err(_) => {
                 let _ = fs::remove_dir(&path);
                 None
@@ -34,7 +41,17 @@ impl Cgroup {
 
     /// Opens the group that a predecessor made.
     pub(crate) fn find(path: &Path) -> Option<Self> {
-        Some(Self { path: path.to_owned(), directory: File::open(path).ok()? })
+        Some(Self { path: path.to_owned(), directory: File::open(path).ok()?, enforces: false })
+    }
+
+    /// Tells whether it holds the task's limits.
+    pub(crate) const fn enforces(&self) -> bool {
+        self.enforces
+    }
+
+    /// Takes the word of the predecessor that set the limits.
+    pub(crate) const fn set_enforces(&mut self, enforces: bool) {
+        self.enforces = enforces;
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -42,7 +59,7 @@ impl Cgroup {
     }
 
     pub(crate) fn pids(&self) -> Vec<u32> {
-        let text = fs::read_to_string(self.path.join("cgroup.procs")).unwrap_or_default();
+        let text = fs::read_to_string(self.path.join(PROCESSES)).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
@@ -75,7 +92,12 @@ pub(crate) fn base_group() -> Option<PathBuf> {
         return Some(own);
     }
     let parent = own.parent()?;
-    fs::write(parent.join("cgroup.procs"), std::process::id().to_string()).ok()?;
+    let enter = |group: &Path| fs::write(group.join(PROCESSES), std::process::id().to_string());
+    if enter(parent).is_err() {
+        let beside = parent.join(NESTED);
+        let _ = fs::create_dir(&beside);
+        enter(&beside).ok()?;
+    }
     Some(parent.to_owned())
 }
 
@@ -86,7 +108,7 @@ fn own_group() -> Option<PathBuf> {
         membership.lines().find_map(|line| line.strip_prefix("0::/")).filter(|group| !group.is_empty())?;
     let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
     let path = Path::new(mount_point(&mounts)?).join(group);
-    let writable = rustix::fs::access(path.join("cgroup.procs"), rustix::fs::Access::WRITE_OK).is_ok();
+    let writable = rustix::fs::access(path.join(PROCESSES), rustix::fs::Access::WRITE_OK).is_ok();
     writable.then_some(path)
 }
 

@@ -11,6 +11,12 @@ pub(crate) fn monotonic_ms() -> u64 {
     now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
 }
 
+/// Microseconds of processor time that this process has used.
+pub(crate) fn own_cpu_us() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as u64 * 1_000_000 + used.tv_nsec as u64 / 1000
+}
+
 /// The time of day.
 pub(crate) fn wall() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -24,7 +24,8 @@ pub(crate) enum Step {
 
 /// An end that was asked for and has not been reached.
 pub(crate) struct Ending {
-    pub(crate) asked: EndRequest,
+    /// Who asked; nobody when a limit on resources struck.
+    pub(crate) asked: Option<EndRequest>,
     pub(crate) signals: Vec<SentSignal>,
     begun_ms: u64,
     /// Signals still to send, each with its moment.
@@ -34,7 +35,7 @@ pub(crate) struct Ending {
 }
 
 impl Ending {
-    pub(crate) fn new(asked: EndRequest, signal: i32, now_ms: u64) -> Self {
+    pub(crate) fn new(asked: Option<EndRequest>, signal: i32, now_ms: u64) -> Self {
         Self {
             asked,
             signals: Vec::new(),
@@ -88,8 +89,9 @@ impl Ending {
         now_ms: u64,
     ) -> KillReceipt {
         let requested_by = match &self.asked {
-            EndRequest::Kill { by } => by.clone(),
-            EndRequest::Limit(_) => "time limit".to_owned(),
+            Some(EndRequest::Kill { by }) => by.clone(),
+            Some(EndRequest::Limit(_)) => "time limit".to_owned(),
+            None => "resource limit".to_owned(),
         };
         let living: BTreeSet<u32> = alive.iter().map(|process| process.pid).collect();
         KillReceipt {
@@ -111,7 +113,7 @@ mod tests {
     const TERM: i32 = 15;
 
     fn ending() -> Ending {
-        Ending::new(EndRequest::Kill { by: "user".to_owned() }, TERM, 100)
+        Ending::new(Some(EndRequest::Kill { by: "user".to_owned() }), TERM, 100)
     }
 
     #[test]

@@ -7,13 +7,14 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SETTLING_FILE, WAITING_FILE};
-use mw_model::{Process, Timestamp};
+use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
 use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
+use crate::ending::SIGKILL;
 use crate::fail_point::fail_point;
 use crate::files;
 use crate::record;
@@ -63,7 +64,8 @@ fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {
             let plan = ExecPlan::new(program, argv, env, cwd, *umask)
-                .map_err(|error| Refusal::system("command", &error))?;
+                .map_err(|error| Refusal::system("command", &error))?
+                .with_cpu_seconds(cpu_seconds(&run.message.limits.resources));
             let process = execute(&plan, run)?;
             Ok(Begun { leader: Leader::Child(process.pid), process, started_at: clock::wall() })
         }
@@ -71,6 +73,12 @@ fn begin(run: &mut Run) -> Result<Begun, Refusal> {
             Ok(Begun { leader: adopt(process), process: process.clone(), started_at: *started_at })
         }
     }
+}
+
+/// What no single process can reach before the limit on all of them together has struck. The kernel holds it when
+/// nobody of ours is left to.
+fn cpu_seconds(limits: &Resources) -> Option<u64> {
+    limits.cpu_time_ms.map(|ms| ms.div_ceil(1000) + 1)
 }
 
 fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
@@ -98,6 +106,15 @@ fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
     run.board.set_started_ms(clock::monotonic_ms());
     let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
         .map_err(|(step, errno)| spawn_refusal(step, errno))?;
+    if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces())
+        && !group.take_in(pid)
+    {
+        // Its limits would not be held.
+        let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
+        run.reap(pid);
+        let message = format!("it cannot enter its control group {}", group.path().display());
+        return Err(Refusal { code: "system", message });
+    }
     Ok(identify(pid, &run.boot_id))
 }
 

@@ -20,6 +20,7 @@
 
 mod bootstrap;
 mod cgroup;
+mod check;
 mod clock;
 mod control;
 mod ending;
@@ -27,6 +28,7 @@ mod fail_point;
 mod files;
 mod hosts;
 mod launch;
+mod limit_watch;
 mod log;
 mod pipe;
 mod pump;

@@ -5,7 +5,7 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use mw_model::wire::{
-    ExitRecord, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata, RESULT_FILE,
+    ExitRecord, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata, RESULT_FILE, SPAN_FILE,
 };
 
 use crate::clock;
@@ -37,14 +37,18 @@ pub(crate) fn read_result(run: u32) -> Option<ExitRecord> {
     (record.run == run).then_some(record)
 }
 
-/// Writes the view that co-cli's tools read. Best effort.
+/// Writes the views that co-cli's tools read. Best effort.
 pub(crate) fn write_metadata(metadata: &Metadata) {
-    const BESIDE: &str = ".metadata";
-    let written = serde_json::to_vec_pretty(metadata).map_err(io::Error::from).and_then(|text| {
-        private(OpenOptions::new().create(true).write(true).truncate(true), BESIDE)?.write_all(&text)?;
-        fs::rename(BESIDE, METADATA_FILE)
-    });
-    let _ = written;
+    let text = serde_json::to_vec_pretty(metadata).map_err(io::Error::from);
+    let _ = text.and_then(|text| replace(".metadata", METADATA_FILE, &text));
+    if let Some(span) = metadata.span_id {
+        let _ = replace(".span", SPAN_FILE, format!("{span}\n").as_bytes());
+    }
+}
+
+fn replace(beside: &str, name: &str, text: &[u8]) -> io::Result<()> {
+    private(OpenOptions::new().create(true).write(true).truncate(true), beside)?.write_all(text)?;
+    fs::rename(beside, name)
 }
 
 /// Appends what was seen to the journal. A full disk loses the line, not the task.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mw_model::Exit;
 use mw_model::wire::{Answer, EndRequest, JournalEntry, JournalLine, Launch};
+use mw_model::{Exit, ResourceLimit};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::bootstrap::{Refusal, Run, answer};
@@ -90,7 +90,7 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         if let Leader::Child(pid) = leader
             && !matches!(record.exit, Exit::Unknown(_))
         {
-            let _ = sys::reap(pid);
+            supervisor.run.reap(pid);
         }
         supervisor.had_survivors = !record.survivors.is_empty();
         supervisor.record = Some(record);
@@ -100,11 +100,22 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
         }
     }
     for line in journal {
-        let asked = match &line.entry {
-            JournalEntry::KillRequested { by, .. } => EndRequest::Kill { by: by.clone() },
+        // The first signal was sent by the predecessor; ours begins where it left off.
+        let later = clock::monotonic_ms().saturating_add(supervisor.grace_ms);
+        let (asked, due) = match &line.entry {
+            JournalEntry::KillRequested { by, .. } => (Some(EndRequest::Kill { by: by.clone() }), later),
             JournalEntry::LimitReached { limit } => {
                 supervisor.limit_struck = true;
-                EndRequest::Limit(*limit)
+                (Some(EndRequest::Limit(*limit)), later)
+            }
+            JournalEntry::ResourceLimitReached { limit } => {
+                if supervisor.record.is_none() {
+                    supervisor.struck = Some(*limit);
+                }
+                match limit {
+                    ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => (None, clock::monotonic_ms()),
+                    ResourceLimit::CpuTime(_) => (None, later),
+                }
             }
             JournalEntry::Spawning { .. }
             | JournalEntry::NotExecuted { .. }
@@ -115,8 +126,6 @@ fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
             | JournalEntry::TakenOver { .. }
             | JournalEntry::TreeEmpty => continue,
         };
-        // The first signal was sent by the predecessor; ours begins where it left off.
-        let due = clock::monotonic_ms().saturating_add(supervisor.grace_ms);
         supervisor.ending.get_or_insert_with(|| Ending::new(asked, SIGKILL, due));
     }
 }

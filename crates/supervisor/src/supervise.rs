@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixListener;
 
 use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
-use mw_model::{Exit, Process, TimeLimit, Timestamp};
+use mw_model::{Exit, Process, ResourceLimit, TimeLimit, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bootstrap::Run;
@@ -14,6 +14,7 @@ use crate::ending::{Ending, Step};
 use crate::files;
 use crate::hosts::Hosts;
 use crate::launch::Begun;
+use crate::limit_watch::LimitWatch;
 use crate::pump::pump;
 use crate::record;
 use crate::sys::{self, ProcessHandle};
@@ -26,6 +27,7 @@ use self::telling::Telling;
 mod beside;
 mod killing;
 mod leader;
+mod limits;
 mod readiness;
 mod requests;
 mod telling;
@@ -71,7 +73,11 @@ pub(crate) struct Supervisor {
     pub(crate) telling: Telling,
     /// An exit whose record could not be written yet.
     pub(crate) unrecorded: Option<Exit>,
+    /// Whether a time limit has struck.
     pub(crate) limit_struck: bool,
+    pub(crate) limit_watch: Option<LimitWatch>,
+    /// The limit on resources that the tree exceeded before its first process ended.
+    pub(crate) struck: Option<ResourceLimit>,
     pub(crate) had_survivors: bool,
     /// Whether children may have come or gone since the tree was last looked at.
     pub(crate) tree_changed: bool,
@@ -108,6 +114,8 @@ impl Supervisor {
             telling: Telling::on(run.board),
             unrecorded: None,
             limit_struck: false,
+            limit_watch: LimitWatch::of(&limits.resources, run.enforcement(), now),
+            struck: None,
             had_survivors: false,
             tree_changed: true,
             run,
@@ -185,7 +193,7 @@ impl Supervisor {
         let told =
             if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
-        let own = [self.settled_in_ms, self.readiness.due_ms(), told];
+        let own = [self.settled_in_ms, self.readiness.due_ms(), told, self.limits_due_ms()];
         [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
@@ -229,8 +237,9 @@ impl Supervisor {
                 JournalEntry::LimitReached { limit },
             );
             self.grace_ms = self.run.message.limits.timeout_grace_ms;
-            self.begin_ending(EndRequest::Limit(limit), SIGTERM);
+            self.begin_ending(Some(EndRequest::Limit(limit)), SIGTERM);
         }
+        self.drive_limits(now);
         if self.record.is_none()
             && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
         {

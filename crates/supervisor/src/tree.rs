@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mw_model::wire::Survivor;
 
-use crate::sys::{self, ProcessHandle};
+use crate::sys::{self, ProcessHandle, Use};
 
 /// Where to look for a task's processes.
 pub(crate) struct Tree {
@@ -46,6 +46,18 @@ impl Tree {
             }
         }
         found
+    }
+
+    /// Returns what each process uses, without `ours`, until there are more than `most`. Some that left the family may
+    /// be known from elsewhere.
+    pub(crate) fn usage(&self, ours: &[u32], mut known: Vec<u32>, most: u64) -> Vec<Use> {
+        if let Some(tag) = &self.tag {
+            // Parents first: they are older.
+            let mut marked: Vec<_> = sys::tagged_processes(tag).into_iter().collect();
+            marked.sort_by_key(|(pid, ticks)| (*ticks, *pid));
+            known.extend(marked.into_iter().map(|(pid, _)| pid));
+        }
+        sys::usage(std::process::id(), &known, ours, most)
     }
 
     /// Sends a signal to each process that still is the one it was; returns those that got it.

@@ -61,6 +61,28 @@ pub fn doubling(depth: u32) -> String {
     format!("cat > bomb.sh <<'END'\n{body}\nEND\nexec sh bomb.sh {depth}")
 }
 
+/// Fills that many MiB of memory in a child, and holds them until a gate opens.
+#[must_use]
+pub fn hold_memory(mebibytes: u32, file: &str) -> String {
+    // Until a line is complete, `tail` keeps all of it.
+    format!("(head -c {mebibytes}M /dev/zero; touch {file}.held; {}) | tail -n 1 >/dev/null", gate(file))
+}
+
+/// Uses a processor for ever, in that many processes.
+#[must_use]
+pub fn burn(processes: u32) -> String {
+    let one = "while :; do :; done";
+    (1..processes).map(|_| format!("({one}) & ")).collect::<String>() + one
+}
+
+/// Uses a processor for ever in processes of which none lives for long.
+pub const BURN_IN_TURN: &str = "while :; do sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done'; done";
+
+/// The same in processes that have lost their parent when they end.
+pub const BURN_ORPHANED: &str = "while :; do \
+    sh -c 'sh -c \"i=0; while [ \\$i -lt 30000 ]; do i=\\$((i+1)); done; echo done > turn\" &' </dev/null; \
+    while [ ! -e turn ]; do sleep 0.01; done; rm turn; done";
+
 /// Prints exactly that many bytes on one line.
 #[must_use]
 pub fn one_line(bytes: u64) -> String {

@@ -3,15 +3,15 @@
 
 use std::time::Duration;
 
-use meanwhile::{Condition, Error, Task};
+use meanwhile::{Condition, Error, Filter, Task};
 use mw_model::signal_number;
 use serde_json::{Value, json};
 
 use super::Dialect;
 use super::text::{minutes, title};
 use crate::tools::{
-    Arguments, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply,
-    StopCall, Tool, WaitCall, clear, stop, wait,
+    Arguments, ClearCall, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal,
+    Reply, StopCall, Tool, WaitCall, clear, list, shorten, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::BackgroundTask;
@@ -22,7 +22,10 @@ pub(super) static TOOLS: [Tool; 4] = [
         title: "Status or result of a task",
         about: "Return the result of a finished background task, or status and progress of a running one. Never blocks; use background_block to wait.",
         about_background: "",
-        parameters: &[Parameter::required("task_id", Kind::Text, "")],
+        parameters: &[
+            Parameter::optional("task_id", Kind::Text, ""),
+            Parameter::optional("batch_id", Kind::Text, "Instead: status of all tasks of a batch"),
+        ],
         effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[
@@ -34,6 +37,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("batchId", "string|null"),
             Field::new("resumeCount", "integer"),
             Field::new("retrievedAt", "string"),
+            Field::new("tasks", "array"),
         ],
         run: background_output,
     },
@@ -43,7 +47,8 @@ pub(super) static TOOLS: [Tool; 4] = [
         about: "Wait until all of these tasks have ended, or until the timeout (ms, default 30000). Returns the status of each.",
         about_background: "",
         parameters: &[
-            Parameter::required("task_ids", Kind::Texts, ""),
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, "All tasks of a batch, too"),
             Parameter::optional(
                 "timeout",
                 Kind::Number(Range { least: 0, most: Some(600_000), default: Some(30_000) }),
@@ -72,9 +77,17 @@ pub(super) static TOOLS: [Tool; 4] = [
     Tool {
         name: "background_clear",
         title: "Forget finished tasks",
-        about: "Remove finished tasks: these, or all.",
+        about: "Remove finished tasks with their results: these, those of a batch, or all. Running ones are kept unless cancel is set.",
         about_background: "",
-        parameters: &[Parameter::optional("task_ids", Kind::Texts, "")],
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional(
+                "cancel",
+                Kind::Flag { default: Some(false) },
+                "Cancel those that run, first",
+            ),
+        ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("cleared", "array"), Field::new("kept", "array")],
@@ -83,7 +96,12 @@ pub(super) static TOOLS: [Tool; 4] = [
 ];
 
 fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let task = desk.task(arguments.required("task_id"))?;
+    let handle = match (arguments.text("task_id"), arguments.text("batch_id")) {
+        (Some(handle), _) => handle,
+        (None, Some(batch)) => return batch_status(batch, desk),
+        (None, None) => return Err(Refusal::argument("task_id", "or batch_id is needed")),
+    };
+    let task = desk.task(handle)?;
     let output = Excerpt::of(&task, desk)?;
     let mut data = summary(&task);
     let mut text = line(&task);
@@ -100,24 +118,51 @@ fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     data["result"] = output.text.into();
     data["retrievedAt"] = json!(desk.runtime.note_retrieved(&task.id)?);
     if OWN.state(&task) == "error" {
-        data["error"] = json!(task.cause);
+        data["error"] = task.cause.clone().unwrap_or_else(|| task.status.word().to_owned()).into();
     }
     Ok(Reply::new(text, data).telling([task.id]))
 }
 
+fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(desk.scope()) };
+    let listed = list(filter, room, desk)?;
+    let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
+    lines.extend(more(listed.missing() as usize));
+    if lines.is_empty() {
+        lines.push("No task of that batch.".to_owned());
+    }
+    let tasks: Vec<_> = listed.tasks.iter().map(summary).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
+}
+
+/// How much room a task takes in a reply about several.
+fn room(task: &Task) -> usize {
+    line(task).len() + summary(task).to_string().len()
+}
+
+/// Says how many tasks a reply has no room for.
+fn more(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("({missing} more are not shown)"))
+}
+
 fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
-    let waited = wait(
-        WaitCall {
-            tasks: arguments.texts("task_ids").unwrap_or_default(),
-            any: false,
-            condition: Condition::Exit,
-            timeout: Some(timeout),
-        },
-        desk,
-    )?;
+    let mut tasks = arguments.texts("task_ids").unwrap_or_default();
+    if let Some(batch) = arguments.text("batch_id") {
+        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };
+        tasks.extend(desk.runtime.list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+    } else if tasks.is_empty() {
+        return Err(Refusal::argument("task_ids", "or batch_id is needed"));
+    }
+    let mut waited =
+        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, desk)?;
+    let missing = shorten(&mut waited.tasks, room, desk);
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
+    lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
+    if lines.is_empty() {
+        lines.push("No task of that batch.".to_owned());
+    }
     if waited.timed_out {
         lines.push("The time is up; what runs goes on.".to_owned());
     }
@@ -139,17 +184,23 @@ fn background_cancel(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         batch: batch.map(str::to_owned),
         signal: signal_number("TERM").unwrap_or(15),
     };
-    let stopped = stop(&call, desk)?;
-    let lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();
+    let mut stopped = stop(&call, desk)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after), desk);
+    let mut lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();
+    lines.extend(more(missing));
     let text =
         if lines.is_empty() { "Nothing of that batch is running.".to_owned() } else { lines.join("\n") };
-    let told: Vec<_> = stopped.iter().map(|one| one.after.id.clone()).collect();
     let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
-    Ok(Reply::new(text, json!({"tasks": tasks})).telling(told))
+    Ok(Reply::new(text, json!({"tasks": tasks})).telling(told(&stopped)))
 }
 
 fn background_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let Cleared { removed, kept } = clear(arguments.texts("task_ids"), desk)?;
+    let call = ClearCall {
+        tasks: arguments.texts("task_ids"),
+        batch: arguments.text("batch_id").map(str::to_owned),
+        cancel: arguments.flag("cancel") == Some(true),
+    };
+    let Cleared { removed, kept } = clear(&call, desk)?;
     let mut text = format!("Cleared {} tasks.", removed.len());
     for one in &kept {
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));

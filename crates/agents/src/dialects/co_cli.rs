@@ -9,12 +9,14 @@ use super::text::{dated, minutes, title};
 use super::{Dialect, screens};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Refusal, Reply, ShellCall,
-    StopCall, Tool, list, output, start, stop,
+    StopCall, Tool, list, output, start, stop, told,
 };
 
 const OWN: Dialect = Dialect::CoCli;
 /// How many lines a status shows.
 const LINES: u64 = 20;
+/// How much room a row of the list takes besides the description.
+const ROW: usize = 80;
 
 pub(super) static TOOLS: [Tool; 4] = [
     Tool {
@@ -23,7 +25,7 @@ pub(super) static TOOLS: [Tool; 4] = [
         about: "Start a long-running command in the background. The command is executed without a shell unless `shell` is set. Example: command \"uv run pytest\", description \"Run the tests\".",
         about_background: "",
         parameters: &[
-            Parameter::required("command", Kind::Text, "The command, such as \"uv run pytest\""),
+            Parameter::required("command", Kind::Command, "The command, such as \"uv run pytest\""),
             Parameter::required("description", Kind::Text, "What it does, for people"),
             Parameter::optional("working_directory", Kind::Text, "Where (default: the current directory)"),
             Parameter::optional("shell", Kind::Flag { default: Some(false) }, "Run it with a shell"),
@@ -129,8 +131,13 @@ fn shown(data: Value) -> Reply {
 fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let with_output = arguments.flag("include_output") != Some(false);
     let handle = arguments.required("task_id").to_owned();
-    let call =
-        OutputCall { task: handle, stream: StreamChoice::Both, from: From::TailLines(LINES), max_lines: 0 };
+    let call = OutputCall {
+        task: handle,
+        stream: StreamChoice::Both,
+        from: From::TailLines(LINES),
+        max_lines: 0,
+        parts: 1,
+    };
     let read = output(call, desk)?;
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
@@ -180,12 +187,12 @@ fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     if before.status.is_terminal() {
         let display = format!("Task {id} is not running (status: {}).", OWN.state(&before));
         let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
-        return Ok(Reply { failed: true, ..shown(data) });
+        return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
     }
     let signal = signal_number("TERM").unwrap_or(15);
-    stop(&StopCall { tasks: vec![before.id.to_string()], batch: None, signal }, desk)?;
+    let stopped = stop(&StopCall { tasks: vec![before.id.to_string()], batch: None, signal }, desk)?;
     let data = json!({"task_id": id, "status": "cancelled", "display": format!("Task {id} cancelled.")});
-    Ok(shown(data).telling([before.id]))
+    Ok(shown(data).telling(told(&stopped)))
 }
 
 fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -193,11 +200,13 @@ fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     let statuses = Status::ALL
         .into_iter()
         .filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == Some(word)));
-    let listed = list(Filter { statuses: statuses.collect(), ..Filter::new(desk.scope()) }, desk)?;
+    let filter = Filter { statuses: statuses.collect(), ..Filter::new(desk.scope()) };
+    let room = |task: &Task| title(task).len() + entry(task).to_string().len() + ROW;
+    let listed = list(filter, room, desk)?;
+    let missing = listed.missing();
     let mut tasks = listed.tasks;
     tasks.sort_by_key(|task| std::cmp::Reverse(task.created_at));
     let mut display = screens::table(&tasks);
-    let missing = listed.total - tasks.len() as u64;
     if missing > 0 {
         display.push_str(&format!("\n({missing} older ones are not shown)"));
     }

@@ -55,7 +55,7 @@ impl Dialect {
         }
     }
 
-    /// Returns its word for the state a task is in; `running` where it has none, as for one that waits.
+    /// Returns its word for the state a task is in. All but zidane have one for every state.
     fn state(self, task: &Task) -> &'static str {
         self.word(task.status, task.cause_value()).unwrap_or("running")
     }

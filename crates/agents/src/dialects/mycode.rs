@@ -1,8 +1,9 @@
-//! mycode: `Bash` and `TaskOutput`. Replies are objects; the text beside them is a box.
+//! mycode: `Bash`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
 
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Task};
+use mw_model::{Status, signal_number};
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -10,20 +11,20 @@ use super::panel::Panel;
 use super::text::{first_line, minutes};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
-    Tool, WaitCall, run, start, wait,
+    StopCall, Tool, WaitCall, run, start, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
 
-pub(super) static TOOLS: [Tool; 2] = [
+pub(super) static TOOLS: [Tool; 3] = [
     Tool {
         name: "Bash",
         title: "Run a command",
         about: "Run a command with bash and return its output and exit code.",
         about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
         parameters: &[
-            Parameter::required("command", Kind::Text, "The command"),
+            Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional("description", Kind::Text, "What it is for"),
             Parameter::optional("timeout", Kind::Number(Range::any(None)), "Longest run in milliseconds"),
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
@@ -69,6 +70,22 @@ pub(super) static TOOLS: [Tool; 2] = [
         ],
         run: task_output,
     },
+    Tool {
+        name: "KillShell",
+        title: "Kill a task",
+        about: "Kill a background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("shell_id", Kind::Text, "The task's id")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("success", "boolean"),
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("error", "string"),
+        ],
+        run: kill_shell,
+    },
 ];
 
 fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -80,13 +97,25 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&start(&call, desk)?));
     }
-    let ran = run(&call, None, desk)?;
+    let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
-        return Ok(started(&ran.task));
+        let reply = started(&ran.task);
+        let after = minutes(ran.task.duration_ms.unwrap_or(0));
+        let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
+        return Ok(Reply { text, ..reply });
     }
     let code = exit_code(&ran.task);
     let data = json!({"output": ran.output.text, "exit_code": code});
-    let text = if code == 0 { ran.output.text } else { format!("{}\nExit code: {code}", ran.output.text) };
+    let mut text = ran.output.text;
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("\nFull output: {}", ran.task.output_path));
+    }
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
+    }
+    if code != 0 {
+        text.push_str(&format!("\nExit code: {code}"));
+    }
     Ok(Reply::new(text, data).telling([ran.task.id]))
 }
 
@@ -145,6 +174,23 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
     Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
 }
 
+/// Succeeds only with a task that was not over.
+fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let id = arguments.required("shell_id").to_owned();
+    let signal = signal_number("TERM").unwrap_or(15);
+    let stopped = stop(&StopCall { tasks: vec![id.clone()], batch: None, signal }, desk)?;
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let state = OWN.state(&one.after);
+    let mut data = json!({"success": true, "task_id": one.after.id, "status": state});
+    if one.before.status.is_terminal() {
+        let error = format!("Task {} is not running (status: {state})", one.after.id);
+        data["success"] = false.into();
+        data["error"] = error.clone().into();
+        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(told(&stopped)));
+    }
+    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
+}
+
 fn status(task: &Task, output: &Excerpt) -> Panel {
     let elapsed = minutes(task.duration_ms.unwrap_or(0));
     let state =
@@ -185,7 +231,17 @@ fn exit_code(task: &Task) -> i32 {
 
 /// What went wrong, where the state alone does not say it.
 fn error_text(task: &Task) -> Option<String> {
-    (OWN.state(task) == "error" && task.exit_code.is_none()).then(|| task.cause.clone()).flatten()
+    let says_little = match task.status {
+        Status::TimedOut | Status::Lost => true,
+        Status::Failed => task.exit_code.is_none(),
+        Status::Pending
+        | Status::Running
+        | Status::Resumed
+        | Status::Cancelling
+        | Status::Completed
+        | Status::Cancelled => false,
+    };
+    task.cause.clone().filter(|_| says_little)
 }
 
 pub(super) fn refuse(refusal: &Refusal) -> Reply {

@@ -1,17 +1,19 @@
 //! opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
 
 use meanwhile::{Error, Filter, From, StreamChoice, Task};
-use mw_model::signal_number;
+use mw_model::{Status, signal_number};
 use serde_json::{Value, json};
 
 use super::Dialect;
-use super::text::{quoted, seconds};
+use super::text::{clip, command, quoted, seconds};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal, Reply, ShellCall,
-    StopCall, Tool, list, output, start, stop,
+    StopCall, Tool, list, output, start, stop, told,
 };
 
 const OWN: Dialect = Dialect::Opta;
+/// How much of a label is shown.
+const LABEL: usize = 200;
 /// Whose place in the output `bg_output` keeps.
 const READER: &str = "bg_output";
 
@@ -22,7 +24,7 @@ pub(super) static TOOLS: [Tool; 4] = [
         about: "Start a shell command in the background and return a process ID. For long-running commands: tests, builds, dev servers.",
         about_background: "",
         parameters: &[
-            Parameter::required("command", Kind::Text, "Shell command to execute"),
+            Parameter::required("command", Kind::Command, "Shell command to execute"),
             Parameter::optional(
                 "timeout",
                 Kind::Number(Range::any(None)),
@@ -111,15 +113,16 @@ fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let task = start(&call, desk)?;
     let id = OWN.handle(&task);
     let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| pid.to_string());
-    let text = format!("Process started: id={id} pid={pid} cmd={}", quoted(&task.command));
-    Ok(Reply::new(text, json!({"id": id, "pid": task.pid, "command": task.command})))
+    let text = format!("Process started: id={id} pid={pid} cmd={}", quoted(&command(&task)));
+    Ok(Reply::new(text, json!({"id": id, "pid": task.pid, "command": command(&task)})))
 }
 
 fn bg_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let (tasks, total) = match arguments.text("id").filter(|id| !id.is_empty()) {
         Some(id) => (vec![desk.task(id)?], 1),
         None => {
-            let listed = list(Filter::new(desk.scope()), desk)?;
+            let room = |task: &Task| line(task).len() + entry(task).to_string().len();
+            let listed = list(Filter::new(desk.scope()), room, desk)?;
             (listed.tasks, listed.total)
         }
     };
@@ -139,13 +142,13 @@ fn line(task: &Task) -> String {
         OWN.state(task),
         task.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
         seconds(task.duration_ms.unwrap_or(0)),
-        quoted(&task.command)
+        quoted(&command(task))
     );
     if task.queue_position.is_some() {
         line.push_str(" queued");
     }
     if let Some(label) = &task.description {
-        line.push_str(&format!(" label={}", quoted(label)));
+        line.push_str(&format!(" label={}", quoted(&clip(label, LABEL))));
     }
     if let Some(code) = task.exit_code {
         line.push_str(&format!(" exit={code}"));
@@ -153,7 +156,16 @@ fn line(task: &Task) -> String {
     if let Some(signal) = &task.signal {
         line.push_str(&format!(" signal={signal}"));
     }
+    if let Some(cause) = error_text(task) {
+        line.push_str(&format!(" error={}", quoted(cause)));
+    }
     line
+}
+
+/// What the state alone does not say.
+fn error_text(task: &Task) -> Option<&str> {
+    let says_little = task.status == Status::Lost || (task.status == Status::Failed && task.pid.is_none());
+    task.cause.as_deref().filter(|_| says_little)
 }
 
 fn entry(task: &Task) -> Value {
@@ -161,60 +173,57 @@ fn entry(task: &Task) -> Value {
     json!({
         "id": OWN.handle(task),
         "pid": task.pid,
-        "command": task.command,
-        "label": task.description,
+        "command": command(task),
+        "label": task.description.as_deref().map(|label| clip(label, LABEL)),
         "state": OWN.state(task),
         "exitCode": task.exit_code,
         "startedAt": ms(task.started_at.unwrap_or(task.created_at)),
         "endedAt": task.ended_at.map(ms),
         "runtimeMs": task.duration_ms.unwrap_or(0),
+        "error": error_text(task),
     })
 }
 
 fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let wanted = arguments.text("stream").unwrap_or("both");
     let news_only = arguments.flag("since_last_read") != Some(false);
-    let lines = arguments.number("lines").unwrap_or(50);
-    let mut reply = Reply::new(String::new(), json!({"stdout": "", "stderr": "", "truncated": false}));
-    let mut parts = Vec::new();
-    let mut ended = true;
+    let parts = if wanted == "both" { 2 } else { 1 };
+    let lines = arguments.number("lines").unwrap_or(50).max(1);
+    let mut data = json!({"stdout": "", "stderr": "", "truncated": false});
+    let (mut text, mut over) = (String::new(), Vec::new());
     for (name, stream) in [("stdout", StreamChoice::Stdout), ("stderr", StreamChoice::Stderr)] {
         if wanted != "both" && wanted != name {
             continue;
         }
-        let reads = |from, max_lines| OutputCall {
-            task: arguments.required("id").to_owned(),
-            stream,
-            from,
-            max_lines,
-        };
-        let news = From::Cursor(READER.to_owned());
-        let read = if news_only {
-            output(reads(news, lines), desk)?
-        } else {
-            let read = output(reads(From::TailLines(lines), 0), desk)?;
-            // Reading moves the place to the end, whichever way it was read.
-            desk.runtime.move_cursor(&read.task.id, READER, stream)?;
-            read
-        };
-        reply.data[name] = read.text.trim_end_matches('\n').into();
-        if read.left > 0 || (read.has_earlier && !news_only) {
-            reply.data["truncated"] = true.into();
+        let (from, max_lines) =
+            if news_only { (From::Cursor(READER.to_owned()), lines) } else { (From::TailLines(lines), 0) };
+        let task = arguments.required("id").to_owned();
+        let read = output(OutputCall { task, stream, from, max_lines, parts }, desk)?;
+        if !news_only {
+            // Reading moves the place, whichever way it was read.
+            desk.runtime.move_cursor(&read.task.id, READER, stream, read.next_offset)?;
         }
-        parts.push(format!("[{name}]\n{}", read.text.trim_end_matches('\n')));
+        let shown = read.text.trim_end_matches('\n');
+        data[name] = shown.into();
+        text.push_str(&format!("[{name}]\n{shown}"));
+        if !shown.is_empty() {
+            text.push('\n');
+        }
         if read.left > 0 {
-            parts.push(format!("({} more bytes of {name}: call again)", read.left));
+            text.push_str(&format!("({} more bytes of {name}: call again)\n", read.left));
         }
-        ended &= read.eof;
-        if ended && !reply.told.contains(&read.task.id) {
-            reply.told.push(read.task.id);
+        // What came before the place of the last read was seen; what was dropped never was.
+        if read.left > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0 {
+            data["truncated"] = true.into();
         }
+        over.push(Some(read.task).filter(|_| read.ended));
     }
-    if !ended {
-        reply.told.clear();
-    }
-    reply.text = parts.join("\n");
-    Ok(reply)
+    let all: Option<Vec<_>> = over.into_iter().collect();
+    let Some(task) = all.and_then(|mut over| over.pop()) else { return Ok(Reply::new(text, data)) };
+    // All there is has been read: how it ended belongs to it.
+    let code = task.exit_code.map(|code| format!(" exit={code}")).unwrap_or_default();
+    text.push_str(&format!("[ended] state={}{code}\n", OWN.state(&task)));
+    Ok(Reply::new(text, data).telling([task.id]))
 }
 
 fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -231,7 +240,7 @@ fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         format!("Process {handle} is not running (state={state})")
     };
     let data = json!({"id": handle, "killed": killed, "state": state});
-    Ok(Reply::new(text, data).telling([one.after.id.clone()]))
+    Ok(Reply::new(text, data).telling(told(&stopped)))
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
@@ -242,7 +251,9 @@ pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
         Refusal::Engine(Error::AtCapacity { limit }) => {
             let live: Vec<_> = desk.live().iter().map(|task| OWN.handle(task)).collect();
             let list = live.join(", ");
-            format!("Error: Max concurrent processes ({limit}) reached. Kill a process first: {list}.")
+            format!(
+                "Error: Max concurrent processes ({limit}) reached. Kill a process first. Use bg_kill; running: {list}."
+            )
         }
         other => format!("Error: {other}"),
     };

@@ -4,7 +4,7 @@ use meanwhile::Task;
 use mw_model::Status;
 
 use super::Dialect;
-use super::text::{cell, clock, dated, minutes, title};
+use super::text::{cell, clock, dated, first_line, minutes, title};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,31 +71,27 @@ fn boxed(tasks: &[Task]) -> String {
 
 /// co-cli's list.
 pub(super) fn table(tasks: &[Task]) -> String {
-    const WIDTHS: [usize; 5] = [32, 11, 19, 9, 24];
     if tasks.is_empty() {
         return NONE.to_owned();
     }
+    let ids: Vec<_> = tasks.iter().map(dated).collect();
+    // An id must be whole to be of use.
+    let widest = ids.iter().map(String::len).max().unwrap_or(0).max(32);
+    let widths = [widest, 11, 19, 9, 24];
     let row = |cells: [&str; 5]| {
-        let mut line: Vec<_> = cells[..4].iter().zip(WIDTHS).map(|(text, width)| cell(text, width)).collect();
+        let mut line: Vec<_> = cells[..4].iter().zip(widths).map(|(text, width)| cell(text, width)).collect();
         // The last may be as long as it is.
         line.push(cells[4].to_owned());
         line.join(" ")
     };
-    let rules = WIDTHS.map(|width| "─".repeat(width));
+    let rules = widths.map(|width| "─".repeat(width));
     let mut lines = vec![row(["ID", "Status", "Started", "Duration", "Description"]), rules.join(" ")];
-    for task in tasks {
+    for (task, id) in tasks.iter().zip(&ids) {
         let started = task.started_at.map_or_else(|| "-".to_owned(), clock);
         let time = task.duration_ms.map_or_else(|| "-".to_owned(), minutes);
-        lines.push(row([&dated_cell(task), Dialect::CoCli.state(task), &started, &time, &title(task)]));
+        lines.push(row([id, Dialect::CoCli.state(task), &started, &time, &title(task)]));
     }
     lines.join("\n")
-}
-
-/// An id must be whole to be of use.
-fn dated_cell(task: &Task) -> String {
-    let id = dated(task);
-    // The last part only tells tasks of one second apart.
-    if id.len() <= 32 { id } else { id.rsplit_once('_').map_or(id.clone(), |(short, _)| short.to_owned()) }
 }
 
 fn elapsed(task: &Task) -> String {
@@ -118,7 +114,7 @@ pub fn status(task: &Task, output: &str) -> String {
     let mut lines = vec![
         format!("Task: {}", dated(task)),
         format!("Status: {}", Dialect::CoCli.state(task)),
-        format!("Command: {}", task.command),
+        format!("Command: {}", first_line(&task.command)),
     ];
     lines.extend(task.started_at.map(|at| format!("Started: {}", clock(at))));
     lines.extend(task.ended_at.map(|at| format!("Completed: {}", clock(at))));

@@ -25,10 +25,25 @@ pub(super) fn clock(at: Timestamp) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
 }
 
-/// Returns the first line of a text without control characters.
+/// Returns the first line of a text without control characters, shortened.
 pub(super) fn first_line(text: &str) -> String {
-    let clean = clean_text(text);
-    clean.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").to_owned()
+    const MOST: usize = 200;
+    let line = text.lines().map(clean_text).find(|line| !line.trim().is_empty());
+    clip(line.as_deref().unwrap_or_default().trim(), MOST)
+}
+
+/// Shortens a text to a number of characters; the last tells that it was longer.
+pub(super) fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some(_) => text.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+        None => text.to_owned(),
+    }
+}
+
+/// Returns a task's command, shortened: it may be a script of any length, and is shown beside others.
+pub(super) fn command(task: &Task) -> String {
+    const MOST: usize = 500;
+    clip(&task.command, MOST)
 }
 
 /// Puts a text between quotes on one line, so that it can be told from what is around it.
@@ -107,6 +122,13 @@ mod tests {
         assert_eq!(cell("abcdef", 4), "abc…");
         assert_eq!(cell("⏳", 4), "⏳  ");
         assert_eq!(cell("日本語", 4), "日… ");
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_to_whole_characters() {
+        assert_eq!([clip("äöü", 3), clip("äöüß", 3), clip("", 3)], ["äöü", "äö…", ""]);
+        assert_eq!(first_line("\n  \x1b[1m\n echo a\nb"), "echo a");
+        assert_eq!(first_line(&"x".repeat(300)).chars().count(), 200);
     }
 
     #[test]

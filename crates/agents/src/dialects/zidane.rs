@@ -6,9 +6,10 @@ use serde_json::json;
 use meanwhile::{Error, Task};
 
 use super::Dialect;
+use super::text::seconds;
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, ShellCall, StopCall, Tool, run,
-    start, stop,
+    start, stop, told,
 };
 
 const OWN: Dialect = Dialect::Zidane;
@@ -20,7 +21,7 @@ pub(super) static TOOLS: [Tool; 2] = [
         about: "Run a shell command and return its output and exit code.",
         about_background: "Set run_in_background for commands that take long: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop: the notification is the wake-up. Standard input is closed.",
         parameters: &[
-            Parameter::required("command", Kind::Text, "The command"),
+            Parameter::required("command", Kind::Command, "The command"),
             Parameter::optional(
                 "run_in_background",
                 Kind::Flag { default: Some(false) },
@@ -51,8 +52,9 @@ pub(super) static TOOLS: [Tool; 2] = [
         offered: Offered::WithBackground,
         reply: &[
             Field::new("task_id", "string"),
-            Field::new("status", "string"),
+            Field::new("status", "string|null"),
             Field::new("exit_code", "integer|null"),
+            Field::new("signal", "string|null"),
             Field::new("output_path", "string"),
         ],
         run: shell_kill,
@@ -69,12 +71,19 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let task = start(&call, desk)?;
         return Ok(started(&task, &log_of(&task, desk)));
     }
-    let ran = run(&call, None, desk)?;
+    let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
-        return Ok(started(&ran.task, &log_of(&ran.task, desk)));
+        let reply = started(&ran.task, &log_of(&ran.task, desk));
+        let after = seconds(ran.task.duration_ms.unwrap_or(0));
+        let text =
+            format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
+        return Ok(Reply { text, ..reply });
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("\n[ended: a call may take {} here]", seconds(limit.as_millis() as u64)));
+    }
     if ran.output.left_out > 0 {
         text.push_str(&format!("\n[whole output: {}]", ran.task.output_path));
     }
@@ -114,12 +123,23 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
     let text = if one.before.status.is_terminal() {
-        format!("{id} was not running (exited {exited}). Output: {log}")
+        match OWN.word(one.after.status, one.after.cause_value()) {
+            Some(_) => format!("{id} was not running (exited {exited}). Output: {log}"),
+            None => format!("{id} is lost: how it ended is not known. Output: {log}"),
+        }
+    } else if one.after.started_at.is_none() {
+        format!("Killed {id} before it began. Output: {log}")
     } else {
         format!("Killed {id} (exited {exited}). Output: {log}")
     };
-    let data = json!({"task_id": id, "status": OWN.state(&one.after), "exit_code": code, "output_path": log});
-    Ok(Reply::new(text, data).telling([one.after.id.clone()]))
+    let data = json!({
+        "task_id": id,
+        "status": OWN.word(one.after.status, one.after.cause_value()),
+        "exit_code": code,
+        "signal": one.after.signal,
+        "output_path": log,
+    });
+    Ok(Reply::new(text, data).telling(told(&stopped)))
 }
 
 /// The code a shell would show: 128 and the signal for what a signal ended.
@@ -129,7 +149,9 @@ fn exit_code(task: &Task) -> Option<i32> {
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    let live: Vec<_> = desk.live().iter().map(|task| OWN.handle(task)).collect();
+    // One that waits for its turn is not listed.
+    let listed = |task: &Task| OWN.word(task.status, task.cause_value()).is_some();
+    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
             format!("No task {id:?}. None is running.")

@@ -96,7 +96,7 @@ pub(super) fn read(
             let most = premises.reply_bytes;
             let request =
                 ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-            match runtime.read(&task, &scope, &request) {
+            match runtime.read_shown(&task, &scope, &request) {
                 Ok(reply) => {
                     let note = if reply.has_earlier { "[earlier output is left out]\n" } else { "" };
                     text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))

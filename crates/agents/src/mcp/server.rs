@@ -32,6 +32,9 @@ use crate::toolset::{Form, Toolset};
 /// Most bytes of arguments in one call.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
+/// Longest name of a session that a header may give.
+const MOST_SESSION: usize = 200;
+
 /// What a server offers, and to whom.
 pub struct Offer {
     /// The engine.
@@ -118,6 +121,7 @@ impl Server {
         if let Some(parts) = context.extensions.get::<http::request::Parts>()
             && let Some(session) = parts.headers.get("x-meanwhile-session")
             && let Ok(session) = session.to_str()
+            && (1..=MOST_SESSION).contains(&session.len())
         {
             clues.meanwhile_session = Some(session.to_owned());
         }
@@ -344,8 +348,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        let session = self.premises(context.request_context()).session;
-        self.inner.subscriptions.listen(context, &session).await;
+        self.inner.subscriptions.listen(context).await;
         Ok(())
     }
 
@@ -354,8 +357,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = self.premises(&context).session;
-        self.inner.subscriptions.add(request.uri, &context.peer, &session);
+        self.inner.subscriptions.add(request.uri, &context.peer);
         Ok(())
     }
 
@@ -364,8 +366,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let session = self.premises(&context).session;
-        self.inner.subscriptions.remove(&request.uri, &context.peer, &session);
+        self.inner.subscriptions.remove(&request.uri, &context.peer);
         Ok(())
     }
 

@@ -1,5 +1,4 @@
-//! Telling clients that a resource has changed. One thread per session listens to the home as long as somebody
-//! wants to know.
+//! Telling clients that a resource has changed. One thread listens to the home as long as somebody wants to know.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -22,16 +21,17 @@ const MOST: u32 = 500;
 /// Who wants to know about which resources.
 pub(super) struct Subscriptions {
     settings: Arc<Settings>,
-    sessions: Arc<Mutex<HashMap<String, Wanted>>>,
+    wanted: Arc<Mutex<Wanted>>,
 }
 
-/// What is wanted in one session. The listener ends when it is empty.
+/// What is wanted. The listener ends when it is empty.
 #[derive(Default)]
 struct Wanted {
     /// Clients of older revisions, by what they said of themselves when they came.
     old: Vec<(Arc<ClientConfig>, Arc<Ear>)>,
     /// Clients of the present one; an ear lasts as long as its subscription.
     new: Vec<Weak<Ear>>,
+    is_listened_for: bool,
 }
 
 /// What one client wants to hear, and has not heard yet. However slow it is, no address waits twice.
@@ -75,22 +75,20 @@ impl Wanted {
 
 impl Subscriptions {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
-        Self { settings, sessions: Arc::default() }
+        Self { settings, wanted: Arc::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Wanted>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Wanted> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a resource for a client of an older revision.
-    pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>, session: &str) {
+    pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>) {
         let Some(who) = peer.peer_info() else { return };
         let want = |ear: &Ear| {
             ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
         };
-        let mut sessions = self.lock();
-        let is_new = !sessions.contains_key(session);
-        let wanted = sessions.entry(session.to_owned()).or_default();
+        let mut wanted = self.lock();
         wanted.prune();
         match wanted.old.iter().find(|(known, _)| Arc::ptr_eq(known, &who)) {
             Some((_, ear)) => want(ear),
@@ -101,37 +99,29 @@ impl Subscriptions {
                 wanted.old.push((who, ear));
             }
         }
-        drop(sessions);
-        if is_new {
-            self.watch(session);
-        }
+        self.watch(wanted);
     }
 
     /// Takes a resource away again, from this client alone.
-    pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>, session: &str) {
-        let (Some(who), sessions) = (peer.peer_info(), self.lock()) else { return };
-        let ears = sessions.get(session).into_iter().flat_map(|wanted| &wanted.old);
-        for (_, ear) in ears.filter(|(known, _)| Arc::ptr_eq(known, &who)) {
+    pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>) {
+        let Some(who) = peer.peer_info() else { return };
+        for (_, ear) in self.lock().old.iter().filter(|(known, _)| Arc::ptr_eq(known, &who)) {
             ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
         }
     }
 
     /// Serves one subscription until it is cancelled.
-    pub(super) async fn listen(&self, context: SubscriptionContext, session: &str) {
+    pub(super) async fn listen(&self, context: SubscriptionContext) {
         let accepted = context.accepted();
         let all = addresses("")[0].clone();
         let lists = accepted.resources_list_changed == Some(true);
         let named: BTreeSet<_> = accepted.resource_subscriptions.iter().flatten().cloned().collect();
         let wanted = named.iter().cloned().chain(lists.then(|| all.clone())).collect();
         let ear = Arc::new(Ear { wanted: Mutex::new(wanted), ..Ear::default() });
-        let is_new = {
-            let mut sessions = self.lock();
-            let is_new = !sessions.contains_key(session);
-            sessions.entry(session.to_owned()).or_default().new.push(Arc::downgrade(&ear));
-            is_new
-        };
-        if is_new {
-            self.watch(session);
+        {
+            let mut wanted = self.lock();
+            wanted.new.push(Arc::downgrade(&ear));
+            self.watch(wanted);
         }
         let sink = context.sink();
         loop {
@@ -150,13 +140,16 @@ impl Subscriptions {
         }
     }
 
-    fn watch(&self, session: &str) {
-        let (settings, sessions) = (Arc::clone(&self.settings), Arc::clone(&self.sessions));
-        let session = session.to_owned();
+    /// Sees to it that somebody listens.
+    fn watch(&self, mut wanted: MutexGuard<'_, Wanted>) {
+        if std::mem::replace(&mut wanted.is_listened_for, true) {
+            return;
+        }
+        let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
         thread::spawn(move || {
-            if watch(&settings, &session, &sessions).is_none() {
+            if watch(&settings, &wanted).is_none() {
                 // The home cannot be used. Whoever subscribes next tries again.
-                sessions.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+                wanted.lock().unwrap_or_else(PoisonError::into_inner).is_listened_for = false;
             }
         });
     }
@@ -174,9 +167,10 @@ async fn tell(peer: Peer<RoleServer>, ear: Arc<Ear>) {
     }
 }
 
-/// Listens until nobody wants to know any more; nothing if it cannot.
-fn watch(settings: &Settings, session: &str, sessions: &Mutex<HashMap<String, Wanted>>) -> Option<()> {
-    let scope = Scope::Session(session.to_owned());
+/// Listens until nobody wants to know any more; nothing if it cannot. It tells of every task: an address is no
+/// secret, and what it names is shown to its owner alone.
+fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
+    let scope = Scope::All;
     let runtime = Runtime::open(settings.clone()).ok()?;
     let (ear, mut seen) = (runtime.listen().ok()?, runtime.last_event().ok()?);
     let mut sizes = HashMap::new();
@@ -193,13 +187,12 @@ fn watch(settings: &Settings, session: &str, sessions: &Mutex<HashMap<String, Wa
         changed.extend(grown(&runtime, &scope, &mut sizes));
         changed.sort();
         changed.dedup();
-        let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = sessions.get_mut(session)?;
+        let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
         // Also without news: who serves a client looks then whether it is still there.
         wanted.ring(&changed);
         wanted.prune();
         if wanted.old.is_empty() && wanted.new.is_empty() {
-            sessions.remove(session);
+            wanted.is_listened_for = false;
             return Some(());
         }
     }

@@ -1,10 +1,21 @@
 //! Removing tasks that are over.
 
-use meanwhile::{ClearReport, Filter, Retained};
-use mw_model::TaskId;
+use meanwhile::{ClearReport, Filter, KillRequest, Retained};
+use mw_model::{TaskId, signal_number};
 
 use super::desk::Desk;
 use super::refusal::Refusal;
+
+/// What to remove.
+#[derive(Clone, Debug, Default)]
+pub struct ClearCall {
+    /// These; absent = whatever fits the rest.
+    pub tasks: Option<Vec<String>>,
+    /// All of this batch.
+    pub batch: Option<String>,
+    /// Whether those that are not over are ended first. They are kept otherwise.
+    pub cancel: bool,
+}
 
 /// What was removed and what was not.
 #[derive(Clone, Debug)]
@@ -15,21 +26,25 @@ pub struct Cleared {
     pub kept: Vec<Retained>,
 }
 
-/// Removes tasks that are over, with their logs; without names, all of the session's.
+/// Removes tasks with their logs. Without names and without a batch, all of the session that are over.
 ///
 /// # Errors
 /// When a task is unknown or the engine fails.
-pub fn clear(tasks: Option<Vec<String>>, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
-    let ids = match tasks {
-        Some(handles) => {
-            let found = handles.iter().map(|handle| desk.runtime.resolve(handle, &desk.scope()));
-            found.collect::<Result<Vec<_>, _>>()?
-        }
-        None => {
-            let filter = Filter { limit: u32::MAX, ..Filter::new(desk.scope()) };
-            desk.runtime.finished(&filter, None)?.into_iter().map(|task| task.id).collect()
-        }
-    };
-    let ClearReport { cleared, kept } = desk.runtime.clear(&ids, None)?;
+pub fn clear(call: &ClearCall, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
+    let mut ids = Vec::new();
+    for handle in call.tasks.iter().flatten() {
+        ids.push(desk.runtime.resolve(handle, &desk.scope())?);
+    }
+    let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(desk.scope()) };
+    if call.batch.is_some() {
+        ids.extend(desk.runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
+    } else if call.tasks.is_none() {
+        ids.extend(desk.runtime.finished(&filter, None)?.into_iter().map(|task| task.id));
+    }
+    ids.sort();
+    ids.dedup();
+    let kill =
+        KillRequest { by: desk.requester(), signal: signal_number("TERM").unwrap_or(15), grace_ms: None };
+    let ClearReport { cleared, kept } = desk.runtime.clear(&ids, call.cancel.then_some(&kill))?;
     Ok(Cleared { removed: cleared, kept })
 }

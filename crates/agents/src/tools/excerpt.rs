@@ -19,28 +19,66 @@ impl Excerpt {
     /// # Errors
     /// When its log is gone.
     pub fn of(task: &Task, desk: &Desk<'_>) -> Result<Self, Error> {
-        let most = desk.premises.reply_bytes;
+        let most = desk.premises.reply_bytes.max(1);
         let tail = read(task, desk, From::TailBytes(most), most)?;
         if !tail.has_earlier {
-            return Ok(Self { text: shown(&tail), left_out: 0 });
+            return Ok(Self { text: shown(&tail, most), left_out: 0 });
         }
         // The end says how it went, so it has the greater part.
-        let head = read(task, desk, From::Offset(0), most / 4)?;
-        let tail = read(task, desk, From::TailBytes(most - most / 4), 0)?;
-        let left_out = tail.offset.saturating_sub(head.next_offset);
-        let (first, last) = (shown(&head), shown(&tail));
+        let (quarter, rest) = ((most / 4).max(1), most - most / 4);
+        let head = read(task, desk, From::Offset(0), quarter)?;
+        let tail = read(task, desk, From::TailBytes(rest), rest)?;
+        let bytes = tail.bytes();
+        let whole = after_cut_character(&bytes);
+        let cut = (bytes.len() - whole.len()) as u64;
+        let left_out = (tail.offset + cut).saturating_sub(head.next_offset);
+        let (first, last) = (shown(&head, quarter), legible(whole, rest));
         let text = format!("{}\n[… {left_out} bytes left out …]\n{last}", first.trim_end_matches('\n'));
         Ok(Self { text, left_out })
     }
 }
 
 /// Reads a task's output.
-pub(super) fn read(task: &Task, desk: &Desk<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
+fn read(task: &Task, desk: &Desk<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
     let request = ReadRequest { from, max_bytes, ..ReadRequest::default() };
-    desk.runtime.read(task.id.as_str(), &desk.scope(), &request)
+    desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)
 }
 
 /// Puts output into the form in which a model may see it.
-pub(super) fn shown(reply: &ReadReply) -> String {
-    clean_text(&reply.text())
+pub(super) fn shown(reply: &ReadReply, most: u64) -> String {
+    legible(&reply.bytes(), most)
+}
+
+/// Returns what comes after a character that a cut went through.
+pub(super) fn after_cut_character(bytes: &[u8]) -> &[u8] {
+    const LONGEST_REST: usize = 3;
+    let rest = bytes.iter().take(LONGEST_REST).take_while(|byte| **byte & 0xC0 == 0x80).count();
+    &bytes[rest..]
+}
+
+/// Makes a text of bytes, without control sequences. One that has grown beyond what a reply may hold, because
+/// bytes that are no text became characters of three bytes, has `?` in their place.
+pub(super) fn legible(bytes: &[u8], most: u64) -> String {
+    let text = clean_text(&String::from_utf8_lossy(bytes));
+    if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_make_no_reply_longer() {
+        assert_eq!(legible(b"a\xffb", 100), "a\u{fffd}b");
+        assert_eq!(legible(b"a\xffb", 3), "a?b");
+        assert_eq!(legible("é€".as_bytes(), 5), "é€");
+    }
+
+    #[test]
+    fn a_cut_character_is_passed_over() {
+        assert_eq!(after_cut_character(&"€x".as_bytes()[1..]), b"x");
+        assert_eq!(after_cut_character("€x".as_bytes()), "€x".as_bytes());
+        assert_eq!(after_cut_character(&[0x80; 5]), &[0x80; 2]);
+        assert_eq!(after_cut_character(b""), b"");
+    }
 }

@@ -1,9 +1,9 @@
 //! Reading what a task has printed.
 
-use meanwhile::{From, GrepRequest, ReadRequest, StreamChoice, Task};
+use meanwhile::{From, GrepRequest, Piece, ReadRequest, StreamChoice, Task};
 
 use super::desk::Desk;
-use super::excerpt::shown;
+use super::excerpt::{after_cut_character, legible, shown};
 use super::refusal::Refusal;
 
 /// What to read.
@@ -17,6 +17,8 @@ pub struct OutputCall {
     pub from: From,
     /// Most lines; 0 = as many as a reply may hold.
     pub max_lines: u64,
+    /// Into how many such parts the reply is divided.
+    pub parts: u64,
 }
 
 /// What was read.
@@ -28,12 +30,12 @@ pub struct OutputReply {
     pub text: String,
     /// Where to go on reading.
     pub next_offset: u64,
-    /// How many bytes come after what was read.
+    /// How many bytes of these streams come after what was read.
     pub left: u64,
-    /// Whether bytes before it are not shown.
-    pub has_earlier: bool,
-    /// Whether nothing is left and nothing more can come.
-    pub eof: bool,
+    /// Whether bytes of these streams are missing: before what is shown, or within it.
+    pub misses: bool,
+    /// Whether the task is over and nothing is left to read.
+    pub ended: bool,
 }
 
 /// Reads output, as much as a reply may hold.
@@ -42,7 +44,7 @@ pub struct OutputReply {
 /// When the task is unknown, or its log is gone.
 pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal> {
     let task = desk.task(&call.task)?;
-    let most = desk.premises.reply_bytes;
+    let most = (desk.premises.reply_bytes / call.parts.max(1)).max(1);
     let request = ReadRequest {
         stream: call.stream,
         from: match call.from {
@@ -54,19 +56,23 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         max_lines: call.max_lines,
         run: None,
     };
-    let mut reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+    let mut reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
+    let mut text = shown(&reply, most);
     let tail = matches!(request.from, From::TailLines(_));
-    if tail && reply.next_offset < reply.end {
+    if tail && reply.left > 0 {
         // Of a tail that is too long the end is wanted.
-        let request = ReadRequest { from: From::TailBytes(most), max_bytes: 0, ..request };
-        reply = desk.runtime.read(task.id.as_str(), &desk.scope(), &request)?;
+        let request = ReadRequest { from: From::TailBytes(most), max_lines: 0, ..request };
+        reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
+        text = legible(after_cut_character(&reply.bytes()), most);
     }
+    let has_gap = reply.pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
     Ok(OutputReply {
-        text: shown(&reply),
+        text,
         next_offset: reply.next_offset,
-        left: reply.end.saturating_sub(reply.next_offset),
-        has_earlier: reply.has_earlier,
-        eof: reply.eof && task.status.is_terminal(),
+        left: reply.left,
+        misses: reply.has_earlier || has_gap,
+        // Whatever it printed was in the log before it was seen to be over.
+        ended: reply.left == 0 && task.status.is_terminal(),
         task,
     })
 }

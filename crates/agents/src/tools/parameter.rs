@@ -33,6 +33,8 @@ pub enum Offered {
 pub enum Kind {
     /// A text.
     Text,
+    /// A text that is carried out: nothing else is taken for one, and it says something.
+    Command,
     /// Yes or no.
     Flag {
         /// What holds without it.
@@ -97,7 +99,7 @@ impl Parameter {
     #[must_use]
     pub fn schema(&self) -> Value {
         let mut schema = match self.kind {
-            Kind::Text => json!({"type": "string"}),
+            Kind::Text | Kind::Command => json!({"type": "string"}),
             Kind::Flag { default } => with_default(json!({"type": "boolean"}), default),
             Kind::Whole(range) => range.schema("integer"),
             Kind::Number(range) => range.schema("number"),
@@ -117,6 +119,13 @@ impl Parameter {
             |wanted: &str| Refusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)));
         match self.kind {
             Kind::Text => text(given).map(Value::from).ok_or_else(|| wrong("a text")),
+            Kind::Command => match given {
+                Value::String(command) if command.trim().is_empty() => {
+                    Err(Refusal::argument(self.name, "is empty"))
+                }
+                Value::String(_) => Ok(given.clone()),
+                _ => Err(wrong("a text")),
+            },
             Kind::Flag { .. } => match given {
                 Value::Bool(_) => Ok(given.clone()),
                 Value::String(word) if word.eq_ignore_ascii_case("true") || word == "1" => Ok(true.into()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use meanwhile::{Condition, KillRequest, Task, TaskRequest, WaitRequest};
 use mw_model::{CommandSpec, EnvVar, Io, Limits, signal_number};
 
-use super::desk::{Desk, Patience};
+use super::desk::{Background, Desk, Patience};
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::wait::LOOK_EVERY;
@@ -87,23 +87,26 @@ pub fn start(call: &ShellCall, desk: &Desk<'_>) -> Result<Task, Refusal> {
 pub struct Ran {
     /// The task it is; not over if the call could wait no longer. It goes on in the background then.
     pub task: Task,
+    /// Set where it was ended because the call could wait no longer and nothing may go on: after how long.
+    pub cut_off: Option<Duration>,
     /// What it printed.
     pub output: Excerpt,
 }
 
-/// Runs a command and waits for its end, as long as a call may take. It waits for no slot.
+/// Runs a command and waits for its end, as long as a call may take. It waits for no slot. When nobody waits
+/// for it any more, or when the time is up where background work is off, it is ended.
 ///
 /// # Errors
 /// When it cannot be started, or its log is gone.
-pub fn run(call: &ShellCall, longest: Option<Duration>, desk: &Desk<'_>) -> Result<Ran, Refusal> {
+pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
     let request = TaskRequest { uncounted: true, teller: desk.teller.cloned(), ..call.request(desk) };
     let task = desk.runtime.start(&request)?.task;
-    let most = desk.premises.longest_call;
+    let longest = desk.premises.longest_call;
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,
         condition: Condition::Exit,
-        timeout: Some(longest.map_or(most, |longest| longest.min(most))),
+        timeout: Some(longest),
         look_every: Some(LOOK_EVERY),
     };
     let mut patience = Patience::GoOn;
@@ -111,15 +114,20 @@ pub fn run(call: &ShellCall, longest: Option<Duration>, desk: &Desk<'_>) -> Resu
         patience = desk.caller.meanwhile(tasks);
         patience == Patience::GoOn
     })?;
-    if patience == Patience::GiveUp {
-        let kill =
-            KillRequest { by: desk.requester(), signal: signal_number("TERM").unwrap_or(15), grace_ms: None };
+    let mut task = waited.tasks.into_iter().next().unwrap_or(task);
+    let is_late = patience == Patience::GoOn
+        && !task.status.is_terminal()
+        && desk.premises.background == Background::Off;
+    if patience == Patience::GiveUp || is_late {
+        let signal = signal_number("TERM").unwrap_or(15);
+        let kill = KillRequest { by: desk.requester(), signal, grace_ms: None };
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
+        task = desk.task(task.id.as_str())?;
     }
-    let task = waited.tasks.into_iter().next().unwrap_or(task);
     if let Some(teller) = desk.teller.filter(|_| !task.status.is_terminal()) {
         desk.runtime.leave_promise(&task.id, teller)?;
     }
     let output = Excerpt::of(&task, desk)?;
-    Ok(Ran { task, output })
+    let cut_off = is_late.then_some(longest);
+    Ok(Ran { task, cut_off, output })
 }

@@ -1,6 +1,7 @@
 //! Ending tasks.
 
 use meanwhile::{Filter, KillRequest, Task};
+use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
 use super::desk::Desk;
@@ -28,6 +29,13 @@ pub struct Stopped {
     pub receipt: KillReceipt,
 }
 
+/// Returns the tasks of which the owner knows now how they ended.
+#[must_use]
+pub fn told(stopped: &[Stopped]) -> Vec<TaskId> {
+    let over = stopped.iter().filter(|one| one.after.status.is_terminal());
+    over.map(|one| one.after.id.clone()).collect()
+}
+
 /// Ends tasks with everything they started. Those that are over stay as they are.
 ///
 /// # Errors
@@ -35,11 +43,16 @@ pub struct Stopped {
 pub fn stop(call: &StopCall, desk: &Desk<'_>) -> Result<Vec<Stopped>, Refusal> {
     let mut tasks = Vec::new();
     for handle in &call.tasks {
-        tasks.push(desk.task(handle)?);
+        let task = desk.task(handle)?;
+        if !tasks.iter().any(|known: &Task| known.id == task.id) {
+            tasks.push(task);
+        }
     }
     if let Some(batch) = &call.batch {
         let filter = Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(desk.scope()) };
-        tasks.extend(desk.runtime.list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal()));
+        let known: Vec<_> = tasks.iter().map(|task| task.id.clone()).collect();
+        let live = desk.runtime.list(&filter)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
+        tasks.extend(live.filter(|task| !known.contains(&task.id)));
     }
     let request = KillRequest { by: desk.requester(), signal: call.signal, grace_ms: None };
     let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::desk::{Background, Desk};
+use super::desk::{Background, Desk, Premises};
 use super::parameter::{Arguments, Offered, Parameter};
 use super::refusal::Refusal;
 use super::reply::Reply;
@@ -119,7 +119,11 @@ impl Tool {
                 return Err(Refusal::NoBackground { flag: parameter.name });
             }
         }
-        (self.run)(&arguments, desk)
+        if background == desk.premises.background {
+            return (self.run)(&arguments, desk);
+        }
+        let premises = Premises { background, ..desk.premises.clone() };
+        (self.run)(&arguments, &Desk { premises: &premises, ..*desk })
     }
 }
 

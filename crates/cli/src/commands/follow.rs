@@ -13,7 +13,9 @@ use crate::error::CommandError;
 pub(crate) enum Sink {
     /// Bytes as they are, on stdout.
     Raw,
-    /// Clean text, on stdout.
+    /// As it may be shown, colours included, on stdout.
+    Shown,
+    /// The same as plain text.
     Clean,
     /// Bytes as they are, each stream on its own.
     Apart,
@@ -67,13 +69,16 @@ pub(crate) fn step_with(
     sink: Sink,
     before: impl FnOnce(),
 ) -> Result<ReadReply, CommandError> {
-    let reply = runtime.read(id.as_str(), scope, request)?;
+    let reply = match sink {
+        Sink::Shown | Sink::Clean => runtime.read_shown(id.as_str(), scope, request)?,
+        Sink::Raw | Sink::Apart | Sink::Nowhere => runtime.read(id.as_str(), scope, request)?,
+    };
     if !reply.pieces.is_empty() {
         before();
     }
     match sink {
         Sink::Nowhere => {}
-        Sink::Raw => write(&mut std::io::stdout().lock(), &reply.bytes())?,
+        Sink::Raw | Sink::Shown => write(&mut std::io::stdout().lock(), &reply.bytes())?,
         Sink::Clean => write(&mut std::io::stdout().lock(), clean_text(&reply.text()).as_bytes())?,
         Sink::Apart => {
             for piece in &reply.pieces {

@@ -36,6 +36,9 @@ pub(crate) struct Arguments {
     /// Most tasks to show
     #[arg(long, value_name = "N", default_value_t = 50)]
     limit: u32,
+    /// Show secrets, too
+    #[arg(long)]
+    raw: bool,
 }
 
 #[derive(Serialize)]
@@ -59,7 +62,7 @@ pub(crate) fn parse_status(word: &str) -> Result<Status, String> {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let runtime = context.runtime()?;
+        let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         let scope = match (context.scope(), self.session) {
             (Scope::All, Some(session)) => Scope::Session(session),
             (scope, _) => scope,

@@ -8,9 +8,8 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::{Clock, SystemClock};
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
-use mw_agents::session_of::Clues;
 use mw_agents::tools::{Background, Premises};
-use mw_agents::{Dialect, Toolset};
+use mw_agents::{Clues, Dialect, Toolset};
 
 use super::start::{current_umask, environment};
 use super::tools::parse_dialect;
@@ -70,6 +69,8 @@ impl Arguments {
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
         clues.meanwhile_session.clone_from(&context.session);
+        // A hook of the same host may be started below a link.
+        clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let background = if config.tools.no_background { Background::Off } else { Background::On };
         let premises = Premises {

@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     /// Go on until the task ends
     #[arg(long, short, conflicts_with = "screen")]
     follow: bool,
-    /// Print bytes as they are
+    /// Print bytes as they are, secrets included
     #[arg(long)]
     raw: bool,
     /// Show what a terminal would show now
@@ -85,7 +85,7 @@ impl StreamWord {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let runtime = context.runtime()?;
+        let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         if let Some(pattern) = &self.grep {
             return self.grep(context, &runtime, pattern);
         }
@@ -95,7 +95,11 @@ impl Arguments {
         if self.follow {
             return self.follow(context, &runtime);
         }
-        let reply = runtime.read(&self.id, &context.scope(), &self.request())?;
+        let reply = if self.raw {
+            runtime.read(&self.id, &context.scope(), &self.request())?
+        } else {
+            runtime.read_shown(&self.id, &context.scope(), &self.request())?
+        };
         if context.json {
             render::out(&format!("{}\n", self.json(&reply)))?;
         } else {
@@ -209,6 +213,7 @@ impl Arguments {
             bytes = String::from_utf8_lossy(&bytes).replace('\n', "\r\n").into_bytes();
         }
         let screen = render_screen(&bytes, rows, cols);
+        let screen = runtime.redactor(&task.id).text(&screen).into_owned();
         if context.json {
             render::out(&format!("{}\n", json!({"screen": screen, "rows": rows, "cols": cols})))?;
         } else {
@@ -220,7 +225,11 @@ impl Arguments {
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.resolve(&self.id, &context.scope())?;
         let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
-        let sink = if self.raw || std::io::stdout().is_terminal() { Sink::Raw } else { Sink::Clean };
+        let sink = match (self.raw, std::io::stdout().is_terminal()) {
+            (true, _) => Sink::Raw,
+            (false, true) => Sink::Shown,
+            (false, false) => Sink::Clean,
+        };
         follow::to_end(runtime, &id, &context.scope(), &request, sink)?;
         Ok(0)
     }

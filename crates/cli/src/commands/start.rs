@@ -12,6 +12,7 @@ use meanwhile::model::{
 use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
 use serde::Serialize;
 
+use super::limits::LimitArguments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -46,6 +47,8 @@ pub(crate) struct TaskArguments {
     /// End the task that long from now, however long it waits in the queue
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     deadline: Option<u64>,
+    #[command(flatten)]
+    limits: LimitArguments,
     /// Whether it ends with its session
     #[arg(long, value_enum, default_value_t = LifetimeChoice::Session)]
     lifetime: LifetimeChoice,
@@ -200,6 +203,7 @@ impl TaskArguments {
         let mut limits = context.config.settings.limits.clone();
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
         limits.deadline = self.deadline.map(|ms| now().plus_ms(ms));
+        limits.resources = self.limits.over(&limits.resources);
         limits.output_cap = self.cap.unwrap_or(limits.output_cap);
         let after = self
             .after

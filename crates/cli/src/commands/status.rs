@@ -19,11 +19,14 @@ pub(crate) struct Arguments {
     /// How many of its last lines to show
     #[arg(long, value_name = "N", default_value_t = LINES)]
     lines: u64,
+    /// Show secrets, too
+    #[arg(long)]
+    raw: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let runtime = context.runtime()?;
+        let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
         let mut task = runtime.task(&self.id, &context.scope())?;
         runtime.add_ports(&mut task);
         show(context, &runtime, &task, self.lines)
@@ -37,7 +40,7 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
     } else {
         let request = ReadRequest { from: From::TailLines(lines), max_bytes: 0, ..ReadRequest::default() };
         // A log that is gone is no reason to hide the rest.
-        let text = runtime.read(task.id.as_str(), &context.scope(), &request);
+        let text = runtime.read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())
     };
     if context.json {

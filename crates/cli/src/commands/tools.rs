@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use mw_agents::tools::Background;
-use mw_agents::{Dialect, Form, Toolset};
+use mw_agents::{Dialect, Form, Toolset, table};
 use serde_json::Value;
 
 use crate::context::Context;
@@ -27,6 +27,8 @@ enum FormChoice {
     Mcp,
     Openai,
     Anthropic,
+    /// A table for people
+    Markdown,
 }
 
 /// Reads the name of a dialect.
@@ -38,12 +40,16 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
 impl Arguments {
     pub(crate) fn run(self, _: &Context) -> CommandResult {
         let background = if self.no_background { Background::Off } else { Background::On };
+        let specs = Toolset::of(self.dialect).specs(background);
         let form = match self.format {
             FormChoice::Mcp => Form::Mcp,
             FormChoice::Openai => Form::OpenAi,
             FormChoice::Anthropic => Form::Anthropic,
+            FormChoice::Markdown => {
+                render::out(&table(&specs))?;
+                return Ok(0);
+            }
         };
-        let specs = Toolset::of(self.dialect).specs(background);
         let written: Vec<Value> = specs.iter().map(|spec| spec.written(form)).collect();
         let text = serde_json::to_string_pretty(&written).map_err(std::io::Error::from)?;
         render::out(&format!("{text}\n"))?;

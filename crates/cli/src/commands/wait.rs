@@ -127,7 +127,9 @@ pub(crate) fn task_code(task: &Task) -> u8 {
     match cause {
         Cause::Exited { .. } | Cause::Signaled { .. } => own.or(by_signal).unwrap_or(exit_code::FAILURE),
         // An end that was asked for is no success, whatever the process made of it.
-        Cause::Cancelled { .. } => own.filter(|code| *code != 0).or(by_signal).unwrap_or(exit_code::FAILURE),
+        Cause::Cancelled { .. } | Cause::LimitReached { .. } => {
+            own.filter(|code| *code != 0).or(by_signal).unwrap_or(exit_code::FAILURE)
+        }
         Cause::TimedOut { .. } => exit_code::TIMED_OUT,
         Cause::SpawnFailed { .. } => exit_code::PROGRAM_NOT_FOUND,
         Cause::Lost { .. } => exit_code::LOST,

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use meanwhile::model::{parse_duration_ms, parse_size};
+use meanwhile::SecretPattern;
+use meanwhile::model::{parse_duration_ms, parse_milli_cpus, parse_size};
 use toml::de::DeValue;
+
+const DAY_MS: u64 = 86_400_000;
 
 /// A value that was read and lies in its range.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +28,10 @@ pub(crate) enum Accepts {
     Size { least: u64, most: u64 },
     /// A time with a unit, or a number of seconds; kept in milliseconds.
     Duration { most: u64 },
+    /// A number of processors, also a fraction; kept in thousandths; 0 is accepted below the least.
+    Cpus { least: u64, most: u64 },
+    /// A whole number of days; kept in milliseconds.
+    Days { most: u64 },
     /// One of these words.
     Word(&'static [&'static str]),
     /// `true` or `false`.
@@ -35,6 +42,8 @@ pub(crate) enum Accepts {
     Line,
     /// Texts, in a variable one per line.
     Lines,
+    /// The same for regular expressions.
+    Patterns,
 }
 
 impl Accepts {
@@ -44,6 +53,11 @@ impl Accepts {
             Self::Count { .. } | Self::Milliseconds { .. } => text.trim().parse().ok()?,
             Self::Size { .. } => parse_size(text).ok()?,
             Self::Duration { .. } => parse_duration_ms(text).ok()?,
+            Self::Cpus { .. } => parse_milli_cpus(text).ok()?,
+            Self::Days { most } => {
+                let days: u64 = text.trim().parse().ok()?;
+                return (days <= *most).then_some(Value::Number(days * DAY_MS));
+            }
             Self::Word(words) => {
                 return words.contains(&text).then(|| Value::Text(text.to_owned()));
             }
@@ -54,6 +68,7 @@ impl Accepts {
                 return fits.then(|| Value::Text(text.trim().to_owned()));
             }
             Self::Lines => return Some(Value::List(text.lines().map(str::to_owned).collect())),
+            Self::Patterns => return patterns(text.lines().map(str::to_owned).collect()),
         };
         self.has(number).then_some(Value::Number(number))
     }
@@ -62,21 +77,36 @@ impl Accepts {
     pub(crate) fn read_toml(&self, value: &DeValue<'_>) -> Option<Value> {
         match (self, value) {
             (
-                Self::Count { .. } | Self::Milliseconds { .. } | Self::Size { .. } | Self::Duration { .. },
+                Self::Count { .. }
+                | Self::Milliseconds { .. }
+                | Self::Size { .. }
+                | Self::Duration { .. }
+                | Self::Cpus { .. }
+                | Self::Days { .. },
                 DeValue::Integer(number),
             ) => {
                 let number = u64::from_str_radix(number.as_str(), number.radix()).ok()?;
                 self.read_text(&number.to_string())
             }
             (
-                Self::Size { .. } | Self::Duration { .. } | Self::Word(_) | Self::Program | Self::Line,
+                Self::Size { .. }
+                | Self::Duration { .. }
+                | Self::Cpus { .. }
+                | Self::Word(_)
+                | Self::Program
+                | Self::Line,
                 DeValue::String(text),
             ) => self.read_text(text),
+            (Self::Cpus { .. }, DeValue::Float(number)) => self.read_text(number.as_str()),
             (Self::Flag, DeValue::Boolean(flag)) => Some(Value::Flag(*flag)),
             (Self::Lines, DeValue::Array(items)) => {
                 let text = |item: &DeValue<'_>| Some(item.as_str()?.to_owned());
                 items.iter().map(|item| text(item.get_ref())).collect::<Option<_>>().map(Value::List)
             }
+            (Self::Patterns, DeValue::Array(_)) => match Self::Lines.read_toml(value)? {
+                Value::List(items) => patterns(items),
+                Value::Number(_) | Value::Flag(_) | Value::Text(_) => None,
+            },
             _ => None,
         }
     }
@@ -86,9 +116,17 @@ impl Accepts {
             Self::Count { least, most } | Self::Milliseconds { least, most } => {
                 *least <= number && number <= *most
             }
-            Self::Size { least, most } => number == 0 || (*least <= number && number <= *most),
+            Self::Size { least, most } | Self::Cpus { least, most } => {
+                number == 0 || (*least <= number && number <= *most)
+            }
             Self::Duration { most } => number <= *most,
-            Self::Word(_) | Self::Flag | Self::Program | Self::Line | Self::Lines => false,
+            Self::Days { .. }
+            | Self::Word(_)
+            | Self::Flag
+            | Self::Program
+            | Self::Line
+            | Self::Lines
+            | Self::Patterns => false,
         }
     }
 
@@ -96,6 +134,7 @@ impl Accepts {
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Number(ms) if matches!(self, Self::Duration { .. }) && *ms > 0 => format!("{ms}ms"),
+            Value::Number(cpus) if matches!(self, Self::Cpus { .. }) => (*cpus as f64 / 1000.0).to_string(),
             Value::Number(number) => number.to_string(),
             Value::Flag(flag) => flag.to_string(),
             Value::Text(text) => text.clone(),
@@ -119,6 +158,11 @@ impl Accepts {
     }
 }
 
+/// Takes a list whose every item is a pattern.
+fn patterns(items: Vec<String>) -> Option<Value> {
+    items.iter().all(|item| SecretPattern::new(item).is_ok()).then_some(Value::List(items))
+}
+
 impl fmt::Display for Accepts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -134,11 +178,19 @@ impl fmt::Display for Accepts {
                 "a time from 0 to {} days such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds",
                 most / 86_400_000
             ),
+            Self::Cpus { least, most } => {
+                let cpus = |thousandths: &u64| *thousandths as f64 / 1000.0;
+                write!(f, "0, or a number from {} to {} such as 2 or 1.5", cpus(least), cpus(most))
+            }
+            Self::Days { most } => write!(f, "a whole number of days from 0 to {most}"),
             Self::Word(words) => write!(f, "one of {}", words.join(", ")),
             Self::Flag => f.write_str("true or false"),
             Self::Program => f.write_str("the path or name of a program"),
             Self::Line => f.write_str("a text on one line, empty for none"),
             Self::Lines => f.write_str("a list of texts; in a variable one per line"),
+            Self::Patterns => f.write_str(
+                "a list of regular expressions that do not fit on the empty text; in a variable one per line",
+            ),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Every setting.
 
-use meanwhile::AtCapacity;
-use meanwhile::model::PromptPatterns;
+use meanwhile::model::{PromptPatterns, Resources};
+use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
 use super::knob::{InProject, Knob};
@@ -17,7 +17,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 28] = [
+pub(crate) static KNOBS: [Knob; 35] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -146,6 +146,42 @@ pub(crate) static KNOBS: [Knob; 28] = [
         set: |c, value| value.as_text().clone_into(&mut c.shell),
     },
     Knob {
+        name: "limits.memory",
+        variable: "MEANWHILE_LIMITS_MEMORY",
+        help: "most bytes of memory that all processes of a task may hold together; 0 = no limit",
+        accepts: Accepts::Size { least: Resources::MEMORY.0, most: Resources::MEMORY.1 },
+        in_project: InProject::LowerNotZero,
+        get: |c| limit(c.settings.limits.resources.memory),
+        set: |c, value| c.settings.limits.resources.memory = some_limit(value),
+    },
+    Knob {
+        name: "limits.cpu_time",
+        variable: "MEANWHILE_LIMITS_CPU_TIME",
+        help: "most processor time that all processes of a task may use together; 0 = no limit",
+        accepts: Accepts::Duration { most: Resources::MOST_CPU_TIME_MS },
+        in_project: InProject::LowerNotZero,
+        get: |c| limit(c.settings.limits.resources.cpu_time_ms),
+        set: |c, value| c.settings.limits.resources.cpu_time_ms = some_limit(value),
+    },
+    Knob {
+        name: "limits.cpus",
+        variable: "MEANWHILE_LIMITS_CPUS",
+        help: "most processors that a task may keep busy at a time, where cgroup v2 can hold that; 0 = no limit",
+        accepts: Accepts::Cpus { least: Resources::MILLI_CPUS.0, most: Resources::MILLI_CPUS.1 },
+        in_project: InProject::LowerNotZero,
+        get: |c| limit(c.settings.limits.resources.milli_cpus),
+        set: |c, value| c.settings.limits.resources.milli_cpus = some_limit(value),
+    },
+    Knob {
+        name: "limits.pids",
+        variable: "MEANWHILE_LIMITS_PIDS",
+        help: "most processes and threads that a task may have at a time; 0 = no limit",
+        accepts: Accepts::Count { least: 0, most: Resources::PIDS.1 },
+        in_project: InProject::LowerNotZero,
+        get: |c| limit(c.settings.limits.resources.pids),
+        set: |c, value| c.settings.limits.resources.pids = some_limit(value),
+    },
+    Knob {
         name: "wait.fallback_ms",
         variable: "MEANWHILE_WAIT_FALLBACK_MS",
         help: "longest time between two looks of a waiter that heard nothing",
@@ -180,6 +216,39 @@ pub(crate) static KNOBS: [Knob; 28] = [
         in_project: InProject::Nothing,
         get: |c| Value::Number(c.settings.retention.max_disk),
         set: |c, value| c.settings.retention.max_disk = value.number(),
+    },
+    Knob {
+        name: "retention.automatic",
+        variable: "MEANWHILE_RETENTION_AUTOMATIC",
+        help: "whether that is seen to once an hour; mw clear --expired does it at any time",
+        accepts: Accepts::Flag,
+        in_project: InProject::Nothing,
+        get: |c| Value::Flag(c.settings.retention.automatic),
+        set: |c, value| c.settings.retention.automatic = value.is_on(),
+    },
+    Knob {
+        name: "redact.enabled",
+        variable: "MEANWHILE_REDACT_ENABLED",
+        help: "whether secrets are hidden where commands, output and news are shown",
+        accepts: Accepts::Flag,
+        in_project: InProject::TurnOn,
+        get: |c| Value::Flag(c.settings.redact.enabled),
+        set: |c, value| c.settings.redact.enabled = value.is_on(),
+    },
+    Knob {
+        name: "redact.patterns",
+        variable: "MEANWHILE_REDACT_PATTERNS",
+        help: "what else is hidden, beside that which is known to be secret",
+        accepts: Accepts::Patterns,
+        in_project: InProject::Nothing,
+        get: |c| {
+            let patterns = c.settings.redact.patterns.iter();
+            Value::List(patterns.map(|pattern| pattern.as_str().to_owned()).collect())
+        },
+        set: |c, value| {
+            let patterns = value.items().iter().filter_map(|item| SecretPattern::new(item).ok());
+            c.settings.redact.patterns = patterns.collect();
+        },
     },
     Knob {
         name: "hooks.start",
@@ -281,6 +350,14 @@ pub(crate) static KNOBS: [Knob; 28] = [
         set: |c, value| c.tools.no_background = value.is_on(),
     },
 ];
+
+fn limit(set: Option<u64>) -> Value {
+    Value::Number(set.unwrap_or(0))
+}
+
+fn some_limit(value: &Value) -> Option<u64> {
+    Some(value.number()).filter(|limit| *limit > 0)
+}
 
 fn optional(text: Option<&String>) -> Value {
     Value::Text(text.cloned().unwrap_or_default())

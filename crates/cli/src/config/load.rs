@@ -13,6 +13,7 @@ use super::places;
 use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
 use crate::error::CommandError;
+use crate::otel;
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
@@ -87,6 +88,7 @@ impl Config {
             config.project_file = Some(file.path);
         }
         config.take_environment()?;
+        config.settings.traces = otel::trace_settings();
         Ok(config)
     }
 

@@ -78,14 +78,24 @@ pub(super) static OTHERS: [Profile; 5] = [
     Profile {
         name: "co-cli",
         values: &[("queue.max_running", "5"), ("output.log_header", "true")],
-        aliases: &[Alias {
-            variable: Some("CO_BACKGROUND_MAX_CONCURRENT"),
-            ..alias(
-                "background_max_concurrent",
-                "queue.max_running",
-                Accepts::Count { least: 1, most: MOST_RUNNING },
-            )
-        }],
+        aliases: &[
+            Alias {
+                variable: Some("CO_BACKGROUND_MAX_CONCURRENT"),
+                ..alias(
+                    "background_max_concurrent",
+                    "queue.max_running",
+                    Accepts::Count { least: 1, most: MOST_RUNNING },
+                )
+            },
+            Alias {
+                variable: Some("CO_BACKGROUND_TASK_RETENTION_DAYS"),
+                ..alias("background_task_retention_days", "retention.max_age", Accepts::Days { most: 3650 })
+            },
+            Alias {
+                variable: Some("CO_BACKGROUND_AUTO_CLEANUP"),
+                ..alias("background_auto_cleanup", "retention.automatic", Accepts::Flag)
+            },
+        ],
     },
 ];
 

@@ -16,8 +16,8 @@ use std::thread;
 use std::time::Duration;
 
 use meanwhile::{AtCapacity, Programs, Settings};
+use mw_agents::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen_with};
-use mw_agents::session_of::Clues;
 use mw_agents::tools::{Background, Premises};
 use mw_agents::{Dialect, Toolset};
 use mw_model::{EnvVar, Limits};

@@ -72,3 +72,22 @@ fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
     assert!(escaped.iter().all(|pid| !alive(*pid)));
     wait_until(DEADLINE, "the group is gone", || group.task_groups().is_empty().then_some(()));
 }
+
+#[test]
+fn processor_time_is_counted_by_the_group_where_there_is_one() {
+    let Some(group) = Delegated::make("time") else { return };
+    let home = home();
+    let line = group.enter("\"$MW\" start --json --cpu-time 700ms \"$SCRIPT\"");
+    let script = children::burn(2);
+    let reply =
+        home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", script).arg("-c").arg(&line);
+    let id = reply.run().json()["id"].as_str().unwrap().to_owned();
+    let task = home.ended(&id);
+    assert_eq!(
+        (&task["status"], &task["cause"]),
+        (&"failed".into(), &"CPU time limit 0.7 s".into()),
+        "{task}"
+    );
+    assert_eq!(task["limits"]["enforcement"], "control_group", "{task}");
+    wait_until(DEADLINE, "the group is gone", || group.task_groups().is_empty().then_some(()));
+}

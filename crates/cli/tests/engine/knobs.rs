@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
-/// `hooks`.
-const KNOBS: [&str; 28] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
+/// `redact`, `hooks`, `resources` and `knobs_tools`.
+const KNOBS: [&str; 35] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -26,10 +26,17 @@ const KNOBS: [&str; 28] = [
     "session.grace_ms",
     "run.timeout",
     "run.shell",
+    "limits.memory",
+    "limits.cpu_time",
+    "limits.cpus",
+    "limits.pids",
     "wait.fallback_ms",
     "retention.max_age",
     "retention.max_tasks",
     "retention.max_disk",
+    "retention.automatic",
+    "redact.enabled",
+    "redact.patterns",
     "hooks.start",
     "hooks.exit",
     "hooks.stall",

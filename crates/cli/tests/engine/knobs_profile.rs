@@ -24,7 +24,7 @@ const FIGURES: [(&str, &str, &str); 8] = [
 ];
 
 /// Names that a profile has for settings, with a value as the file has it and as it is shown.
-const ALIASES: [(&str, &str, &str, &str, &str); 10] = [
+const ALIASES: [(&str, &str, &str, &str, &str); 12] = [
     ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
     ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
     ("zidane", "behavior.backgroundStallWatchdogMs", "0", "stall.ms", "0"),
@@ -35,6 +35,8 @@ const ALIASES: [(&str, &str, &str, &str, &str); 10] = [
     ("opta", "background.maxConcurrent", "20", "queue.max_running", "20"),
     ("opta", "background.defaultTimeout", "400", "run.timeout", "400ms"),
     ("co-cli", "background_max_concurrent", "3", "queue.max_running", "3"),
+    ("co-cli", "background_task_retention_days", "2", "retention.max_age", "172800000ms"),
+    ("co-cli", "background_auto_cleanup", "false", "retention.automatic", "false"),
 ];
 
 fn with_profile(name: &str) -> Home {
@@ -132,6 +134,8 @@ fn a_profiles_own_names_have_its_own_ranges() {
         ("zidane", "behavior.maxBackgroundTasks", "0", "1 to 10000"),
         ("mycode", "maxOutputSize", "100", "512"),
         ("co-cli", "background_max_concurrent", "\"five\"", "1 to 10000"),
+        ("co-cli", "background_task_retention_days", "3651", "days from 0 to 3650"),
+        ("co-cli", "background_auto_cleanup", "1", "true or false"),
     ] {
         let home = with_file(&format!("profile = \"{profile}\"\n\n{alias} = {written}\n"));
         assert_refused(&home, &[alias, "config.toml:3:", range]);
@@ -161,6 +165,31 @@ fn variables_of_a_profile_are_read_in_it_alone() {
     assert_eq!(setting(&home, "queue.max_running").0, "3", "its own variable counts more");
     assert_eq!(setting(&with_profile("opta").with_env(OTHER, "2"), "queue.max_running").0, "5");
     assert_refused(&with_profile("co-cli").with_env(OTHER, "0"), &[OTHER, "queue.max_running", "1 to 10000"]);
+}
+
+#[test]
+fn co_clis_variables_for_retention_are_read() {
+    for (variable, given, name, shown) in [
+        ("CO_BACKGROUND_TASK_RETENTION_DAYS", "3", "retention.max_age", "259200000ms"),
+        ("CO_BACKGROUND_AUTO_CLEANUP", "false", "retention.automatic", "false"),
+    ] {
+        let (value, source) = setting(&with_profile("co-cli").with_env(variable, given), name);
+        assert_eq!(value, shown, "{variable}");
+        assert!(source.contains(variable), "{source}");
+        assert_ne!(setting(&with_profile("opta").with_env(variable, given), name).0, shown);
+    }
+}
+
+#[test]
+fn a_retention_of_no_days_by_its_own_name_keeps_for_ever() {
+    // The other setting stands for a day that cannot be waited for.
+    let home = with_file("profile = \"co-cli\"\nbackground_task_retention_days = 0\n");
+    let id = home.start("true");
+    home.ended(&id);
+    let expired = |home: &Home| home.mw(["clear", "--expired", "--json"]).exits(0).json()["cleared"].clone();
+    assert_eq!(expired(&home), serde_json::json!([]));
+    let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    assert_eq!(expired(&home), serde_json::json!([id]));
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn config_in(home: &Home, directory: &Path) -> Value {
 }
 
 /// For each setting that a project may change: what the user has, and something stricter.
-const STRICTER: [(&str, &str, &str); 13] = [
+const STRICTER: [(&str, &str, &str); 18] = [
     ("queue.max_running", "8", "2"),
     ("queue.max_running_total", "0", "5"),
     ("queue.max_running_total", "6", "5"),
@@ -46,6 +46,11 @@ const STRICTER: [(&str, &str, &str); 13] = [
     ("kill.timeout_grace_ms", "3000", "100"),
     ("run.timeout", "0", "60000ms"),
     ("run.timeout", "90000ms", "60000ms"),
+    ("limits.memory", "0", "67108864"),
+    ("limits.memory", "67108865", "67108864"),
+    ("limits.cpu_time", "0", "60000ms"),
+    ("limits.cpus", "2", "1.5"),
+    ("limits.pids", "200", "100"),
 ];
 
 #[test]

@@ -6,7 +6,7 @@ use crate::home;
 use crate::knobs::{as_file, setting, variable, with_file};
 
 /// Values that a setting does not accept, however they are given.
-const BAD: [(&str, &[&str]); 12] = [
+const BAD: [(&str, &[&str]); 16] = [
     ("profile", &["Opta", "none", "1", ""]),
     ("queue.max_running", &["0", "10001", "-1", "many", "1.5"]),
     ("queue.max_running_total", &["-1", "100001", "few"]),
@@ -18,11 +18,15 @@ const BAD: [(&str, &[&str]); 12] = [
     ("kill.timeout_grace_ms", &["-1", "3600001", "short", "3s"]),
     ("run.timeout", &["never", "-1s", "366d", "5 parsecs"]),
     ("run.shell", &["", " "]),
+    ("limits.memory", &["1", "1048575", "1025TiB", "-5", "lots"]),
+    ("limits.cpu_time", &["never", "-1s", "3651d"]),
+    ("limits.cpus", &["0.001", "10001", "-1", "1.2345", "many"]),
+    ("limits.pids", &["-1", "4194305", "1.5", "few"]),
     ("wait.fallback_ms", &["9", "60001", "0", "-1", "often"]),
 ];
 
 /// Values at the very end of what is accepted.
-const BARELY_GOOD: [(&str, &[&str]); 8] = [
+const BARELY_GOOD: [(&str, &[&str]); 12] = [
     ("queue.max_running", &["1", "10000"]),
     ("queue.max_running_total", &["0", "100000"]),
     ("output.cap", &["0", "512", "1099511627776"]),
@@ -30,6 +34,10 @@ const BARELY_GOOD: [(&str, &[&str]); 8] = [
     ("kill.grace_ms", &["0", "3600000"]),
     ("kill.timeout_grace_ms", &["0", "3600000"]),
     ("run.timeout", &["0", "31536000000ms"]),
+    ("limits.memory", &["0", "1048576", "1125899906842624"]),
+    ("limits.cpu_time", &["0", "315360000000ms"]),
+    ("limits.cpus", &["0", "0.01", "1.5", "10000"]),
+    ("limits.pids", &["0", "1", "4194304"]),
     ("wait.fallback_ms", &["10", "60000"]),
 ];
 

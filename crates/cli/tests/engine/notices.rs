@@ -102,12 +102,40 @@ fn a_deleted_database_tells_nothing_twice_and_forgets_nothing_untold() {
     assert_eq!(tasks(&notices(&home, "s", &[])), [told.as_str()]);
     let untold = start(&home, "s", "false");
     wait(&home, &untold);
+    delete_database(&home);
+    assert_eq!(tasks(&notices(&home, "s", &[])), [untold.as_str()]);
+}
+
+fn delete_database(home: &Home) {
     for entry in std::fs::read_dir(home.state()).unwrap().flatten() {
         if entry.file_name().to_string_lossy().starts_with("meanwhile.db") {
             std::fs::remove_file(entry.path()).unwrap();
         }
     }
-    assert_eq!(tasks(&notices(&home, "s", &[])), [untold.as_str()]);
+}
+
+#[test]
+fn a_deleted_database_tells_no_stall_and_no_readiness_twice() {
+    let home = home().with_env("MEANWHILE_STALL_MS", "200");
+    let args =
+        ["start", "--json", "--ready-when", "^up", "echo up; printf 'Continue? (y/n) '; exec sleep 600"];
+    let started = home.command(args).session("s").run().json();
+    let id = started["id"].as_str().unwrap();
+    let mut told = Vec::new();
+    mw_testkit::wait_until(mw_testkit::SOON, "both are told", || {
+        told.extend(notices(&home, "s", &[]));
+        (told.len() == 2).then_some(())
+    });
+    // The next time it is asked, it has an unfinished line in the file as well.
+    let file = home.task_dir(id).join("told.news");
+    let mut lines = std::fs::read_to_string(&file).unwrap();
+    lines.push_str("stalled 1");
+    std::fs::write(&file, lines).unwrap();
+    delete_database(&home);
+    assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
+    home.mw(["kill", id]).ok();
+    let told = notices(&home, "s", &[]);
+    assert_eq!((told.len(), &told[0]["status"]), (1, &"killed".into()), "{told:?}");
 }
 
 #[test]
@@ -123,4 +151,21 @@ fn a_stall_is_told_and_so_is_the_ending_after_it() {
     let told = notices(&home, "s", &[]);
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(told[0]["status"], "killed");
+}
+
+#[test]
+fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
+    let home = home();
+    let agent = |script: &str| {
+        let started = home.command(["start", "--json", "--kind", "agent", script]).session("s").run().json();
+        let id = started["id"].as_str().unwrap().to_owned();
+        wait(&home, &id);
+    };
+    agent("printf 'two lines\\nand <this>\\n'");
+    agent("seq 1 2000");
+    let told = home.mw(["notices", "--session", "s"]).exits(0);
+    let text = String::from_utf8(told.stdout.clone()).unwrap();
+    assert!(text.contains("<result>two lines\nand &lt;this&gt;</result>"), "{text}");
+    assert!(text.contains("more bytes: read the output file]</result>"), "{text}");
+    assert!(text.len() < 8 << 10, "{} bytes", text.len());
 }

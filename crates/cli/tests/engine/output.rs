@@ -302,3 +302,12 @@ fn what_was_printed_just_before_the_end_is_there_when_the_end_is_told() {
         assert_eq!(home.log(&id).len(), children::numbered(1, 2000).len());
     }
 }
+
+#[test]
+fn a_page_of_one_stream_leaves_nothing_of_the_other() {
+    let home = home();
+    let id = home.start("echo 1; echo 2; echo 3 >&2");
+    home.ended(&id);
+    let answer = page(&home, &id, &["--offset", "0", "--max-lines", "2", "--stream", "stdout"]);
+    assert_eq!((&answer["eof"], &answer["truncated"]), (&Value::from(true), &Value::from(false)), "{answer}");
+}

@@ -133,7 +133,7 @@ fn a_client_that_never_reads_stops_nothing_and_fills_no_memory() {
     // It stops reading, so the writer gets stuck: time enough to see whether memory grows without end.
     let mut before = 0;
     wait_until(SOON * 3, "it reads no further", || {
-        mw_testkit::wait_until(SOON, "a moment", || {
+        wait_until(SOON, "a moment", || {
             before += 1;
             (before % 100 == 0).then_some(())
         });

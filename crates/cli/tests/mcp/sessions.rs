@@ -76,7 +76,7 @@ fn a_restarted_server_finds_its_tasks_and_no_others() {
     let claude = |id: &str| Host::of(server(&home).env("CLAUDE_CODE_SESSION_ID", id));
     let (mut one, mut other) = (claude("one"), claude("other"));
     let (mine, theirs) = (one.start(children::SLEEPER), other.start(children::SLEEPER));
-    let _ = one.server.close();
+    one.server.close();
     let _ = one.server.wait(mw_testkit::SOON);
     let mut one = claude("one");
     let listed = one.call("task_list", &json!({}));

@@ -64,7 +64,7 @@ fn a_client_that_leaves_in_the_middle_of_a_reply_was_told_nothing() {
     stream.read_exact(&mut begun).unwrap();
     assert!(begun.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&begun));
     // The reply has been made; most of it is still with the server.
-    mw_testkit::wait_until(SOON, "the reply is on its way", || {
+    wait_until(SOON, "the reply is on its way", || {
         stream.read_exact(&mut begun).ok().filter(|()| begun.contains(&b'\\'))
     });
     drop(stream);

@@ -1,12 +1,16 @@
 //! Searching a log where it lies, with a bounded answer.
 
+use memchr::memmem;
 use mw_model::wire::EntryKind;
+use mw_model::{Edge, redaction_mark};
 use regex::bytes::Regex;
 use serde::Serialize;
 
 use super::clean::clean_text;
 use super::read::StreamChoice;
+use super::shown::before;
 use crate::error::{Error, Result};
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::Scope;
 
@@ -14,6 +18,8 @@ use crate::task::Scope;
 const STEP: usize = 256 << 10;
 /// A longer line is searched in parts of this size.
 const LONGEST_LINE: usize = 64 << 10;
+/// How much of a part is kept in sight for the next.
+const CUT: usize = 4 << 10;
 /// How much of a matching line is shown.
 const SHOWN: usize = 500;
 
@@ -59,6 +65,11 @@ pub struct GrepReply {
 
 struct Search<'a> {
     pattern: &'a Regex,
+    redactor: &'a Redactor,
+    /// Whether the lines are those of a private key.
+    in_key: bool,
+    /// The end of the part before, where a line is looked at in parts.
+    cut: Vec<u8>,
     context: usize,
     most: usize,
     found: usize,
@@ -81,8 +92,13 @@ impl Runtime {
         let id = self.resolve(handle, scope)?;
         let task = self.current(&id)?;
         let view = self.view(&task, task.state.run(), stream)?;
+        let redactor = self.redactor(&id);
+        let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
         let mut search = Search {
             pattern: &pattern,
+            redactor: &redactor,
+            in_key: redactor.goes_on_in_key(&before),
+            cut: Vec::new(),
             context,
             most,
             found: 0,
@@ -134,12 +150,41 @@ impl Runtime {
 }
 
 impl Search<'_> {
+    /// Returns a line as it may be shown. A private key is the one secret of many lines, and a line that is looked at
+    /// in parts may be cut in the middle of one.
+    fn shown(&self, body: &[u8], was_in_key: bool, edge: Edge) -> String {
+        if was_in_key || self.in_key {
+            return redaction_mark("private-key");
+        }
+        let whole = [self.cut.as_slice(), body].concat();
+        let own = self.cut.len()..whole.len();
+        let shown = self.redactor.stretches(&whole, edge, std::slice::from_ref(&own)).concat();
+        clean_text(&String::from_utf8_lossy(&shown)).chars().take(SHOWN).collect()
+    }
+
+    /// Tells whether the next line goes on with a private key.
+    fn goes_on_in_key(&self, body: &[u8]) -> bool {
+        match (self.in_key, memmem::find(body, b"-----").is_some()) {
+            (true, dashes) => !dashes || memmem::find(body, b"-----END").is_none(),
+            (false, true) => self.redactor.goes_on_in_key(body),
+            (false, false) => false,
+        }
+    }
+
     /// Looks at a line; tells whether that is enough.
     fn look(&mut self, line: &[u8], offset: u64) -> bool {
         self.number += 1;
         let body = line.strip_suffix(b"\n").unwrap_or(line);
         let fits = self.pattern.is_match(body);
-        let text: String = clean_text(&String::from_utf8_lossy(body)).chars().take(SHOWN).collect();
+        let was_in_key = self.in_key;
+        self.in_key = self.goes_on_in_key(body);
+        let edge = if line.ends_with(b"\n") { Edge::Closed } else { Edge::Open };
+        let is_wanted = fits || self.after > 0 || self.context > 0;
+        let text = if is_wanted { self.shown(body, was_in_key, edge) } else { String::new() };
+        self.cut.clear();
+        if edge == Edge::Open {
+            self.cut.extend_from_slice(&body[body.len().saturating_sub(CUT)..]);
+        }
         let entry = GrepMatch { line: self.number, offset, text, context: !fits };
         if fits {
             self.lines.extend(self.before.drain(..));

@@ -4,6 +4,7 @@ mod clean;
 mod grep;
 mod read;
 mod search;
+mod shown;
 mod view;
 
 pub use clean::{clean_text, render_screen};

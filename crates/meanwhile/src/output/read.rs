@@ -36,7 +36,7 @@ impl StreamChoice {
         }
     }
 
-    const fn takes(self, kind: EntryKind) -> bool {
+    pub(super) const fn takes(self, kind: EntryKind) -> bool {
         matches!(
             (self, kind),
             (Self::Both | Self::Apart, _)
@@ -108,6 +108,8 @@ pub struct ReadReply {
     pub dropped_bytes: u64,
     /// Logical end of the output.
     pub end: u64,
+    /// How many bytes of the streams asked for come after what was read.
+    pub left: u64,
     /// Whether the streams asked for have bytes before the first one shown.
     pub has_earlier: bool,
 }
@@ -146,10 +148,7 @@ impl Runtime {
 
     pub(crate) fn read_task(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
         let run = request.run.unwrap_or_else(|| task.state.run());
-        let over = match &task.state {
-            TaskState::Ended { .. } => task.survivors == 0,
-            _ => run < task.state.run(),
-        };
+        let over = is_over(task, run);
         if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. })
             && run == task.state.run()
         {
@@ -191,6 +190,7 @@ impl Runtime {
                 || (over && end < task.output_bytes),
             dropped_bytes,
             end,
+            left: bytes_after(&view, request.stream, next_offset),
             has_earlier,
         })
     }
@@ -212,9 +212,23 @@ impl Runtime {
     }
 }
 
+/// Tells whether nothing more can come of a run.
+pub(super) fn is_over(task: &Task, run: u32) -> bool {
+    match &task.state {
+        TaskState::Ended { .. } => task.survivors == 0,
+        _ => run < task.state.run(),
+    }
+}
+
 /// Tells whether the streams asked for have bytes before an offset.
 fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
     view.parts().iter().any(|part| part.logical < start && part.len > 0 && stream.takes(part.kind))
+}
+
+/// Counts what the streams asked for have from an offset on, dropped bytes included.
+fn bytes_after(view: &LogView, stream: StreamChoice, offset: u64) -> u64 {
+    let parts = view.parts().iter().filter(|part| stream.takes(part.kind));
+    parts.map(|part| (part.logical + part.len).saturating_sub(offset.max(part.logical))).sum()
 }
 
 const fn nothing_yet() -> ReadReply {
@@ -226,6 +240,7 @@ const fn nothing_yet() -> ReadReply {
         truncated: false,
         dropped_bytes: 0,
         end: 0,
+        left: 0,
         has_earlier: false,
     }
 }
@@ -243,14 +258,15 @@ fn take(
     let mut pieces = Vec::new();
     let mut next = start;
     for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
-        if bytes_left == 0 || lines_left == 0 {
-            break;
-        }
-        let from = start.max(part.logical);
+        // What is not asked for is passed over even when the limit is reached: it is not left to be read.
         if !request.stream.takes(part.kind) {
             next = part.logical + part.len;
             continue;
         }
+        if bytes_left == 0 || lines_left == 0 {
+            break;
+        }
+        let from = start.max(part.logical);
         if let EntryKind::Drop(count) = part.kind {
             pieces.push(Piece::Dropped(count));
             next = part.logical + part.len;

@@ -16,11 +16,32 @@ pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
 }
 
-/// Returns a number that nobody can guess.
-pub(crate) fn random_number() -> io::Result<u64> {
-    let mut bytes = [0; 8];
+/// Returns bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    Ok(u64::from_le_bytes(bytes))
+    Ok(bytes)
+}
+
+/// Shells that a program may be started through without being the one who started it.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
+
+/// Returns the process that started another, past the shells in between; nothing when it is gone.
+pub(crate) fn starter_of(pid: u32) -> Option<u32> {
+    let parent = |pid: u32| -> Option<u32> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // A name may hold anything, also brackets and blanks.
+        stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok().filter(|parent| *parent > 1)
+    };
+    let is_shell = |pid: &u32| {
+        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        SHELLS.contains(&name.trim_end())
+    };
+    let mut starter = parent(pid)?;
+    while is_shell(&starter) {
+        starter = parent(starter)?;
+    }
+    Some(starter)
 }
 
 /// Returns a process's command line for people, shortened; nothing of one that is gone.

@@ -15,11 +15,16 @@ pub(crate) fn short_path(_directory: &File) -> Option<PathBuf> {
     None
 }
 
-/// Returns a number that nobody can guess.
-pub(crate) fn random_number() -> io::Result<u64> {
-    let mut bytes = [0; 8];
+/// Returns bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(u64::from_le_bytes(bytes))
+    Ok(bytes)
+}
+
+/// Returns the process that started another; never known here.
+pub(crate) const fn starter_of(_pid: u32) -> Option<u32> {
+    None
 }
 
 /// Returns nothing: whoever is not told is not described.

@@ -1,5 +1,6 @@
 //! The one place that opens a connection.
 
+use std::cell::Cell;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::Duration;
@@ -17,6 +18,8 @@ const MOST_TRIES: i32 = 10_000;
 /// An open database.
 pub(crate) struct Store {
     pub(super) connection: Connection,
+    /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
+    pub(crate) spans_wait: Cell<bool>,
 }
 
 /// What opening found.
@@ -35,7 +38,7 @@ impl Store {
         // The last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
-        let store = Self { connection };
+        let store = Self { connection, spans_wait: Cell::default() };
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
         } else {
@@ -50,7 +53,7 @@ impl Store {
 
     /// Copies everything into a database that needs no disk.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
-        let mut copy = Self { connection: Connection::open_in_memory()? };
+        let mut copy = Self { connection: Connection::open_in_memory()?, spans_wait: Cell::default() };
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,
             Duration::from_millis(1),
@@ -71,6 +74,11 @@ impl Store {
             let _ = self.connection.busy_handler(Some(wait_for_writer));
         }
     }
+}
+
+/// Opens a copy that nobody else uses.
+pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+    Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {

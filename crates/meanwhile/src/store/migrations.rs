@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -70,7 +70,7 @@ const STEPS: [&str; 2] = [
     ) WITHOUT ROWID;
     ",
     // `stage`: 0 waits to be handed over, 1 need not be (the owner knows), 2 was handed to `holder`, 3 was
-    // acknowledged. `ordinal` tells the stalls of one run apart.
+    // acknowledged, 4 is promised to be told by `holder` (step 3). `ordinal` tells the stalls of one run apart.
     "
     CREATE TABLE notices (
         number INTEGER PRIMARY KEY,
@@ -98,11 +98,46 @@ const STEPS: [&str; 2] = [
         seq INTEGER NOT NULL
     ) WITHOUT ROWID;
     ",
+    // `stage` of a span: 0 stays here, 1 waits to be delivered, 2 was delivered. `exports` has one row at most.
+    "
+    ALTER TABLE tasks ADD COLUMN trace TEXT;
+    CREATE TABLE spans (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL,
+        parent TEXT,
+        task TEXT NOT NULL,
+        ended_at INTEGER,
+        span TEXT NOT NULL,
+        stage INTEGER NOT NULL
+    );
+    CREATE INDEX spans_by_trace ON spans (trace, seq);
+    CREATE INDEX spans_by_task ON spans (task);
+    CREATE INDEX spans_waiting ON spans (seq) WHERE stage = 1;
+    CREATE TABLE exports (
+        one INTEGER PRIMARY KEY,
+        delivered INTEGER NOT NULL,
+        rejected INTEGER NOT NULL,
+        given_up INTEGER NOT NULL,
+        endpoint TEXT,
+        tried_at INTEGER,
+        error TEXT,
+        failures INTEGER NOT NULL,
+        next_try_at INTEGER
+    );
+    DROP INDEX notices_open;
+    CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2, 4);
+    ",
 ];
+
+/// Returns the schema a database has and the one this build knows.
+pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
+    Ok((version(connection)?, STEPS.len() as u32))
+}
 
 /// Tells whether a database has taken every step; refuses one that has taken more.
 pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
-    let (found, known) = (version(connection)?, STEPS.len() as u32);
+    let (found, known) = versions(connection)?;
     if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
 }
 
@@ -139,4 +174,36 @@ impl Store {
 
 fn version(connection: &Connection) -> Result<u32, StoreError> {
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Opened;
+
+    #[test]
+    fn tasks_of_every_earlier_schema_are_read_after_the_steps_that_were_missing() {
+        for taken in 1..STEPS.len() {
+            let directory = std::env::temp_dir().join(format!("mw-schema-{taken}-{}", std::process::id()));
+            std::fs::create_dir_all(&directory).unwrap();
+            let path = directory.join("meanwhile.db");
+            let Ok(Opened::Behind(Store { connection: old, .. })) = Store::open(&path) else {
+                panic!("an empty database counts as current")
+            };
+            STEPS.iter().take(taken).for_each(|step| old.execute_batch(step).unwrap());
+            old.pragma_update(None, "user_version", taken as u32).unwrap();
+            let row = "INSERT INTO tasks (id, kind, session, number, command, cwd, lifetime, priority, created_at, \
+                       approved_by, approved_at, phase, status, state) VALUES ('bash-k3f9x2ab', 'shell', 'default', 1, \
+                       'true', '/', 'session', 0, 1, 'user', 1, 0, 'pending', \
+                       '{\"state\":\"pending\",\"run\":1,\"origin\":\"first\"}')";
+            old.execute_batch(row).unwrap();
+            drop(old);
+            let Ok(Opened::Behind(store)) = Store::open(&path) else { panic!("{taken} counts as current") };
+            store.bring_up_to_date(Path::new("/"), |_| panic!("it has its tasks")).unwrap();
+            let task = store.task(&"bash-k3f9x2ab".parse().unwrap(), Path::new("/")).unwrap().unwrap();
+            assert_eq!((task.command.as_str(), task.trace), ("true", None));
+            assert!(is_current(&store.connection).unwrap());
+            std::fs::remove_dir_all(directory).unwrap();
+        }
+    }
 }

@@ -8,6 +8,7 @@ mod connection;
 mod cursors;
 mod error;
 mod events;
+mod inspect;
 mod migrations;
 mod notices;
 mod queue;
@@ -15,14 +16,19 @@ mod read;
 mod resolve;
 mod rows;
 mod sessions;
+mod spans;
+#[cfg(test)]
+mod stored_formats;
 mod write;
 
 pub use error::StoreError;
 pub use events::EventRow;
 pub use read::{Filter, Page};
+pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};
-pub(crate) use notices::NoticeRow;
+pub(crate) use inspect::{DatabaseReport, inspect_copy};
+pub(crate) use notices::{NoticeRow, ordinal};
 pub(crate) use read::Ended;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

@@ -7,9 +7,8 @@ use rusqlite::params;
 use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
+use crate::home::ToldNews;
 use crate::task::Task;
-
-// Stages: 0 waiting, 1 known to the owner, 2 handed over, 3 closed, 4 promised to be told by its holder.
 
 /// A row of the ledger.
 pub(crate) struct NoticeRow {
@@ -23,15 +22,17 @@ pub(crate) struct NoticeRow {
     pub(crate) holder: Option<String>,
 }
 
+/// Tells news of one kind apart in a run: it may stall often, and ends once.
+pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
+    match news {
+        News::Stalled { .. } => at.as_micros().unsigned_abs(),
+        News::Ended { .. } | News::Ready { .. } => 0,
+    }
+}
+
 impl Transaction<'_> {
     /// Enters news for a task's owner. What the owner knows already, or was entered before, changes nothing.
-    pub(super) fn enter_notice(
-        &self,
-        task: &Task,
-        news: &News,
-        ordinal: u64,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
+    pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0) \
@@ -43,7 +44,7 @@ impl Transaction<'_> {
             task.id.as_str(),
             task.state.run(),
             news.kind(),
-            ordinal as i64,
+            ordinal(news, at) as i64,
             at.as_micros(),
             json(news)?,
             task.duration_ms.map(|ms| ms as i64),
@@ -79,9 +80,20 @@ impl Transaction<'_> {
         Ok(self.inner.execute(sql, params![task.as_str(), holder, if kept { 3 } else { 0 }])? > 0)
     }
 
+    /// Notes what else the owner was told of, for a database that is rebuilt.
+    pub(crate) fn latch_news(&self, task: &Task, told: &ToldNews, at: Timestamp) -> Result<(), StoreError> {
+        let mut latch = self.inner.prepare_cached(
+            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1) \
+             ON CONFLICT DO NOTHING",
+        )?;
+        let ToldNews { kind, run, ordinal } = told;
+        latch.execute(params![task.session, task.id.as_str(), run, kind, *ordinal as i64, at.as_micros()])?;
+        Ok(())
+    }
+
     /// Takes a latch back that came before any news.
     pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
-        let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND stage = 1 AND news IS NULL";
+        let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND kind = 'ended' AND stage = 1 AND news IS NULL";
         self.inner.execute(sql, params![task.id.as_str(), task.state.run()])?;
         Ok(())
     }

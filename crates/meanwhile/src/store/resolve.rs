@@ -38,10 +38,7 @@ impl Store {
         let sql = format!(
             "SELECT id FROM tasks WHERE {condition} AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT {NAMED}"
         );
-        let session = match scope {
-            Scope::All => None,
-            Scope::Session(session) => Some(session),
-        };
+        let session = session_of(scope);
         let mut query = self.connection.prepare_cached(&sql)?;
         let found = query.query_map(params![session, value], |row| row.get::<_, String>(0))?;
         let mut ids = Vec::new();
@@ -73,19 +70,22 @@ impl Store {
         let Some((from, until)) = second_of(handle) else {
             return Ok(Vec::new());
         };
-        let condition =
-            format!("created_at >= {} AND created_at < {} AND ?2 = ?2", from.as_micros(), until.as_micros());
-        let mut found = self.ids(&condition, "", scope)?;
+        // Any number of tasks may have been asked for in one second.
+        let sql = "SELECT id, created_at, command FROM tasks
+            WHERE created_at >= ?1 AND created_at < ?2 AND (?3 IS NULL OR session = ?3) ORDER BY seq DESC";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let mut rows = query.query(params![from.as_micros(), until.as_micros(), session_of(scope)])?;
         let mut fitting = Vec::new();
-        for id in found.drain(..) {
-            let sql = "SELECT created_at, command FROM tasks WHERE id = ?1";
-            let (created, command): (i64, String) = self
-                .connection
-                .prepare_cached(sql)?
-                .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        while let Some(row) = rows.next()? {
+            let (id, created, command): (String, i64, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let id: TaskId = id.parse().map_err(|_| StoreError::Corrupt(id))?;
             let spec = mw_model::CommandSpec::Shell { program: "sh".into(), script: command.into() };
             let whole = long_handle(Timestamp::from_micros(created), &spec.program_word(), &id);
-            if whole == handle || whole.rsplit_once('_').is_some_and(|(short, _)| short == handle) {
+            if whole == handle {
+                return Ok(vec![id]);
+            }
+            let short = whole.rsplit_once('_').is_some_and(|(short, _)| short == handle);
+            if short && fitting.len() < NAMED as usize {
                 fitting.push(id);
             }
         }
@@ -114,6 +114,13 @@ impl Store {
             }
         }
         Ok(found)
+    }
+}
+
+const fn session_of(scope: &Scope) -> Option<&String> {
+    match scope {
+        Scope::All => None,
+        Scope::Session(session) => Some(session),
     }
 }
 

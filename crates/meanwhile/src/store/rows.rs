@@ -6,12 +6,12 @@ use mw_model::{Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use crate::task::Task;
+use crate::task::{Task, TaskLimits};
 
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
      deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
-     resume_count, journal_seen";
+     resume_count, journal_seen, trace";
 
 /// Reads a task from a row of [`COLUMNS`].
 pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
@@ -34,6 +34,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         batch_id: row.get(8)?,
         parent_session: None,
         parent_message: None,
+        limits: None,
         lifetime: row.get(9)?,
         priority: row.get(10)?,
         after,
@@ -63,6 +64,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         progress: None,
         trace_id: None,
         span_id: None,
+        trace: row.get::<_, Option<String>>(24)?.and_then(|text| serde_json::from_str(&text).ok()),
         state: state.clone(),
     };
     let duration_ms = task.duration_ms;
@@ -94,6 +96,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         batch_id: spec.batch.clone(),
         parent_session: spec.parent_session.clone(),
         parent_message: spec.parent_message.clone(),
+        limits: TaskLimits::of(&spec.limits.resources, None),
         pid: None,
         created_at: spec.created_at,
         started_at: None,
@@ -120,6 +123,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         number: spec.number,
         priority: spec.priority,
         after: spec.after.clone(),
+        trace: spec.trace,
         state: state.clone(),
         journal_seen: 0,
     };

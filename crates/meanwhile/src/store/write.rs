@@ -1,5 +1,6 @@
 //! Changes: every one is an event and the state it leads to, in one transaction.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use mw_model::{DEFAULT_SESSION, Event, News, TaskId, TaskState, Timestamp, next_state};
@@ -8,12 +9,14 @@ use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use super::connection::Store;
 use super::error::StoreError;
 use super::rows;
+use crate::spans;
 use crate::task::Task;
 
 /// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
 pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
     pub(super) tasks_dir: PathBuf,
+    pub(super) spans_wait: &'store Cell<bool>,
 }
 
 /// Facts about a run that change along with its state.
@@ -30,7 +33,7 @@ impl Store {
     /// Begins a change, waiting for other writers.
     pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned() })
+        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned(), spans_wait: &self.spans_wait })
     }
 }
 
@@ -71,8 +74,8 @@ impl Transaction<'_> {
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
-             deadline, created_at, approved_by, approved_at, phase, status, state) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19)",
+             deadline, created_at, approved_by, approved_at, phase, status, state, trace) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
         )?;
         let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
         insert.execute(params![
@@ -95,6 +98,7 @@ impl Transaction<'_> {
             phase(&task.state),
             task.status.word(),
             json(&task.state)?,
+            task.trace.as_ref().map(json).transpose()?,
         ])?;
         Ok(())
     }
@@ -137,17 +141,20 @@ impl Transaction<'_> {
         task.survivors = change.survivors.unwrap_or(task.survivors);
         task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
         self.save(task)?;
+        if let Some(trace) = &task.trace
+            && let Some(span) = spans::ended_by(task, trace, event)
+        {
+            self.enter_span(&span, trace)?;
+        }
         self.tell_owner(task, event, at)
     }
 
     /// Enters what the owner should know of an event. Tasks outside any session belong to a person, who looks.
     fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
-        let (news, ordinal) = match event {
-            Event::Ended { cause, .. } => (News::Ended { cause: cause.clone() }, 0),
-            Event::Stalled { prompt } => {
-                (News::Stalled { prompt: prompt.clone() }, at.as_micros().unsigned_abs())
-            }
-            Event::Ready { what, .. } => (News::Ready { what: what.clone() }, 0),
+        let news = match event {
+            Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
+            Event::Stalled { prompt } => News::Stalled { prompt: prompt.clone() },
+            Event::Ready { what, .. } => News::Ready { what: what.clone() },
             Event::Reserved { .. }
             | Event::Released
             | Event::Started { .. }
@@ -160,7 +167,7 @@ impl Transaction<'_> {
         if task.session == DEFAULT_SESSION {
             return Ok(());
         }
-        self.enter_notice(task, &news, ordinal, at)
+        self.enter_notice(task, &news, at)
     }
 
     /// Gives a task to another session, with its latch and what its owner is still to be told.
@@ -203,7 +210,7 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Removes a task, its events and cursors.
+    /// Removes a task, its events, cursors, notices and spans. What is still to be delivered elsewhere stays.
     pub(crate) fn delete(&self, id: &TaskId) -> Result<(), StoreError> {
         for sql in [
             "DELETE FROM tasks WHERE id = ?1",
@@ -213,7 +220,7 @@ impl Transaction<'_> {
         ] {
             self.inner.execute(sql, [id.as_str()])?;
         }
-        Ok(())
+        self.delete_delivered_spans(id)
     }
 }
 

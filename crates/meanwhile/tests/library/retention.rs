@@ -26,6 +26,9 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     let host = world.runtime().teller(&crate::world::session_name(0)).unwrap();
     host.drain(meanwhile::Moment::RunStart).unwrap().acknowledge().unwrap();
     let directory = world.runtime().home().task(world.id(0));
+    let by_hand = world.by_hand(Arc::new(Ahead(DAY * 8)));
+    by_hand.settle(None).unwrap();
+    assert!(directory.exists(), "nothing goes by itself where that is turned off");
     for (days, kept) in [(6, true), (8, false)] {
         world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");

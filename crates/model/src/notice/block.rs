@@ -14,6 +14,7 @@ pub(super) struct Fields {
     pub(super) output_file: String,
     pub(super) summary: String,
     pub(super) outcome: Option<String>,
+    pub(super) result: Option<String>,
 }
 
 impl Notice {
@@ -31,6 +32,12 @@ impl Notice {
         lines.push(element("output-file", &self.output_path));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
+        // Prose reads better with its line ends, and nothing in it can pass for an element.
+        lines.extend(
+            self.result
+                .as_ref()
+                .map(|result| format!("<result>{}</result>", escape(result).replace("&#10;", "\n"))),
+        );
         lines.push(CLOSE.to_owned());
         lines.join("\n")
     }
@@ -45,6 +52,7 @@ impl Notice {
             output_file: self.output_path.clone(),
             summary: self.summary(),
             outcome: self.outcome.clone(),
+            result: self.result.clone(),
         };
         parse(text) == Some(own)
     }
@@ -116,5 +124,6 @@ pub(super) fn parse(text: &str) -> Option<Fields> {
         output_file: take("output-file")?,
         summary: take("summary")?,
         outcome: take("outcome"),
+        result: take("result"),
     })
 }

@@ -49,7 +49,9 @@ impl News {
     pub const fn status(&self) -> &'static str {
         match self {
             Self::Ended { cause: Cause::Exited { .. } } => "exited",
-            Self::Ended { cause: Cause::Signaled { .. } | Cause::SpawnFailed { .. } } => "failed",
+            Self::Ended {
+                cause: Cause::Signaled { .. } | Cause::LimitReached { .. } | Cause::SpawnFailed { .. },
+            } => "failed",
             Self::Ended { cause: Cause::Cancelled { .. } } => "killed",
             Self::Ended { cause: Cause::TimedOut { .. } } => "timed_out",
             Self::Ended { cause: Cause::Lost { .. } } => "lost",
@@ -83,6 +85,7 @@ impl News {
                 Cause::TimedOut { limit: TimeLimit::Deadline, .. } => {
                     format!("ended at its deadline{}", by(cause.signal()))
                 }
+                Cause::LimitReached { limit, .. } => format!("{}{}", limit.to_words(), by(cause.signal())),
                 Cause::SpawnFailed { message } => format!("could not start: {message}"),
                 Cause::Lost { reason } => format!("lost: {reason}"),
                 Cause::Skipped { reason } => format!("skipped: {reason}"),
@@ -120,6 +123,9 @@ pub struct Notice {
     /// What the output says about the outcome, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
+    /// What an agent answered: all of it, or its beginning and how much more there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
 }
 
 /// How much of a command a summary repeats.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cause::TimeLimit;
 use crate::progress::Progress;
 use crate::raw_text::RawText;
+use crate::resources::{Enforcement, ResourceLimit};
 use crate::state::Process;
 use crate::time::Timestamp;
 
@@ -37,6 +38,9 @@ pub enum JournalEntry {
         /// Directory of its control group, where it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cgroup: Option<RawText>,
+        /// How its limits on resources are held, where it has any.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        enforcement: Option<Enforcement>,
     },
     /// It could not be executed.
     NotExecuted {
@@ -61,6 +65,11 @@ pub enum JournalEntry {
     LimitReached {
         /// Which one.
         limit: TimeLimit,
+    },
+    /// The tree exceeded a limit on resources; written before the first signal.
+    ResourceLimitReached {
+        /// Which one.
+        limit: ResourceLimit,
     },
     /// Silence after a prompt.
     Stalled {

@@ -19,6 +19,8 @@ pub const BELLS_DIR: &str = "bells";
 pub const SPEC_FILE: &str = "spec.json";
 /// The record as co-cli lays it out: a view, rewritten atomically.
 pub const METADATA_FILE: &str = "metadata.json";
+/// The span of the present or last run, for tools that look for it there.
+pub const SPAN_FILE: &str = "span_id.txt";
 /// Everything the task printed.
 pub const LOG_FILE: &str = "output.log";
 /// Which stream printed which part of the log, and when.
@@ -29,6 +31,8 @@ pub const JOURNAL_FILE: &str = "journal.jsonl";
 pub const RESULT_FILE: &str = "result.json";
 /// The last run whose end the owner was told of.
 pub const TOLD_FILE: &str = "told";
+/// What else the owner was told of: a line per stall and readiness.
+pub const TOLD_NEWS_FILE: &str = "told.news";
 /// The supervisor's control socket.
 pub const CONTROL_SOCKET: &str = "control";
 /// The pipe that is the task's standard input, where it has one.

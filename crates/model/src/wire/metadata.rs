@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::state::Status;
 use crate::time::Timestamp;
+use crate::trace::{SpanId, TraceId};
 
 /// co-cli's record of a task. Values of the environment are never in it, only names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,8 +31,11 @@ pub struct Metadata {
     pub pid: Option<u32>,
     /// Exit code.
     pub exit_code: Option<i32>,
-    /// Trace link.
-    pub span_id: Option<String>,
+    /// The trace the run belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<TraceId>,
+    /// The span of the run.
+    pub span_id: Option<SpanId>,
     /// `user` or `auto`.
     pub approved_by: String,
     /// When.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{Cause, Exit, TimeLimit};
+use crate::resources::ResourceLimit;
 use crate::state::Process;
 use crate::time::Timestamp;
 use crate::wire::control::{SentSignal, Survivor};
@@ -44,6 +45,10 @@ pub struct ExitRecord {
     /// Who asked for it, if anybody did before it came.
     #[serde(default)]
     pub asked: Option<EndRequest>,
+    /// Which limit its tree exceeded, if that ended it. Beside the other causes, so that a reader who does not know
+    /// of it still understands the rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub struck: Option<ResourceLimit>,
     /// Signals sent up to the end of the first process.
     #[serde(default)]
     pub signals: Vec<SentSignal>,
@@ -84,6 +89,7 @@ impl ExitRecord {
             exit: Exit::Unknown("no supervisor was there".to_owned()),
             unsupervised: Some(cause),
             asked: None,
+            struck: None,
             signals: Vec::new(),
             output_bytes: 0,
             dropped_bytes: 0,
@@ -104,12 +110,58 @@ impl ExitRecord {
             return cause.clone();
         }
         let exit = self.exit.clone();
-        match (&self.asked, exit) {
-            (Some(EndRequest::Kill { by }), exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
-            (Some(EndRequest::Limit(limit)), exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
-            (None, Exit::Code(code)) => Cause::Exited { code },
-            (None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
-            (None, Exit::Unknown(reason)) => Cause::Lost { reason },
+        match (&self.asked, self.struck, exit) {
+            (Some(EndRequest::Kill { by }), _, exit) => Cause::Cancelled { by: by.clone(), exit: Some(exit) },
+            (Some(EndRequest::Limit(limit)), _, exit) => Cause::TimedOut { limit: *limit, exit: Some(exit) },
+            (None, Some(limit), exit) => Cause::LimitReached { limit, exit },
+            (None, None, Exit::Code(code)) => Cause::Exited { code },
+            (None, None, Exit::Signal { number, core }) => Cause::Signaled { signal: number, core },
+            (None, None, Exit::Unknown(reason)) => Cause::Lost { reason },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KILLED: Exit = Exit::Signal { number: 9, core: false };
+
+    fn record(asked: Option<EndRequest>, struck: Option<ResourceLimit>, exit: Exit) -> ExitRecord {
+        let lost = Cause::Lost { reason: String::new() };
+        let record = ExitRecord::unsupervised(1, lost, Timestamp::default());
+        ExitRecord { unsupervised: None, asked, struck, exit, ..record }
+    }
+
+    #[test]
+    fn whoever_asked_before_a_limit_struck_is_the_cause() {
+        let memory = Some(ResourceLimit::Memory(1 << 30));
+        let kill = EndRequest::Kill { by: "user".to_owned() };
+        let cancelled = record(Some(kill), memory, KILLED).cause();
+        assert!(matches!(cancelled, Cause::Cancelled { .. }));
+        let late = record(Some(EndRequest::Limit(TimeLimit::Run(5))), memory, KILLED).cause();
+        assert!(matches!(late, Cause::TimedOut { .. }));
+        let struck = record(None, memory, KILLED).cause();
+        assert_eq!((struck.to_words().as_str(), struck.signal()), ("memory limit 1 GiB", Some(9)));
+        assert_eq!(struck.status(), crate::Status::Failed);
+    }
+
+    #[test]
+    fn a_tree_at_its_limit_is_no_success_whatever_its_first_process_returns() {
+        let struck = record(None, Some(ResourceLimit::CpuTime(1000)), Exit::Code(0)).cause();
+        assert_eq!((struck.status(), struck.exit_code()), (crate::Status::Failed, Some(0)));
+    }
+
+    #[test]
+    fn a_record_without_the_field_is_read_and_one_with_it_says_enough_to_who_ignores_it() {
+        let new = record(None, Some(ResourceLimit::Pids(7)), KILLED);
+        let mut value = serde_json::to_value(&new).unwrap();
+        assert_eq!(value["struck"]["pids"], 7);
+        assert_eq!(serde_json::from_value::<ExitRecord>(value.clone()).unwrap(), new);
+        value.as_object_mut().unwrap().remove("struck");
+        let old: ExitRecord = serde_json::from_value(value).unwrap();
+        assert_eq!(old.cause(), Cause::Signaled { signal: 9, core: false });
+        let plain = serde_json::to_value(record(None, None, Exit::Code(0))).unwrap();
+        assert!(plain.get("struck").is_none());
     }
 }

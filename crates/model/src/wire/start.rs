@@ -8,8 +8,8 @@ use crate::spec::Io;
 use crate::state::Process;
 use crate::time::Timestamp;
 
-/// The version of the start message.
-pub const START_VERSION: u32 = 1;
+/// The version of the start message. A supervisor that would not hold limits on resources refuses the second.
+pub const START_VERSION: u32 = 2;
 
 /// How many slots can be passed on along with a start message.
 pub const MOST_SLOTS: usize = 2;

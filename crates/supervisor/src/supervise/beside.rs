@@ -19,8 +19,13 @@ impl Supervisor {
                             return;
                         }
                     } else {
+                        let is_ours = self.settle == Some(pid) || self.run.board.helper() == Some(pid);
                         self.child_ended(pid);
-                        let _ = sys::reap(pid);
+                        if is_ours {
+                            let _ = sys::reap(pid);
+                        } else {
+                            self.run.reap(pid);
+                        }
                         if self.settle == Some(pid) {
                             self.settle = None;
                             if std::mem::take(&mut self.settle_again) {

@@ -13,7 +13,7 @@ use crate::sys;
 use crate::tree::{self, Tree};
 
 impl Supervisor {
-    pub(super) fn begin_ending(&mut self, asked: EndRequest, signal: i32) {
+    pub(super) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
         let now = clock::monotonic_ms();
         match &mut self.ending {
             Some(ending) => ending.press(signal, now),
@@ -75,7 +75,7 @@ impl Supervisor {
         if !self.connections.any_waits_for(Interest::TreeEnd) {
             return;
         }
-        let none = Ending::new(EndRequest::Kill { by: String::new() }, SIGTERM, now);
+        let none = Ending::new(Some(EndRequest::Kill { by: String::new() }), SIGTERM, now);
         let ending = self.ending.as_ref().unwrap_or(&none);
         let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
         self.connections.answer(|interest| match interest {

@@ -78,6 +78,9 @@ impl Supervisor {
         self.hear_progress();
         self.note_progress();
         fail_point("supervisor-exit-seen");
+        if self.struck.is_none() {
+            self.struck = self.struck_at_end(&exit);
+        }
         let living = self.left_behind();
         let record = self.exit_record(exit.clone(), &living);
         match record::write_result(&record) {
@@ -93,7 +96,7 @@ impl Supervisor {
         self.run.board.set_phase(Phase::Recorded);
         fail_point("supervisor-recorded");
         if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
-            let _ = sys::reap(pid);
+            self.run.reap(pid);
         }
         fail_point("supervisor-reaped");
         self.end_helper();
@@ -155,7 +158,8 @@ impl Supervisor {
             started_at: Some(self.started_at),
             exit,
             unsupervised: None,
-            asked: self.ending.as_ref().map(|ending| ending.asked.clone()),
+            asked: self.ending.as_ref().and_then(|ending| ending.asked.clone()),
+            struck: self.struck,
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),

@@ -92,7 +92,7 @@ impl Supervisor {
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
         let entry = JournalEntry::KillRequested { by: by.clone(), signal };
         record::journal(&mut self.run.files.journal, self.run.number, entry);
-        self.begin_ending(EndRequest::Kill { by }, signal);
+        self.begin_ending(Some(EndRequest::Kill { by }), signal);
     }
 
     fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {

@@ -41,6 +41,7 @@ struct Page {
     started_ms: AtomicU64,
     pending_drop: AtomicU64,
     helper: AtomicU32,
+    spent_us: AtomicU64,
     /// Which of the two texts below counts, from 1.
     told: AtomicU32,
     /// Two, because whoever writes one may be killed in the middle of it.
@@ -142,6 +143,15 @@ impl Board {
 
     pub(crate) fn set_helper(self, pid: Option<u32>) {
         self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Processor time of the task's processes that were reaped here.
+    pub(crate) fn spent_us(self) -> u64 {
+        self.0.spent_us.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn add_spent_us(self, us: u64) {
+        self.0.spent_us.fetch_add(us, Ordering::AcqRel);
     }
 
     /// What the task last told of its progress.

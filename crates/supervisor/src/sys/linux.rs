@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use super::Capabilities;
 use crate::small_file;
 
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
@@ -224,13 +225,13 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
     found
 }
 
-/// Device and inode of the file a process executes.
 /// Tells whether a process executes what we do. The dead execute nothing.
 fn is_supervisor(pid: u32) -> bool {
     executable(&pid.to_string()).is_some_and(|found| Some(found) == executable("self"))
 }
 
-fn executable(pid: &str) -> Option<(u64, u64)> {
+/// Device and inode of the file a process executes.
+pub(super) fn executable(pid: &str) -> Option<(u64, u64)> {
     let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
     Some((found.dev(), found.ino()))
 }
@@ -246,7 +247,7 @@ fn own_children() -> Option<Vec<u32>> {
     Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
-fn children(pid: u32) -> Vec<u32> {
+pub(super) fn children(pid: u32) -> Vec<u32> {
     if pid == std::process::id()
         && let Some(own) = own_children()
     {
@@ -326,6 +327,25 @@ pub(crate) fn process_command(pid: u32) -> String {
             .unwrap_or_default();
     }
     line.chars().take(80).collect()
+}
+
+/// Tries what a supervisor would like to rely on.
+pub(crate) fn capabilities() -> Capabilities {
+    become_subreaper();
+    let subreaper = rustix::process::child_subreaper().is_ok_and(|pid| pid.is_some());
+    let mut found = Capabilities { pidfd: false, subreaper, exit_of_others: false };
+    match super::fork() {
+        Ok(super::Fork::Child) => super::exit_at_once(0),
+        Ok(super::Fork::Parent(child)) => {
+            let pid = Pid::from_raw(child as i32);
+            let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            let _ = super::reap(child);
+            found.pidfd = pidfd.is_some();
+            found.exit_of_others = pidfd.is_some_and(|pidfd| exit_of_foreign(pidfd.as_fd()).is_some());
+        }
+        Err(_) => {}
+    }
+    found
 }
 
 /// How a process that is not our child has ended, read off its pidfd; needs Linux 6.15.

@@ -10,6 +10,8 @@ use std::process::Command;
 use mw_model::Exit;
 use rustix::io::Errno;
 
+use super::Capabilities;
+
 /// Closes every descriptor above stderr.
 pub(crate) fn close_inherited() {
     for fd in 3..256 {
@@ -140,7 +142,7 @@ impl AsFd for ProcessHandle {
     }
 }
 
-fn ps(pid: Option<u32>, format: &str) -> String {
+pub(super) fn ps(pid: Option<u32>, format: &str) -> String {
     let mut command = Command::new("/bin/ps");
     match pid {
         Some(pid) => command.args(["-o", format, "-p", &pid.to_string()]),
@@ -208,6 +210,11 @@ pub(crate) fn process_command(pid: u32) -> String {
 /// Not possible here.
 pub(crate) fn exit_of_foreign(_pidfd: BorrowedFd<'_>) -> Option<Exit> {
     None
+}
+
+/// Tries what a supervisor would like to rely on; none of it is here.
+pub(crate) const fn capabilities() -> Capabilities {
+    Capabilities { pidfd: false, subreaper: false, exit_of_others: false }
 }
 
 /// Tells whether a process is all the family this one has; never known here.

@@ -8,14 +8,41 @@ mod platform;
 #[path = "macos.rs"]
 mod platform;
 mod process;
+#[cfg(target_os = "linux")]
+#[path = "linux_usage.rs"]
+mod usage;
+#[cfg(not(target_os = "linux"))]
+#[path = "macos_usage.rs"]
+mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
-    ChildEvents, ProcessHandle, become_subreaper, boot_id, close_inherited, descendants, exit_of_foreign,
-    find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command, reopen_read_write,
-    start_ticks, tagged_processes,
+    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_inherited, descendants,
+    exit_of_foreign, find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command,
+    reopen_read_write, start_ticks, tagged_processes,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
     reap, spawn, spawn_helper, spawn_settle,
 };
+pub(crate) use usage::{proportional_memory, usage};
+
+/// What one process uses.
+pub(crate) struct Use {
+    pub(crate) pid: u32,
+    /// Resident bytes, shared ones included.
+    pub(crate) memory: u64,
+    /// Processor time, with that of the children it has waited for.
+    pub(crate) cpu_us: u64,
+    pub(crate) threads: u64,
+}
+
+/// What the system offers beyond the least that is needed.
+pub(crate) struct Capabilities {
+    /// Processes can be held by a descriptor, so that none is mistaken for another.
+    pub(crate) pidfd: bool,
+    /// Orphans of a task come back to its supervisor.
+    pub(crate) subreaper: bool,
+    /// The exit code of a process that is not our child can be learnt.
+    pub(crate) exit_of_others: bool,
+}

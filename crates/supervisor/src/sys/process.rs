@@ -49,6 +49,7 @@ pub(crate) struct ExecPlan {
     env: Vec<CString>,
     cwd: CString,
     umask: u32,
+    cpu_seconds: Option<u64>,
 }
 
 impl ExecPlan {
@@ -67,7 +68,14 @@ impl ExecPlan {
             env: env.iter().map(text).collect::<io::Result<_>>()?,
             cwd: text(cwd)?,
             umask,
+            cpu_seconds: None,
         })
+    }
+
+    /// Limits the processor time of each single process.
+    pub(crate) const fn with_cpu_seconds(mut self, seconds: Option<u64>) -> Self {
+        self.cpu_seconds = seconds;
+        self
     }
 }
 
@@ -116,6 +124,9 @@ pub(crate) fn spawn(
     }
 }
 
+/// Processor time between SIGXCPU and SIGKILL.
+const CPU_GRACE_SECONDS: u64 = 3;
+
 /// The same as [`Child`], as numbers.
 struct Descriptors {
     streams: [RawFd; 3],
@@ -155,6 +166,14 @@ fn become_command(
             return (SpawnStep::Directory, last_errno());
         }
         restore_signals();
+        if let Some(seconds) = plan.cpu_seconds {
+            let limit = libc::rlimit {
+                rlim_cur: seconds as libc::rlim_t,
+                rlim_max: seconds.saturating_add(CPU_GRACE_SECONDS) as libc::rlim_t,
+            };
+            // What cannot be set is stricter already.
+            libc::setrlimit(libc::RLIMIT_CPU, &raw const limit);
+        }
         libc::umask(plan.umask as libc::mode_t);
         libc::execve(plan.program.as_ptr(), argv.as_ptr(), env.as_ptr());
     }
@@ -271,12 +290,19 @@ pub(crate) fn look_at_exit(pid: Option<u32>) -> WaitResult {
     }
 }
 
-/// Reaps a child that has ended, waiting for it if need be.
-pub(crate) fn reap(pid: u32) -> io::Result<()> {
+/// Reaps a child that has ended, waiting for it if need be; returns the processor time, in microseconds, that it and
+/// all it has waited for used.
+pub(crate) fn reap(pid: u32) -> io::Result<u64> {
     loop {
-        // SAFETY: a null status pointer is allowed.
-        if unsafe { libc::waitpid(pid as i32, ptr::null_mut(), 0) } >= 0 {
-            return Ok(());
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: a null status pointer is allowed; the usage is zeroed, which is valid for it, and large enough.
+        let (reaped, usage) = unsafe {
+            let reaped = libc::wait4(pid as i32, ptr::null_mut(), 0, usage.as_mut_ptr());
+            (reaped, usage.assume_init())
+        };
+        if reaped >= 0 {
+            let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+            return Ok(us(usage.ru_utime) + us(usage.ru_stime));
         }
         match last_errno() {
             libc::EINTR => {}

@@ -1,4 +1,4 @@
-//! Our own set: names and parameters that models already know, replies that cost few tokens.
+//! How the tools of our own set carry calls out.
 
 use std::time::Duration;
 
@@ -6,165 +6,18 @@ use meanwhile::{Condition, Filter, From, StreamChoice, Task};
 use mw_model::{Io, Status, signal_number};
 use serde_json::{Value, json};
 
-use super::Dialect;
-use super::text::{first_line, seconds, title};
+use crate::dialects::text::{command, first_line, seconds, title};
 use crate::tools::{
-    Arguments, Cleared, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Ran, Range, Refusal,
-    Reply, ShellCall, StopCall, Tool, WaitCall, clear, list, output, run, search, start, stop, type_into,
-    wait,
+    Arguments, ClearCall, Cleared, Desk, OutputCall, Ran, Refusal, Reply, ShellCall, StopCall, WaitCall,
+    clear, list, output, run, search, shorten, start, stop, told, type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.
 const READER: &str = "model";
+/// How many tasks that are over a list shows beside the live ones.
+const MOST_ENDED: usize = 10;
 
-pub(super) static TOOLS: [Tool; 7] = [
-    Tool {
-        name: "shell",
-        title: "Run a command",
-        about: "Run a shell command and return its output and exit code. Long output is cut in the middle; the reply names the full log.",
-        about_background: "With run_in_background it starts at once and you are told when it ends: go on working, never sleep or poll. Use task_wait only if you can do nothing else.",
-        parameters: &[
-            Parameter::required("command", Kind::Text, ""),
-            Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
-                .with_background(),
-            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
-            Parameter::optional("description", Kind::Text, "5-10 words for people"),
-            Parameter::optional("cwd", Kind::Text, ""),
-            Parameter::optional("env", Kind::Pairs, ""),
-            Parameter::optional("pty", Kind::Flag { default: None }, "Give it a terminal, for task_input")
-                .with_background(),
-        ],
-        effect: Effect::Runs,
-        offered: Offered::Always,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("pid", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("left_out_bytes", "integer"),
-            Field::new("output_path", "string"),
-        ],
-        run: shell,
-    },
-    Tool {
-        name: "task_output",
-        title: "Read a task's output",
-        about: "Status and output of a task: what is new since your last call, or the last `lines`, or from `offset`, or lines matching the regex `pattern`.",
-        about_background: "",
-        parameters: &[
-            Parameter::required("task_id", Kind::Text, ""),
-            Parameter::optional("block", Kind::Flag { default: None }, "Wait for its end first"),
-            Parameter::optional("timeout", Kind::Whole(Range::any(Some(30_000))), "ms to block"),
-            Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
-            Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
-            Parameter::optional("pattern", Kind::Text, ""),
-            Parameter::optional(
-                "stream",
-                Kind::Word { words: &["both", "stdout", "stderr"], default: None },
-                "",
-            ),
-        ],
-        effect: Effect::Reads,
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("task_id", "string"),
-            Field::new("status", "string"),
-            Field::new("exit_code", "integer|null"),
-            Field::new("output", "string"),
-            Field::new("next_offset", "integer|null"),
-            Field::new("more", "boolean"),
-            Field::new("timed_out", "boolean"),
-        ],
-        run: task_output,
-    },
-    Tool {
-        name: "task_wait",
-        title: "Wait for tasks",
-        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`. Costs nothing while it waits. A timeout leaves the tasks running.",
-        about_background: "",
-        parameters: &[
-            Parameter::required("task_ids", Kind::Texts, ""),
-            Parameter::optional("any", Kind::Flag { default: None }, "One is enough"),
-            Parameter::optional("pattern", Kind::Text, ""),
-            Parameter::optional(
-                "port",
-                Kind::Whole(Range { least: 1, most: Some(65_535), default: None }),
-                "",
-            ),
-            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "ms"),
-        ],
-        effect: Effect::Reads,
-        offered: Offered::WithBackground,
-        reply: &[
-            Field::new("tasks", "array"),
-            Field::new("met", "array"),
-            Field::new("not_found", "array"),
-            Field::new("timed_out", "boolean"),
-        ],
-        run: task_wait,
-    },
-    Tool {
-        name: "task_stop",
-        title: "End tasks",
-        about: "End tasks and everything they started; SIGKILL follows after 5 s.",
-        about_background: "",
-        parameters: &[
-            Parameter::required("task_ids", Kind::Texts, ""),
-            Parameter::optional("signal", Kind::Text, "Default TERM"),
-        ],
-        effect: Effect::Ends,
-        offered: Offered::WithBackground,
-        reply: &[Field::new("tasks", "array")],
-        run: task_stop,
-    },
-    Tool {
-        name: "task_list",
-        title: "List tasks",
-        about: "List this session's tasks, live ones first.",
-        about_background: "",
-        parameters: &[Parameter::optional(
-            "status",
-            Kind::Word {
-                words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
-                default: None,
-            },
-            "",
-        )],
-        effect: Effect::Reads,
-        offered: Offered::WithBackground,
-        reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
-        run: task_list,
-    },
-    Tool {
-        name: "task_input",
-        title: "Type into a task",
-        about: "Type into a task that was started with pty.",
-        about_background: "",
-        parameters: &[
-            Parameter::required("task_id", Kind::Text, ""),
-            Parameter::required("text", Kind::Text, ""),
-            Parameter::optional("enter", Kind::Flag { default: Some(true) }, "Press Enter after it"),
-        ],
-        effect: Effect::Types,
-        offered: Offered::WithBackground,
-        reply: &[Field::new("bytes", "integer")],
-        run: task_input,
-    },
-    Tool {
-        name: "task_clear",
-        title: "Forget finished tasks",
-        about: "Remove finished tasks and their logs: these, or all.",
-        about_background: "",
-        parameters: &[Parameter::optional("task_ids", Kind::Texts, "")],
-        effect: Effect::Ends,
-        offered: Offered::WithBackground,
-        reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
-        run: task_clear,
-    },
-];
-
-fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
@@ -176,7 +29,7 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(started(&start(&call, desk)?));
     }
-    Ok(ran(&run(&call, None, desk)?))
+    Ok(ran(&run(&call, desk)?))
 }
 
 /// The reply to a command in the foreground, be it over or not.
@@ -198,6 +51,9 @@ pub(crate) fn ran(ran: &Ran) -> Reply {
         "left_out_bytes": output.left_out,
         "output_path": task.output_path,
     });
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
+    }
     if task.status.is_terminal() {
         text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
         return Reply::new(text, data).telling([task.id.clone()]);
@@ -227,7 +83,7 @@ fn started(task: &Task) -> Reply {
     Reply::new(text, data)
 }
 
-fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let handle = arguments.required("task_id");
     let mut timed_out = false;
     if arguments.flag("block") == Some(true) {
@@ -251,12 +107,12 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         (None, None) => From::Cursor(READER.to_owned()),
     };
     let stream = stream_of(arguments.text("stream"));
-    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0 }, desk)?;
+    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, parts: 1 }, desk)?;
     let mut text = format!("{}\n", line(&read.task));
     if timed_out {
         text.push_str("[waiting timed out; the task goes on]\n");
     }
-    if read.has_earlier && arguments.number("lines").is_some() {
+    if read.misses && arguments.number("lines").is_some() {
         text.push_str(&format!("[earlier output: {}]\n", read.task.output_path));
     }
     text.push_str(&read.text);
@@ -270,8 +126,14 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         "task_id": read.task.id, "status": read.task.status, "exit_code": read.task.exit_code,
         "output": read.text, "next_offset": read.next_offset, "more": read.left > 0, "timed_out": timed_out,
     });
-    let told = read.eof.then(|| read.task.id.clone());
+    let told = read.ended.then(|| read.task.id.clone());
     Ok(Reply::new(text, data).telling(told))
+}
+
+/// Reads a list of tasks that names at least one.
+fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
+    let tasks = arguments.texts("task_ids").filter(|tasks| !tasks.is_empty());
+    tasks.ok_or_else(|| Refusal::argument("task_ids", "is empty: name a task"))
 }
 
 /// Waits for ends; tells whether the time was up.
@@ -281,7 +143,7 @@ fn wait_for(tasks: Vec<String>, timeout: Duration, desk: &Desk<'_>) -> Result<bo
 }
 
 /// Reads the word for a stream.
-pub(super) fn stream_of(word: Option<&str>) -> StreamChoice {
+fn stream_of(word: Option<&str>) -> StreamChoice {
     match word {
         Some("stdout") => StreamChoice::Stdout,
         Some("stderr") => StreamChoice::Stderr,
@@ -289,22 +151,24 @@ pub(super) fn stream_of(word: Option<&str>) -> StreamChoice {
     }
 }
 
-fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let condition = match (arguments.text("pattern"), arguments.number("port")) {
         (Some(pattern), _) => Condition::matching(pattern)?,
         (None, Some(port)) => Condition::Port(port as u16),
         (None, None) => Condition::Exit,
     };
-    let waited = wait(
+    let mut waited = wait(
         WaitCall {
-            tasks: arguments.texts("task_ids").unwrap_or_default(),
+            tasks: some_tasks(arguments)?,
             any: arguments.flag("any") == Some(true),
             condition,
             timeout: arguments.number("timeout").map(Duration::from_millis),
         },
         desk,
     )?;
+    let missing = shorten(&mut waited.tasks, room, desk);
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
+    lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if waited.timed_out {
         lines.push(
@@ -322,11 +186,12 @@ fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(lines.join("\n"), data).telling(told))
 }
 
-fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let word = arguments.text("signal").unwrap_or("TERM");
     let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
-    let tasks = arguments.texts("task_ids").unwrap_or_default();
-    let stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let tasks = some_tasks(arguments)?;
+    let mut stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after) + one.receipt.killed.len() * 8, desk);
     let mut lines = Vec::new();
     let mut data = Vec::new();
     for one in &stopped {
@@ -341,17 +206,22 @@ fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         entry["survivors"] = json!(one.receipt.survivors);
         data.push(entry);
     }
-    let told: Vec<_> = stopped.iter().map(|one| one.after.id.clone()).collect();
-    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told))
+    lines.extend(more(missing));
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told(&stopped)))
 }
 
-fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
-    let listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, desk)?;
+    let mut listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, room, desk)?;
+    if arguments.text("status").is_none() {
+        // Who wants to know what goes on reads no history.
+        let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();
+        listed.tasks.truncate(live + MOST_ENDED);
+    }
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
-    let missing = listed.total - listed.tasks.len() as u64;
+    let missing = listed.missing();
     if missing > 0 {
-        lines.push(format!("[{missing} older ones are not shown]"));
+        lines.push(format!("[{missing} older ones are not shown; status lists those in one state]"));
     }
     if lines.is_empty() {
         lines.push("No tasks.".to_owned());
@@ -360,7 +230,7 @@ fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks, "total": listed.total})))
 }
 
-fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+pub(super) fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let mut text = arguments.required("text").to_owned();
     if arguments.flag("enter") != Some(false) {
         text.push('\n');
@@ -369,13 +239,24 @@ fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     Ok(Reply::new(format!("{bytes} bytes typed."), json!({"bytes": bytes})))
 }
 
-fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let Cleared { removed, kept } = clear(arguments.texts("task_ids"), desk)?;
+pub(super) fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ClearCall { tasks: arguments.texts("task_ids"), ..ClearCall::default() };
+    let Cleared { removed, kept } = clear(&call, desk)?;
     let mut text = format!("{} removed.", removed.len());
     for one in &kept {
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
     }
     Ok(Reply::new(text, json!({"removed": removed, "kept": kept})))
+}
+
+/// How much room a task takes in a reply about several.
+fn room(task: &Task) -> usize {
+    line(task).len() + entry(task).to_string().len()
+}
+
+/// Says how many tasks a reply has no room for.
+fn more(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("[{missing} more are not shown; task_list has them]"))
 }
 
 /// One task in one line.
@@ -407,8 +288,8 @@ fn entry(task: &Task) -> Value {
     json!({
         "task_id": task.id,
         "name": task.name,
-        "description": task.description,
-        "command": task.command,
+        "description": task.description.as_deref().map(first_line),
+        "command": command(task),
         "status": task.status,
         "cause": task.cause,
         "exit_code": task.exit_code,
@@ -417,20 +298,4 @@ fn entry(task: &Task) -> Value {
         "output_bytes": task.output_bytes,
         "progress": task.progress,
     })
-}
-
-/// Refuses in words that help: what is wrong, and which tasks there are.
-pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    let live: Vec<_> = desk.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
-    let rest = match refusal {
-        Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => " No task is live.".to_owned(),
-        Refusal::Engine(meanwhile::Error::NotFound(_)) => format!(" Live: {}.", live.join(", ")),
-        Refusal::Engine(meanwhile::Error::AtCapacity { .. }) => {
-            format!(" End one first: {}.", live.join(", "))
-        }
-        Refusal::Engine(_) | Refusal::Argument { .. } | Refusal::NoBackground { .. } => String::new(),
-    };
-    let text = format!("{refusal}.{rest}");
-    let data = json!({"error": {"code": refusal.code(), "message": text}});
-    Reply::failure(text, data)
 }

@@ -1,0 +1,41 @@
+//! Claude Code: the server in `~/.claude.json`, hooks in `~/.claude/settings.json`.
+
+use super::{NAME, stdio};
+use crate::setup::host::{Base, Entry, Format, Host, HostFile, Place};
+use crate::setup::json::Syntax;
+
+/// What a hook may take, in seconds; it gives up by itself long before.
+const PATIENCE: u64 = 10;
+
+pub(super) const HOST: Host = Host {
+    id: "claude-code",
+    title: "Claude Code",
+    next: "start Claude Code anew; /mcp and /hooks show what it has loaded",
+    programs: &["claude"],
+    files: &[
+        HostFile {
+            user: Place {
+                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
+                directory: "",
+                names: &[".claude.json"],
+            },
+            project: Place { base: Base::Project, directory: "", names: &[".mcp.json"] },
+            format: Format::Json(Syntax::Json),
+            entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
+        },
+        HostFile {
+            user: Place {
+                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
+                directory: ".claude",
+                names: &["settings.json"],
+            },
+            project: Place { base: Base::Project, directory: ".claude", names: &["settings.json"] },
+            format: Format::Json(Syntax::Json),
+            entries: &[
+                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
+            ],
+        },
+    ],
+};

@@ -1,0 +1,205 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const PATH: [&str; 2] = ["mcpServers", "meanwhile"];
+const HOOKS: [&[&str]; 3] = [&["hooks", "Stop"], &["hooks", "PostToolUse"], &["hooks", "UserPromptSubmit"]];
+
+fn server() -> Value {
+    Value::Table(vec![("command", Value::Text("/opt/mw".to_owned())), ("args", Value::texts(["mcp"]))])
+}
+
+fn group() -> Value {
+    let hook = Value::Table(vec![
+        ("type", Value::Text("command".to_owned())),
+        ("command", Value::Text("mw hook".to_owned())),
+    ]);
+    Value::Table(vec![("hooks", Value::List(vec![hook]))])
+}
+
+fn is_ours(command: &str) -> bool {
+    command == "mw hook"
+}
+
+const ELEMENT: Spot<'static> = Spot::Element { is_ours: &is_ours };
+
+fn round(text: &str) -> String {
+    let added = add(Some(text), Syntax::Jsonc, &PATH, Spot::Member, &server()).unwrap();
+    let words = command_line(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap();
+    assert_eq!(words.unwrap(), ["/opt/mw", "mcp"], "{added}");
+    let left = take_out(&added, Syntax::Jsonc, &PATH, Spot::Member).unwrap();
+    assert_eq!(left.as_deref(), Some(text), "{added}");
+    added
+}
+
+fn round_hooks(text: &str) -> String {
+    let mut added = text.to_owned();
+    for path in HOOKS {
+        added = add(Some(&added), Syntax::Jsonc, path, ELEMENT, &group()).unwrap();
+    }
+    let mut left = Some(added.clone());
+    for path in HOOKS.iter().rev() {
+        assert!(command_line(left.as_deref().unwrap(), Syntax::Jsonc, path, ELEMENT).unwrap().is_some());
+        left = take_out(left.as_deref().unwrap(), Syntax::Jsonc, path, ELEMENT).unwrap();
+    }
+    assert_eq!(left.as_deref(), Some(text), "{added}");
+    added
+}
+
+const SAMPLES: [&str; 22] = [
+    "",
+    " \n",
+    "{}",
+    "{ }\n",
+    "{\n}\n",
+    "{\n\n  }",
+    "{ /* a\n b */ }",
+    "{ // c\n}\n",
+    "{\"a\":1}",
+    "{ \"a\": 1 }\n",
+    "{\n  \"a\": 1\n}\n",
+    "{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {}\r\n}\r\n",
+    "{\n  // about a\n  \"a\": 1, // more\n}\n",
+    "{ // on the brace\n  \"a\": [1, 2,],\n}",
+    "{\"mcpServers\":{},\"hooks\":{}}",
+    "{\n    \"mcpServers\": {\n    },\n    \"hooks\": { \"Stop\": [] }\n}\n",
+    "{\n  \"mcpServers\": {\n    \"other\": { \"command\": \"x\" }\n  }\n}\n",
+    "{\n  \"hooks\": {\n    \"Stop\": [\n      { \"hooks\": [ { \"type\": \"command\", \"command\": \"x\" } ] }\n    ]\n  }\n}\n",
+    "// head\n{\n  /* in */ \"mcpServers\": { /* empty */ } // tail\n}\n// foot\n",
+    "{\"mcpServers\":{\"a\":{}},\"hooks\":{\"Stop\":[{}],\"PostToolUse\":[ ]}}\n",
+    "{/*\n*/\"a\":1}",
+    "{ \"mcpServers\": { /*\n*/ \"x\": 1 } }",
+];
+
+#[test]
+fn what_is_added_can_be_taken_out_again() {
+    for text in SAMPLES {
+        round(text);
+        round_hooks(text);
+    }
+}
+
+#[test]
+fn a_file_that_was_made_goes_away_again() {
+    let made = add(None, Syntax::Json, &PATH, Spot::Member, &server()).unwrap();
+    let expected = "{\n  \"mcpServers\": {\n    \"meanwhile\": {\n      \"command\": \"/opt/mw\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n";
+    assert_eq!(made, expected);
+    assert_eq!(take_out(&made, Syntax::Json, &PATH, Spot::Member).unwrap(), None);
+}
+
+#[test]
+fn it_looks_as_if_written_by_hand() {
+    let added = round("{\n  // about others\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}\n");
+    let expected = "{\n  // about others\n  \"mcpServers\": {\n    \"meanwhile\": {\n      \"command\": \"/opt/mw\",\n      \
+                    \"args\": [\"mcp\"]\n    },\n    \"other\": {}\n  }\n}\n";
+    assert_eq!(added, expected);
+    let added = round("{ \"a\": 1 }\n");
+    assert_eq!(
+        added,
+        "{ \"mcpServers\": { \"meanwhile\": { \"command\": \"/opt/mw\", \"args\": [\"mcp\"] } }, \"a\": 1 }\n"
+    );
+}
+
+#[test]
+fn what_a_host_wrote_anew_is_taken_out_too() {
+    let text = "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"x\": {},\n    \"meanwhile\": {\n      \"command\": \"mw\"\n    }\n  }\n}\n";
+    let left = take_out(text, Syntax::Json, &PATH, Spot::Member).unwrap().unwrap();
+    assert_eq!(left, "{\n  \"a\": 1,\n  \"mcpServers\": {\n    \"x\": {}\n  }\n}\n");
+    let shared = "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"x\"},{\"command\":\"mw hook\"}]}]}}";
+    let left = take_out(shared, Syntax::Json, &["hooks", "Stop"], ELEMENT).unwrap().unwrap();
+    assert_eq!(left, "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"x\"}]}]}}");
+}
+
+#[test]
+fn another_command_leaves_the_rest() {
+    let text =
+        "{\"mcpServers\": {\"meanwhile\": {\"command\": \"old\", /* keep */ \"args\": [], \"timeout\": 7}}}";
+    let changed = change_command(text, Syntax::Comments, &PATH, Spot::Member, &server()).unwrap();
+    assert_eq!(
+        changed,
+        "{\"mcpServers\": {\"meanwhile\": {\"command\": \"/opt/mw\", /* keep */ \"args\": [\"mcp\"], \"timeout\": 7}}}"
+    );
+}
+
+#[test]
+fn what_cannot_be_changed_is_refused_with_its_line() {
+    let refused = |text: &str, syntax| add(Some(text), syntax, &PATH, Spot::Member, &server()).unwrap_err();
+    assert!(matches!(
+        refused("{\n  \"a\": 1\n  \"b\": 2\n}", Syntax::Jsonc),
+        Flaw::Broken { line: 2 | 3, .. }
+    ));
+    assert!(matches!(refused("{\n// c\n}", Syntax::Json), Flaw::Broken { line: 2, .. }));
+    assert!(matches!(refused("{\n\"a\": 1,\n}", Syntax::Comments), Flaw::Broken { line: 2 | 3, .. }));
+    assert!(matches!(refused("[]", Syntax::Json), Flaw::Unfit { line: 1, .. }));
+    assert!(matches!(refused("{\n\n\"mcpServers\": null}", Syntax::Json), Flaw::Unfit { line: 3, .. }));
+    assert!(matches!(
+        refused("{\"mcpServers\": {},\n\"mcpServers\": {}}", Syntax::Json),
+        Flaw::Unfit { line: 2, .. }
+    ));
+    assert!(matches!(refused("// only words\n", Syntax::Jsonc), Flaw::Unfit { .. }));
+}
+
+/// A gap between two tokens.
+fn gap() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just(String::new()),
+        Just(" ".to_owned()),
+        Just("\n".to_owned()),
+        Just("\n  ".to_owned()),
+        Just("\r\n\t".to_owned()),
+        Just(" // c, }\n".to_owned()),
+        Just("/* [,\n */".to_owned()),
+        Just(" /* c */ ".to_owned()),
+    ]
+}
+
+fn container(
+    inner: impl Strategy<Value = String> + 'static,
+    open: char,
+    close: char,
+) -> BoxedStrategy<String> {
+    (prop::collection::vec((gap(), inner, gap()), 0..3), gap(), any::<bool>())
+        .prop_map(move |(items, end, trailing)| {
+            let items: Vec<_> =
+                items.into_iter().map(|(before, item, after)| format!("{before}{item}{after}")).collect();
+            let comma = if trailing && !items.is_empty() { "," } else { "" };
+            format!("{open}{}{comma}{end}{close}", items.join(","))
+        })
+        .boxed()
+}
+
+fn members(names: &'static [&'static str], value: BoxedStrategy<String>) -> BoxedStrategy<String> {
+    // Names are numbered by their place so that none stands there twice.
+    let member =
+        (prop::sample::select(names), gap(), value, any::<u32>()).prop_map(|(name, gap, value, number)| {
+            if name.is_empty() {
+                format!("\"k{number}\":{gap}{value}")
+            } else {
+                format!("\"{name}\":{gap}{value}")
+            }
+        });
+    container(member, '{', '}')
+}
+
+proptest! {
+    #[test]
+    fn any_document_comes_back_as_it_was(
+        before in gap(),
+        root in members(
+            &["mcpServers", "hooks", "", ""],
+            prop_oneof![
+                members(&["Stop", "PostToolUse", ""], container(Just("{}".to_owned()), '[', ']')),
+                members(&["a"], Just("1".to_owned()).boxed()),
+            ].boxed(),
+        ),
+        after in gap(),
+    ) {
+        let text = format!("{before}{root}{after}");
+        if add(Some(&text), Syntax::Jsonc, &PATH, Spot::Member, &server()).is_ok() {
+            round(&text);
+        }
+        if HOOKS.iter().all(|path| add(Some(&text), Syntax::Jsonc, path, ELEMENT, &group()).is_ok()) {
+            round_hooks(&text);
+        }
+    }
+}

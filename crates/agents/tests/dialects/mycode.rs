@@ -1,0 +1,143 @@
+//! mycode: `Bash` and `TaskOutput`.
+
+use std::time::{Duration, Instant};
+
+use mw_agents::Dialect;
+use mw_agents::tools::Background;
+use mw_testkit::children::gated;
+use serde_json::{Value, json};
+
+use crate::world::{SLEEPER, World};
+
+fn world() -> World {
+    World::new(Dialect::Mycode)
+}
+
+#[test]
+fn parameters_defaults_and_ranges() {
+    let specs = world().tools.specs(Background::On);
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    assert_eq!(names, ["Bash", "TaskOutput", "KillShell"]);
+    assert_eq!(specs[0].input_schema["properties"]["run_in_background"]["type"], "boolean");
+    let properties = &specs[1].input_schema["properties"];
+    assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
+    assert_eq!(properties["task_id"], json!({"type": "string"}));
+    assert_eq!(properties["block"], json!({"type": "boolean", "default": true}));
+    let timeout = json!({"type": "number", "default": 30000, "minimum": 0, "maximum": 600_000});
+    assert_eq!(properties["timeout"], timeout);
+    for part in ["task_id", "block", "timeout", "30000", "600000", "block=false", "/tasks"] {
+        assert!(specs[1].description.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_start_returns_id_and_output_file() {
+    let world = world();
+    let given = json!({"command": "echo ${BASH_VERSION:+bash}; exec sleep 600", "run_in_background": true, "description": "Wait"});
+    let reply = world.done("Bash", given);
+    let id = reply.data["task_id"].as_str().unwrap();
+    assert!(id.strip_prefix("bash-").is_some_and(|rest| rest.len() == 8), "{id}");
+    let task = world.task(id);
+    assert_eq!(reply.data, json!({"task_id": id, "output_file": task.output_path, "status": "running"}));
+    assert_eq!(task.description.as_deref(), Some("Wait"));
+    world.home.until_logged(id, "bash");
+}
+
+#[test]
+fn the_foreground_returns_output_and_code() {
+    let world = world();
+    let reply = world.done("Bash", json!({"command": "echo hi"}));
+    assert_eq!((reply.text.as_str(), &reply.data), ("hi\n", &json!({"output": "hi\n", "exit_code": 0})));
+    let reply = world.done("Bash", json!({"command": "echo no; exit 2"}));
+    assert_eq!(reply.text, "no\n\nExit code: 2");
+    // The time limit of the call ends the command.
+    let reply = world.done("Bash", json!({"command": SLEEPER, "timeout": 100}));
+    assert_eq!(reply.data["exit_code"], -1);
+}
+
+#[test]
+fn a_quick_check_never_waits() {
+    let world = world();
+    let task = world.start("echo part; exec sleep 600");
+    world.home.until_logged(task.id.as_str(), "part");
+    let begun = Instant::now();
+    let reply = world.done("TaskOutput", json!({"task_id": task.id, "block": false}));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let data = &reply.data;
+    assert_eq!((&data["status"], &data["output"]), (&json!("running"), &json!("part\n")));
+    assert_eq!((&data["exit_code"], &data["timed_out"]), (&Value::Null, &json!(false)));
+    assert!(data["elapsed_ms"].is_u64());
+}
+
+#[test]
+fn blocking_is_the_default_and_ends_with_the_task() {
+    let world = world();
+    let task = world.start(&gated("go", 0));
+    world.home.open("go");
+    let reply = world.done("TaskOutput", json!({"task_id": task.id}));
+    assert_eq!((&reply.data["status"], &reply.data["exit_code"]), (&json!("completed"), &json!(0)));
+    // The time stops with the task.
+    let first = reply.data["elapsed_ms"].clone();
+    assert_eq!(world.done("TaskOutput", json!({"task_id": task.id})).data["elapsed_ms"], first);
+}
+
+#[test]
+fn a_wait_that_times_out_says_so_and_stops_nothing() {
+    let world = world();
+    let task = world.start("echo part; exec sleep 600");
+    world.home.until_logged(task.id.as_str(), "part");
+    let reply = world.done("TaskOutput", json!({"task_id": task.id, "timeout": 50}));
+    assert_eq!((&reply.data["timed_out"], &reply.data["status"]), (&json!(true), &json!("running")));
+    assert_eq!(reply.data["output"], "part\n");
+    assert!(reply.text.contains("Timed out waiting"), "{}", reply.text);
+    assert!(!world.task(task.id.as_str()).status.is_terminal());
+    for timeout in [json!(600_001), json!(-1)] {
+        let reply = world.refused("TaskOutput", json!({"task_id": task.id, "timeout": timeout}));
+        assert!(reply.text.contains("timeout"), "{}", reply.text);
+    }
+}
+
+#[test]
+fn what_waits_for_a_slot_is_waited_for_too() {
+    let world = world();
+    let running = world.fill();
+    let reply = world.done("Bash", json!({"command": "echo at last", "run_in_background": true}));
+    assert_eq!(reply.data["status"], "pending");
+    assert!(reply.text.contains("│ Status: Pending"), "{}", reply.text);
+    let id = reply.data["task_id"].clone();
+    let reply = world.done("TaskOutput", json!({"task_id": id, "timeout": 50}));
+    assert_eq!((&reply.data["status"], &reply.data["timed_out"]), (&json!("pending"), &json!(true)));
+    let kill = meanwhile::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
+    world.runtime.kill_all(&[running[0].id.clone()], &kill).unwrap();
+    let reply = world.done("TaskOutput", json!({"task_id": id}));
+    assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
+}
+
+/// Cancelling succeeds only with what runs.
+#[test]
+fn a_task_can_be_killed_once() {
+    let world = world();
+    let task = world.start(SLEEPER);
+    let reply = world.done("KillShell", json!({"shell_id": task.id}));
+    assert_eq!(reply.data, json!({"success": true, "task_id": task.id, "status": "cancelled"}));
+    assert_eq!(reply.told, std::slice::from_ref(&task.id));
+    let again = world.call("KillShell", json!({"shell_id": task.id}));
+    assert!(again.failed);
+    assert_eq!((&again.data["success"], &again.data["status"]), (&json!(false), &json!("cancelled")));
+    assert_eq!(again.text, format!("Task {} is not running (status: cancelled)", task.id));
+    assert_eq!(world.refused("KillShell", json!({"shell_id": "bash-zzzzzzzz"})).text, "Task not found");
+}
+
+#[test]
+fn unknown_ids_are_answered_as_the_source_does() {
+    let world = world();
+    let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
+    let cleared = world.finished("true");
+    world.runtime.clear(std::slice::from_ref(&cleared.id), None).unwrap();
+    for id in ["bash-zzzzzzzz", foreign.id.as_str(), cleared.id.as_str(), "agent-abc123", ""] {
+        let reply = world.refused("TaskOutput", json!({"task_id": id}));
+        let wanted = json!({"success": false, "task_id": id, "status": "error", "error": "Task not found"});
+        assert_eq!(reply.data, wanted);
+        assert_eq!(reply.text, "Task not found");
+    }
+}

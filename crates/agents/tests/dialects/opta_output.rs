@@ -1,0 +1,135 @@
+//! opta: `bg_output` and its `OutputSlice`.
+
+use mw_testkit::children::gated;
+use serde_json::json;
+
+use crate::opta::{started, until_over, world};
+
+#[test]
+fn the_form_is_that_of_the_source() {
+    let world = world();
+    let id = started(&world, "echo line1; echo line2; echo 'warning: w' >&2; exec sleep 600");
+    let task = world.task(&id);
+    for text in ["line2", "warning"] {
+        world.home.until_logged(task.id.as_str(), text);
+    }
+    let reply = world.done("bg_output", json!({"id": id}));
+    assert_eq!(reply.text, "[stdout]\nline1\nline2\n[stderr]\nwarning: w\n");
+    assert_eq!(reply.data, json!({"stdout": "line1\nline2", "stderr": "warning: w", "truncated": false}));
+    // Nothing new is an empty string, as often as one asks.
+    for _ in 0..3 {
+        let again = world.done("bg_output", json!({"id": id}));
+        assert_eq!(again.text, "[stdout]\n[stderr]\n");
+        assert_eq!(again.data, json!({"stdout": "", "stderr": "", "truncated": false}));
+    }
+}
+
+#[test]
+fn returns_new_output_since_last_read_by_default() {
+    let world = world();
+    let id = started(&world, &format!("echo line1; {}", gated("go", 0).replace("waiting", "w; echo line2")));
+    let task = world.task(&id);
+    world.home.until_logged(task.id.as_str(), "line2");
+    assert_eq!(world.done("bg_output", json!({"id": id})).data["stdout"], "line1\nw\nline2");
+    world.home.open("go");
+    until_over(&world, &id);
+    let last = world.done("bg_output", json!({"id": id}));
+    assert_eq!(last.text, "[stdout]\n[stderr]\n[ended] state=completed exit=0\n");
+    assert_eq!(last.told, [task.id]);
+}
+
+#[test]
+fn returns_tail_lines_when_since_last_read_is_false() {
+    let world = world();
+    let id = started(&world, "seq 1 20; seq 101 160 >&2");
+    until_over(&world, &id);
+    let reply = world.done("bg_output", json!({"id": id, "lines": 5, "since_last_read": false}));
+    assert_eq!(reply.data["stdout"], "16\n17\n18\n19\n20");
+    assert_eq!(reply.data["stderr"], "156\n157\n158\n159\n160");
+    assert_eq!(reply.data["truncated"], true);
+    // Fifty unless said otherwise.
+    let reply = world.done("bg_output", json!({"id": id, "since_last_read": false}));
+    assert_eq!(reply.data["stdout"].as_str().unwrap().lines().count(), 20);
+    assert_eq!(reply.data["stderr"].as_str().unwrap().lines().count(), 50);
+}
+
+/// O-022: any read moves the places of the streams it covered, and no others.
+#[test]
+fn a_tail_moves_the_place_of_the_streams_it_covered() {
+    let world = world();
+    let id = started(&world, "seq 1 20; echo e1 >&2");
+    until_over(&world, &id);
+    world.done("bg_output", json!({"id": id, "lines": 2, "stream": "stdout", "since_last_read": false}));
+    let reply = world.done("bg_output", json!({"id": id}));
+    assert_eq!((&reply.data["stdout"], &reply.data["stderr"]), (&json!(""), &json!("e1")));
+}
+
+#[test]
+fn each_stream_has_a_place_of_its_own() {
+    let world = world();
+    let id = started(&world, "echo o1; echo e1 >&2; echo o2");
+    until_over(&world, &id);
+    let err = world.done("bg_output", json!({"id": id, "stream": "stderr"}));
+    assert_eq!(err.text, "[stderr]\ne1\n[ended] state=completed exit=0\n");
+    assert_eq!(err.data["stdout"], "");
+    let out = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
+    assert_eq!(out.data["stdout"], "o1\no2");
+    assert_eq!(world.done("bg_output", json!({"id": id, "stream": "both"})).data["stderr"], "");
+}
+
+/// O-025: a reply is bounded, and the remainder is left for the next.
+#[test]
+fn the_remainder_is_left_for_the_next_read() {
+    let world = world();
+    let id = started(&world, "seq 1 120; echo e1 >&2");
+    until_over(&world, &id);
+    let mut seen = Vec::new();
+    let mut reads = 0;
+    loop {
+        let reply = world.done("bg_output", json!({"id": id}));
+        let lines: Vec<_> =
+            reply.data["stdout"].as_str().unwrap().lines().map(|line| line.parse::<u32>().unwrap()).collect();
+        assert!(lines.len() <= 50);
+        seen.extend(lines);
+        reads += 1;
+        let more = reply.data["truncated"] == true;
+        assert_eq!(reply.text.contains("more bytes of stdout: call again"), more, "{}", reply.text);
+        assert_eq!(reply.told.is_empty(), more, "told when all is read");
+        if !more {
+            break;
+        }
+    }
+    assert_eq!(seen, (1..=120).collect::<Vec<_>>());
+    assert_eq!(reads, 3);
+    // Exactly as many lines as asked for leave nothing, whatever the other stream holds after them.
+    let id = started(&world, "seq 1 50; echo e1 >&2");
+    until_over(&world, &id);
+    let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
+    assert_eq!(reply.data["truncated"], false);
+    assert!(reply.text.contains("[ended]"), "{}", reply.text);
+}
+
+/// O-026: others read with places of their own.
+#[test]
+fn another_reader_takes_nothing_away() {
+    let world = world();
+    let id = started(&world, "echo line1");
+    until_over(&world, &id);
+    let scope = meanwhile::Scope::All;
+    let request = meanwhile::ReadRequest {
+        from: meanwhile::From::Cursor("a person".to_owned()),
+        stream: meanwhile::StreamChoice::Stdout,
+        ..meanwhile::ReadRequest::default()
+    };
+    assert_eq!(world.runtime.read(&id, &scope, &request).unwrap().text(), "line1\n");
+    assert_eq!(world.done("bg_output", json!({"id": id})).data["stdout"], "line1");
+}
+
+#[test]
+fn blank_lines_partial_lines_and_odd_bytes_are_kept() {
+    let world = world();
+    let id = started(&world, r"printf 'a\n\nb\n\377\376\nlast'");
+    until_over(&world, &id);
+    let reply = world.done("bg_output", json!({"id": id}));
+    assert_eq!(reply.data["stdout"], "a\n\nb\n\u{fffd}\u{fffd}\nlast");
+}

@@ -1,0 +1,126 @@
+//! zidane: one flag on `shell`, `shell_kill`, and formats L1 and L2.
+
+use std::fs;
+
+use meanwhile::Scope;
+use mw_agents::Dialect;
+use mw_agents::tools::Background;
+use serde_json::json;
+
+use crate::world::{SLEEPER, World};
+
+fn world() -> World {
+    World::new(Dialect::Zidane)
+}
+
+#[test]
+fn the_flag_and_one_tool_are_all_there_is() {
+    let specs = world().tools.specs(Background::On);
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    assert_eq!(names, ["shell", "shell_kill"]);
+    let shell = &specs[0].input_schema;
+    assert_eq!(shell["required"], json!(["command"]));
+    assert_eq!(shell["properties"]["run_in_background"]["type"], "boolean");
+    assert_eq!(shell["properties"]["cwd"]["type"], "string");
+    assert_eq!(shell["properties"]["env"]["additionalProperties"]["type"], "string");
+    assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
+    // The model is told not to poll.
+    for part in ["run_in_background", "<task-notification>", "read_file", "not sleep", "wake-up"] {
+        assert!(specs[0].description.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn l1_a_start_names_id_pid_and_log() {
+    let world = world();
+    let reply = world.done("shell", json!({"command": "echo hi; exec sleep 600", "run_in_background": true}));
+    let task = world.task("bash_1");
+    let log = world.home.state().join("sessions/conversation/tasks/bash_1.20260523-024147-123.log");
+    let (first, rest) = reply.text.split_once("\n\n").unwrap();
+    assert_eq!(first, format!("Started bash_1 (pid {}). Output: {}", task.pid.unwrap(), log.display()));
+    for part in ["background", "`read_file`", "<task-notification>"] {
+        assert!(rest.contains(part), "{rest}");
+    }
+    assert_eq!(reply.data, json!({"task_id": "bash_1", "output_path": log, "pid": task.pid}));
+    assert_eq!(reply.told, []);
+    world.home.until_logged(task.id.as_str(), "hi");
+    assert_eq!(fs::read_to_string(&log).unwrap(), "hi\n");
+    // Numbers go on.
+    let second = world.done("shell", json!({"command": "true", "run_in_background": true}));
+    assert_eq!(second.data["task_id"], "bash_2");
+}
+
+#[test]
+fn l2_a_kill_gives_the_code_and_the_log() {
+    let world = world();
+    let start = world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
+    let log = start.data["output_path"].as_str().unwrap();
+    let reply = world.done("shell_kill", json!({"task_id": "bash_1"}));
+    assert_eq!(reply.text, format!("Killed bash_1 (exited 143). Output: {log}"));
+    assert_eq!(reply.data["status"], "killed");
+    assert_eq!(reply.told, [world.task("bash_1").id]);
+    // A second kill changes nothing.
+    let again = world.done("shell_kill", json!({"task_id": "bash_1"}));
+    assert_eq!(again.text, format!("bash_1 was not running (exited 143). Output: {log}"));
+    assert_eq!(again.data["status"], "killed");
+}
+
+#[test]
+fn what_ignores_sigterm_is_killed_all_the_same() {
+    let mut world = world();
+    world.premises.limits.kill_grace_ms = 200;
+    let command = "trap '' TERM; echo ready; while :; do sleep 0.05; done";
+    world.done("shell", json!({"command": command, "run_in_background": true}));
+    world.home.until_logged(world.task("bash_1").id.as_str(), "ready");
+    let reply = world.done("shell_kill", json!({"task_id": "bash_1"}));
+    assert!(reply.text.starts_with("Killed bash_1 (exited 137). Output: "), "{}", reply.text);
+}
+
+#[test]
+fn the_foreground_is_unchanged() {
+    let world = world();
+    let reply = world.done("shell", json!({"command": "echo out; echo err >&2"}));
+    assert_eq!(reply.data["exit_code"], 0);
+    assert_eq!(reply.data.as_object().unwrap().keys().collect::<Vec<_>>(), ["exit_code", "output"]);
+    let mut lines: Vec<_> = reply.text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["err", "out"]);
+    let failed = world.done("shell", json!({"command": "echo bad; exit 3", "run_in_background": false}));
+    assert_eq!(failed.data, json!({"output": "bad\n", "exit_code": 3}));
+    assert_eq!(failed.text, "bad\n\n[exit code 3]");
+    let crashed = world.done("shell", json!({"command": "kill -SEGV $$"}));
+    assert_eq!(crashed.data["exit_code"], 139);
+}
+
+#[test]
+fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
+    let world = world();
+    let gone = world.finished("true");
+    world.runtime.clear(&[gone.id], None).unwrap();
+    let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
+    for id in ["bash_99", "bash_1", foreign.id.as_str(), "", "../x", "💥"] {
+        let reply = world.refused("shell_kill", json!({"task_id": id}));
+        assert_eq!(reply.text, format!("No task {id:?}. None is running."));
+    }
+    world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
+    let reply = world.refused("shell_kill", json!({"task_id": "bash_99"}));
+    assert_eq!(reply.text, "No task \"bash_99\". Running: bash_2.");
+    assert!(!world.runtime.task(foreign.id.as_str(), &Scope::All).unwrap().status.is_terminal());
+}
+
+#[test]
+fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
+    let world = world();
+    let running = world.fill();
+    let reply = world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
+    assert_eq!(reply.data["task_id"], "bash_9");
+    assert!(reply.text.starts_with("Started bash_9 (queued). Output: "), "{}", reply.text);
+    assert_eq!(reply.data["pid"], json!(null));
+    let refusal = world.refused("shell_kill", json!({"task_id": "bash_99"}));
+    assert!(refusal.text.contains("bash_8") && !refusal.text.contains("bash_9,"), "{}", refusal.text);
+    assert!(!refusal.text.contains("bash_9."), "{}", refusal.text);
+    let killed = world.done("shell_kill", json!({"task_id": "bash_9"}));
+    assert!(killed.text.starts_with("Killed bash_9 before it began."), "{}", killed.text);
+    assert_eq!(killed.data["status"], "killed");
+    assert_eq!(running.len(), 8);
+}

@@ -1,0 +1,130 @@
+//! `mw hook`: what a host's agent has not been told yet, in the words of the host's hooks.
+
+use std::env;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use meanwhile::{Moment, Runtime, Settings};
+use mw_agents::hook::{HookCall, HookHost, HookMoment};
+use mw_agents::setup::HOSTS;
+use mw_agents::{Clues, session_of};
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+
+/// How long a host may have to wait for us. What is not told by then waits for the next hook.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Most of a call that is read. It holds the reply of a tool, which can be long.
+const MOST_BYTES: u64 = 64 << 20;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Whose hook this is: claude-code, codex or gemini
+    host: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let host = self.host()?;
+        let settings = context.config.settings.clone();
+        let (done, is_done) = mpsc::channel();
+        // What takes too long ends with this process, and what it has taken is given back by its death.
+        thread::spawn(move || done.send(answer(host, settings)));
+        match is_done.recv_timeout(PATIENCE) {
+            Ok(answered) => answered?,
+            Err(_) => warn(&format!("nothing was told: it took longer than {} s", PATIENCE.as_secs())),
+        }
+        Ok(0)
+    }
+
+    /// Runs it so that no error of ours becomes one of the host's.
+    pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
+        self.host()?;
+        if let Err(error) = Context::load(json, None).and_then(|context| self.run(&context)) {
+            warn(&error.message);
+        }
+        Ok(0)
+    }
+
+    fn host(&self) -> Result<HookHost, CommandError> {
+        let known = HookHost::ALL.into_iter().find(|host| host.id() == self.host);
+        known.ok_or_else(|| {
+            let of_host = HOSTS.iter().find(|host| host.id == self.host);
+            let message = match of_host {
+                Some(host) => format!("{} has no hooks that could tell its agent anything", host.title),
+                None => format!("{:?} is no host", self.host),
+            };
+            let names: Vec<_> = HookHost::ALL.iter().map(|host| host.id()).collect();
+            let hint = format!("hooks are answered for {}", names.join(", "));
+            // Not the code for bad usage: it would mean something else to a host.
+            CommandError { exit: crate::exit_code::FAILURE, ..CommandError::usage(message, hint) }
+        })
+    }
+}
+
+fn warn(message: &str) {
+    if !message.is_empty() {
+        eprintln!("mw hook: {message}");
+    }
+}
+
+fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
+    let mut asked = Vec::new();
+    std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
+    let call = HookCall::parse(host, &asked).map_err(|why| {
+        CommandError::usage(
+            format!("{} did not ask as expected: {why}", host.id()),
+            "report it with the host's version",
+        )
+    })?;
+    if call.moment == HookMoment::Silent || !settings.home.exists() {
+        return Ok(());
+    }
+    let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
+    clues.project = real_path(clues.project);
+    let runtime = Runtime::open(settings)?;
+    for session in sessions(&runtime, &clues)? {
+        if tell(&runtime, &session, &call)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whose news this agent may be told: its session's, and that of the server which the same host started. The
+/// two differ after Claude Code's `/clear`, which begins a new session and keeps the servers of the old one.
+fn sessions(runtime: &Runtime, clues: &Clues) -> Result<Vec<String>, CommandError> {
+    let mut sessions = vec![session_of(clues)];
+    if clues.meanwhile_session.is_none() {
+        let beside = runtime.served_beside(std::process::id())?;
+        sessions.extend(beside.into_iter().filter(|session| *session != sessions[0]).collect::<Vec<_>>());
+    }
+    Ok(sessions)
+}
+
+/// Answers with a session's news; tells whether there was any.
+fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
+    if !runtime.knows_session(session) {
+        return Ok(false);
+    }
+    let teller = runtime.teller(session)?;
+    let mut delivery = teller.drain(Moment::Idle)?;
+    delivery.keep(HookCall::fitting(delivery.notices()))?;
+    let Some(text) = call.answer(delivery.notices()) else {
+        return Ok(false);
+    };
+    let mut out = std::io::stdout().lock();
+    // Who did not get them has not been told.
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    delivery.acknowledge()?;
+    Ok(true)
+}
+
+/// The same directory has one name, whoever names it.
+fn real_path(path: PathBuf) -> PathBuf {
+    path.canonicalize().unwrap_or(path)
+}

@@ -1,0 +1,34 @@
+//! What `start` and `run` take to limit what a task uses.
+
+use clap::Args;
+use meanwhile::model::{Resources, parse_duration_ms, parse_milli_cpus, parse_size};
+
+// No doc comment: it would become the help of both.
+#[derive(Args)]
+pub(crate) struct LimitArguments {
+    /// Most memory its processes may hold together; 0 = no limit
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    memory: Option<u64>,
+    /// Most processor time its processes may use together; 0 = no limit
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
+    cpu_time: Option<u64>,
+    /// Most processors it may keep busy at a time, such as 1.5; needs cgroup v2; 0 = no limit
+    #[arg(long, value_name = "N", value_parser = parse_milli_cpus)]
+    cpus: Option<u64>,
+    /// Most processes and threads it may have at a time; 0 = no limit
+    #[arg(long, value_name = "N")]
+    pids: Option<u64>,
+}
+
+impl LimitArguments {
+    /// Puts what was typed over the settings.
+    pub(crate) fn over(&self, settings: &Resources) -> Resources {
+        let chosen = |typed: Option<u64>, set: Option<u64>| typed.or(set).filter(|limit| *limit > 0);
+        Resources {
+            memory: chosen(self.memory, settings.memory),
+            cpu_time_ms: chosen(self.cpu_time, settings.cpu_time_ms),
+            milli_cpus: chosen(self.cpus, settings.milli_cpus),
+            pids: chosen(self.pids, settings.pids),
+        }
+    }
+}

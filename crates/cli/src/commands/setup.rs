@@ -1,0 +1,243 @@
+//! `mw setup`: tells a host of meanwhile, in the host's own files.
+
+use std::env;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use clap::Args;
+use mw_agents::setup::{FileChange, HOSTS, Host, Scope, SetupError, Wish};
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::host_state::{HostPlace, host_states};
+use crate::{exit_code, render};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The host; all are listed unless one is named
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(HOSTS.iter().map(|host| host.id)))]
+    host: Option<String>,
+    /// Change the files of the project in the current directory, not the user's own
+    #[arg(long)]
+    project: bool,
+    /// Take back what was set up
+    #[arg(long, conflicts_with = "print")]
+    remove: bool,
+    /// Only print what would be in the files
+    #[arg(long)]
+    print: bool,
+    /// Make the change without asking
+    #[arg(long, short)]
+    yes: bool,
+}
+
+impl From<SetupError> for CommandError {
+    fn from(error: SetupError) -> Self {
+        let exit = match &error {
+            SetupError::Broken { .. } | SetupError::Unfit { .. } | SetupError::NoHome => exit_code::USAGE,
+            SetupError::Changed { .. } | SetupError::ReadOnly { .. } => exit_code::CONFLICT,
+            SetupError::Io { .. } => exit_code::FAILURE,
+        };
+        Self {
+            code: error.code().to_owned(),
+            message: error.to_string(),
+            hint: error.hint().to_owned(),
+            exit,
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let scope = if self.project { Scope::Project } else { Scope::User };
+        let place = HostPlace::find(scope)?;
+        let Some(host) = HOSTS.iter().find(|host| self.host.as_deref() == Some(host.id)) else {
+            return list(context, &place);
+        };
+        if self.print {
+            return print(context, host, &place);
+        }
+        let wish = if self.remove { Wish::Remove } else { Wish::SetUp };
+        let changes = host.plan(wish, scope, &place.around())?;
+        let needed: Vec<_> = changes.iter().filter(|change| change.is_needed()).collect();
+        if needed.is_empty() {
+            return nothing_to_do(context, host, wish, &changes);
+        }
+        if !context.json {
+            for change in &needed {
+                render::out(&shown(change, context.colour()))?;
+            }
+        }
+        let confirmed = self.yes || (!context.json && ask(host, wish)?);
+        if confirmed {
+            apply(&needed)?;
+        }
+        report(context, host, wish, &changes, confirmed)
+    }
+}
+
+fn scope_word(scope: Scope) -> &'static str {
+    match scope {
+        Scope::User => "user",
+        Scope::Project => "project",
+    }
+}
+
+fn list(context: &Context, place: &HostPlace) -> CommandResult {
+    let states = host_states(place);
+    if context.json {
+        let hosts = states.iter().map(|state| {
+            let path = state.path.as_ref().map(|path| path.display().to_string());
+            let (set_up, error) = match &state.set_up {
+                Ok(set_up) => (json!(set_up.word()), Value::Null),
+                Err(error) => (Value::Null, json!(error)),
+            };
+            json!({"host": state.host.id, "title": state.host.title, "found": state.found, "set_up": set_up, "path": path, "error": error})
+        });
+        render::json(&json!({"scope": scope_word(place.scope()), "hosts": hosts.collect::<Vec<_>>()}))?;
+        return Ok(0);
+    }
+    let mut text = format!("{:<13}{:<13}{:<11}{}\n", "HOST", "INSTALLED", "SET UP", "FILE");
+    for state in &states {
+        let found = if state.found { "yes" } else { "not seen" };
+        let (set_up, file) = match &state.set_up {
+            Ok(set_up) => (set_up.word(), state.path.as_deref().map(home_shortened).unwrap_or_default()),
+            Err(error) => ("?", error.clone()),
+        };
+        text.push_str(&format!("{:<13}{found:<13}{set_up:<11}{file}\n", state.host.id));
+    }
+    text.push_str("mw setup HOST shows what it would change, and asks before it does.\n");
+    render::out(&text)?;
+    Ok(0)
+}
+
+fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
+    let snippets = host.snippets(place.scope(), &place.around())?;
+    if context.json {
+        let all =
+            snippets.iter().map(|(path, text)| json!({"path": path.display().to_string(), "text": text}));
+        render::json(&json!({"host": host.id, "snippets": all.collect::<Vec<_>>()}))?;
+        return Ok(0);
+    }
+    for (path, text) in snippets {
+        // Apart from the text, so that it can be piped.
+        eprintln!("{}:", home_shortened(&path));
+        render::out(&text)?;
+    }
+    Ok(0)
+}
+
+fn nothing_to_do(context: &Context, host: &Host, wish: Wish, changes: &[FileChange]) -> CommandResult {
+    if context.json {
+        return report(context, host, wish, changes, true);
+    }
+    match wish {
+        Wish::SetUp => render::out(&format!("{} is already set up.\n", host.title))?,
+        Wish::Remove => {
+            render::out(&format!("{} is not set up; there is nothing to take back.\n", host.title))?;
+        }
+    }
+    Ok(0)
+}
+
+fn apply(changes: &[&FileChange]) -> Result<(), CommandError> {
+    for (done, change) in changes.iter().enumerate() {
+        change.apply().map_err(|error| {
+            let mut error = CommandError::from(error);
+            if done > 0 {
+                let paths: Vec<_> =
+                    changes[..done].iter().map(|change| change.path.display().to_string()).collect();
+                error.message.push_str(&format!("; {} was changed already", paths.join(", ")));
+            }
+            error
+        })?;
+    }
+    Ok(())
+}
+
+/// Asks the person at the terminal; where there is none, nobody agrees.
+fn ask(host: &Host, wish: Wish) -> Result<bool, CommandError> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Ok(false);
+    }
+    let what = match wish {
+        Wish::SetUp => "Set up",
+        Wish::Remove => "Take back from",
+    };
+    render::out(&format!("{what} {}? [y/N] ", host.title))?;
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
+}
+
+fn report(
+    context: &Context,
+    host: &Host,
+    wish: Wish,
+    changes: &[FileChange],
+    confirmed: bool,
+) -> CommandResult {
+    let any = changes.iter().any(FileChange::is_needed);
+    let status = match (any, confirmed, wish) {
+        (false, _, Wish::SetUp) => "already_set_up",
+        (false, _, Wish::Remove) => "not_set_up",
+        (true, false, _) => "shown",
+        (true, true, Wish::SetUp) => "set_up",
+        (true, true, Wish::Remove) => "removed",
+    };
+    if context.json {
+        let files: Vec<_> = changes.iter().map(|change| {
+            json!({"path": change.path.display().to_string(), "changed": change.is_needed() && confirmed, "diff": diff(change)})
+        }).collect();
+        render::json(&json!({"host": host.id, "status": status, "files": files}))?;
+    } else {
+        match (confirmed, wish) {
+            (true, Wish::SetUp) => render::out(&format!("{} is set up. Next: {}.\n", host.title, host.next))?,
+            (true, Wish::Remove) => render::out(&format!("{} is as it was.\n", host.title))?,
+            (false, _) => {
+                let mut err = std::io::stderr().lock();
+                let _ = writeln!(err, "mw: nothing was changed; --yes makes the change without asking");
+            }
+        }
+    }
+    Ok(if any && !confirmed { exit_code::NOT_CONFIRMED } else { 0 })
+}
+
+fn diff(change: &FileChange) -> String {
+    let (before, after) =
+        (change.before.as_deref().unwrap_or_default(), change.after.as_deref().unwrap_or_default());
+    let name = |text: &Option<String>| {
+        text.as_ref().map_or("/dev/null".to_owned(), |_| change.path.display().to_string())
+    };
+    let (old, new) = (name(&change.before), name(&change.after));
+    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header(&old, &new).to_string()
+}
+
+/// The difference as people read it; what a file holds cannot speak to the terminal.
+fn shown(change: &FileChange, colour: bool) -> String {
+    let safe: String = diff(change)
+        .chars()
+        .map(|c| if c.is_control() && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c })
+        .collect();
+    if !colour {
+        return safe;
+    }
+    let paint = |line: &str| match line.as_bytes().first() {
+        _ if line.starts_with("---") || line.starts_with("+++") => format!("\x1b[1m{line}\x1b[0m\n"),
+        Some(b'+') => format!("\x1b[32m{line}\x1b[0m\n"),
+        Some(b'-') => format!("\x1b[31m{line}\x1b[0m\n"),
+        Some(b'@') => format!("\x1b[36m{line}\x1b[0m\n"),
+        _ => format!("{line}\n"),
+    };
+    safe.lines().map(paint).collect()
+}
+
+fn home_shortened(path: &Path) -> String {
+    let home = env::var_os("HOME").filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok().map(Path::to_owned)) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}

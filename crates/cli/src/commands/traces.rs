@@ -1,0 +1,75 @@
+//! `mw traces`: the spans of tasks as trees, and whether they were delivered.
+
+use clap::Args;
+use meanwhile::{Clock, ExportState, SystemClock, Trace, Urgency};
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::otel::{self, Receiver};
+use crate::render;
+use crate::tree;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Show the trace that holds this span: its id, that of a trace, or a task
+    #[arg(long, value_name = "ID", conflicts_with = "limit")]
+    span: Option<String>,
+    /// Most traces to list
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Send what waits to the receiver that OTEL_EXPORTER_OTLP_ENDPOINT names, now
+    #[arg(long, conflicts_with_all = ["span", "limit"])]
+    export: bool,
+}
+
+#[derive(Serialize)]
+struct ListReply<'a> {
+    traces: &'a [Trace],
+    export: &'a ExportState,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        if self.export {
+            return export(context, &runtime);
+        }
+        if let Some(name) = &self.span {
+            let trace = runtime.trace(name, &context.scope())?;
+            if context.json {
+                render::json(&trace)?;
+            } else {
+                render::out(&tree::trace(&trace))?;
+            }
+            return Ok(0);
+        }
+        let traces = runtime.traces(&context.scope(), self.limit)?;
+        let state = runtime.export_state()?;
+        if context.json {
+            render::json(&ListReply { traces: &traces, export: &state })?;
+        } else {
+            render::out(&tree::traces(&traces))?;
+            render::out(&tree::export_state(&state, SystemClock.now()))?;
+        }
+        Ok(0)
+    }
+}
+
+/// What did not arrive makes the command fail: somebody asked for it.
+fn export(context: &Context, runtime: &meanwhile::Runtime) -> CommandResult {
+    let receiver = Receiver::own().ok_or_else(|| {
+        CommandError::usage(
+            "no receiver of spans is named",
+            "set OTEL_EXPORTER_OTLP_ENDPOINT, such as http://localhost:4318",
+        )
+    })?;
+    let state = otel::deliver(runtime, &receiver, Urgency::Now)?;
+    if context.json {
+        render::json(&state)?;
+    } else {
+        let told = tree::export_state(&state, SystemClock.now());
+        render::out(if told.is_empty() { "No span waits for export.\n" } else { &told })?;
+    }
+    Ok(if state.waiting > 0 { crate::exit_code::FAILURE } else { 0 })
+}

@@ -1,0 +1,124 @@
+//! How long a start, a wake-up and a kill take here, as a user sees it: by running `mw` in a home of its own.
+
+use std::env;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// How often each is measured; the median counts.
+const RUNS: usize = 5;
+/// Nothing that is tried here takes longer, unless it hangs.
+pub(super) const LIMIT: Duration = Duration::from_secs(10);
+/// Between two looks at a program that runs.
+const LOOK: Duration = Duration::from_micros(200);
+
+/// Medians, in milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Measured {
+    /// From calling `mw start` until it has returned.
+    pub(crate) start_ms: f64,
+    /// From the end of a task until `mw wait` has returned.
+    pub(crate) wake_ms: f64,
+    /// From calling `mw kill` until it has returned, everything being dead.
+    pub(crate) kill_ms: f64,
+}
+
+impl Measured {
+    pub(crate) fn in_words(&self) -> String {
+        let Self { start_ms, wake_ms, kill_ms } = self;
+        format!("start {start_ms:.1} ms, wake {wake_ms:.1} ms, kill {kill_ms:.1} ms (median of {RUNS})")
+    }
+}
+
+/// Runs tasks in a home below `scratch`, and ends them all.
+pub(super) fn measure(scratch: &Path) -> Result<Measured, String> {
+    let home = Private { home: scratch.join("home"), directory: scratch };
+    let mut times = [const { Vec::new() }; 3];
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        let started = home.mw(&["start", "--json", "--timeout", "1m", "--", "sleep", "60"])?;
+        times[0].push(begun.elapsed());
+        let begun = Instant::now();
+        home.mw(&["kill", "--json", id_of(&started)?])?;
+        times[2].push(begun.elapsed());
+        let short = home.mw(&["start", "--json", "--", "sleep", "0.05"])?;
+        home.mw(&["wait", "--json", id_of(&short)?])?;
+        let woken = SystemTime::now();
+        let status = home.mw(&["status", "--json", id_of(&short)?])?;
+        times[1].push(woken.duration_since(ended(&status)?).unwrap_or_default());
+    }
+    let [start, wake, kill] = times.map(median);
+    Ok(Measured { start_ms: start, wake_ms: wake, kill_ms: kill })
+}
+
+fn id_of(task: &Value) -> Result<&str, String> {
+    task["id"].as_str().ok_or_else(|| "a start did not say what it started".to_owned())
+}
+
+fn ended(task: &Value) -> Result<SystemTime, String> {
+    let at = task["ended_at"].as_str().and_then(|text| text.parse::<meanwhile::model::Timestamp>().ok());
+    let at = at.ok_or("a task that was waited for has not ended")?;
+    Ok(UNIX_EPOCH + Duration::from_micros(at.as_micros().unsigned_abs()))
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    let middle = times.get(times.len() / 2).copied().unwrap_or_default();
+    (middle.as_secs_f64() * 10_000.0).round() / 10.0
+}
+
+struct Private<'a> {
+    home: std::path::PathBuf,
+    directory: &'a Path,
+}
+
+impl Private<'_> {
+    fn mw(&self, words: &[&str]) -> Result<Value, String> {
+        let me = env::current_exe().map_err(|error| error.to_string())?;
+        let mut command = Command::new(me);
+        command.args(words).current_dir(self.directory).env_clear();
+        // The user's settings are not for these tasks; where programs are is.
+        let kept = ["PATH", "LANG", "MEANWHILE_SUPERVISOR"];
+        command.envs(kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))));
+        command.env("HOME", self.directory).env("MEANWHILE_HOME", &self.home);
+        let output = run(&mut command, LIMIT)?;
+        serde_json::from_str(&output).map_err(|_| format!("mw {} answered {output:?}", words.join(" ")))
+    }
+}
+
+impl Drop for Private<'_> {
+    fn drop(&mut self) {
+        // What a failed measurement left running.
+        let _ = self.mw(&["kill", "--json", "--all"]);
+    }
+}
+
+/// Runs a program to its end and returns what it printed; not for longer than `limit`.
+pub(super) fn run(command: &mut Command, limit: Duration) -> Result<String, String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().map_err(|error| format!("it cannot be run: {error}"))?;
+    let begun = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if begun.elapsed() < limit => std::thread::sleep(LOOK),
+            Ok(None) | Err(_) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("it did not end within {} s", limit.as_secs()));
+            }
+        }
+    };
+    let mut text = (String::new(), String::new());
+    let _ = child.stdout.take().map(|mut out| out.read_to_string(&mut text.0));
+    let _ = child.stderr.take().map(|mut err| err.read_to_string(&mut text.1));
+    if status.success() {
+        return Ok(text.0);
+    }
+    let said = if text.1.trim().is_empty() { &text.0 } else { &text.1 };
+    Err(format!("{status}: {}", said.trim().lines().next().unwrap_or("it said nothing")))
+}

@@ -1,0 +1,101 @@
+//! What `mw doctor` looks at, a file per area. Nothing here changes the user's home or a host's files.
+
+mod home;
+mod hosts;
+mod measure;
+mod programs;
+mod scratch;
+mod system;
+
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::CommandError;
+
+pub(crate) use measure::Measured;
+
+/// How something was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// As it should be.
+    Ok,
+    /// It works, and could be better.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
+impl Verdict {
+    pub(crate) const fn sign(self) -> &'static str {
+        match self {
+            Self::Ok => "✓",
+            Self::Warning => "!",
+            Self::Problem => "✗",
+        }
+    }
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Check {
+    pub(crate) name: String,
+    pub(crate) verdict: Verdict,
+    /// What was found.
+    pub(crate) detail: String,
+    /// What to do about it.
+    pub(crate) next: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &str, detail: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), verdict: Verdict::Ok, detail: detail.into(), next: None }
+    }
+
+    fn warning(name: &str, detail: impl Into<String>, next: impl Into<String>) -> Self {
+        let (detail, next) = (detail.into(), Some(next.into()));
+        Self { name: name.to_owned(), verdict: Verdict::Warning, detail, next }
+    }
+
+    fn problem(name: &str, detail: impl Into<String>, next: impl Into<String>) -> Self {
+        let (detail, next) = (detail.into(), Some(next.into()));
+        Self { name: name.to_owned(), verdict: Verdict::Problem, detail, next }
+    }
+}
+
+/// All that was found.
+#[derive(Serialize)]
+pub(crate) struct Diagnosis {
+    pub(crate) version: &'static str,
+    pub(crate) checks: Vec<Check>,
+    pub(crate) measured: Option<Measured>,
+}
+
+impl Diagnosis {
+    pub(crate) fn worst(&self) -> Verdict {
+        self.checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::Ok)
+    }
+}
+
+/// Looks at everything, then measures.
+pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
+    let scratch = scratch::Scratch::make()?;
+    let settings = &context.config.settings;
+    let mut checks = home::checks(&settings.home, scratch.path());
+    let supervisor = programs::examine(&settings.programs.supervisor);
+    checks.extend(supervisor.checks);
+    checks.extend(system::checks(supervisor.features.as_ref()));
+    checks.extend(hosts::checks()?);
+    let measured = match measure::measure(scratch.path()) {
+        Ok(measured) => {
+            checks.push(Check::ok("speed", measured.in_words()));
+            Some(measured)
+        }
+        Err(why) => {
+            let next = "the message says what does not work; mw start 'true' shows it in your own home";
+            checks.push(Check::problem("speed", format!("no task could be run: {why}"), next));
+            None
+        }
+    };
+    Ok(Diagnosis { version: env!("CARGO_PKG_VERSION"), checks, measured })
+}

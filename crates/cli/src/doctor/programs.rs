@@ -1,0 +1,36 @@
+//! The supervisor: whether it is there, and the same version as `mw`.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Check;
+use super::measure::{LIMIT, run};
+
+/// What the supervisor says.
+pub(super) struct Examined {
+    pub(super) checks: Vec<Check>,
+    /// What it finds on this system.
+    pub(super) features: Option<Value>,
+}
+
+pub(super) fn examine(path: &Path) -> Examined {
+    let shown = path.display();
+    let install = "install both programs side by side (cargo install --locked --path crates/cli)";
+    let alone = |check| Examined { checks: vec![check], features: None };
+    let output = match run(Command::new(path).arg("check"), LIMIT) {
+        Ok(output) => output,
+        Err(why) => return alone(Check::problem("supervisor", format!("{shown}: {why}"), install)),
+    };
+    let Ok(features) = serde_json::from_str::<Value>(&output) else {
+        return alone(Check::problem("supervisor", format!("{shown} is of another version"), install));
+    };
+    let version = features["version"].as_str().unwrap_or("unknown");
+    if version != env!("CARGO_PKG_VERSION") {
+        let detail = format!("{shown} is version {version}, mw is {}", env!("CARGO_PKG_VERSION"));
+        return alone(Check::problem("supervisor", detail, install));
+    }
+    let check = Check::ok("supervisor", format!("{shown}, version {version} as mw"));
+    Examined { checks: vec![check], features: Some(features) }
+}

@@ -1,0 +1,35 @@
+//! A directory of our own that goes away again.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// A private directory, removed when this is dropped.
+pub(super) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes one that nobody else has or can look into.
+    pub(super) fn make() -> io::Result<Self> {
+        let base = std::env::temp_dir();
+        let mut number = 0_u32;
+        loop {
+            let path = base.join(format!("mw-doctor-{}-{number}", std::process::id()));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Self(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,89 @@
+//! What the system offers beyond the least that is needed.
+
+use std::env;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Check;
+use super::measure::{LIMIT, run};
+
+pub(super) fn checks(features: Option<&Value>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if let Some(features) = features {
+        checks.extend(FEATURES.iter().map(|feature| feature.check(features)));
+    }
+    checks.push(sandbox());
+    checks
+}
+
+struct Feature {
+    field: &'static str,
+    name: &'static str,
+    with: &'static str,
+    without: &'static str,
+    next: &'static str,
+}
+
+const FEATURES: [Feature; 4] = [
+    Feature {
+        field: "pidfd",
+        name: "pidfd",
+        with: "no process is mistaken for another",
+        without: "missing: signals could reach a process that took over a number",
+        next: "use Linux 5.3 or later",
+    },
+    Feature {
+        field: "subreaper",
+        name: "subreaper",
+        with: "orphans of a task come back to its supervisor",
+        without: "missing: children that leave their parents are found by a mark only",
+        next: "use Linux 3.4 or later, without a filter on prctl",
+    },
+    Feature {
+        field: "exit_of_others",
+        name: "exit codes",
+        with: "known also when all supervisors of a task were killed",
+        without: "not known when all supervisors of a task were killed; such a task is lost",
+        next: "use Linux 6.15 or later",
+    },
+    Feature {
+        field: "cgroup",
+        name: "cgroup",
+        with: "a group per task",
+        without: "no group is delegated: trees are found by descent and by a mark, which works as well for all but the most evasive",
+        next: "run under systemd-run --user --scope -p Delegate=yes, if that matters to you",
+    },
+];
+
+impl Feature {
+    fn check(&self, features: &Value) -> Check {
+        if features[self.field] == true {
+            Check::ok(self.name, self.with)
+        } else {
+            Check::warning(self.name, self.without, self.next)
+        }
+    }
+}
+
+/// Tries to make a sandbox; nothing of `mw` needs one yet.
+fn sandbox() -> Check {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let name = "sandbox";
+    if !env::split_paths(&path).any(|directory| directory.join("bwrap").is_file()) {
+        let spaces = fs::read_to_string("/proc/sys/user/max_user_namespaces").unwrap_or_default();
+        let allowed = spaces.trim().parse::<u64>().is_ok_and(|most| most > 0);
+        let namespaces =
+            if allowed { "user namespaces are there" } else { "user namespaces are switched off" };
+        let next = "install bubblewrap to run tasks in a sandbox; nothing else needs it";
+        return Check::warning(name, format!("bwrap is not installed; {namespaces}"), next);
+    }
+    match run(Command::new("bwrap").args(["--ro-bind", "/", "/", "--unshare-all", "true"]), LIMIT) {
+        Ok(_) => Check::ok(name, "bwrap can make one"),
+        Err(why) => {
+            let next = "allow unprivileged user namespaces to run tasks in a sandbox; nothing else needs it";
+            Check::warning(name, format!("bwrap cannot make one: {why}"), next)
+        }
+    }
+}

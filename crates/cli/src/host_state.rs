@@ -1,0 +1,88 @@
+//! Which hosts are here, and whether they know of this `mw`.
+
+use std::env;
+use std::path::PathBuf;
+
+use mw_agents::setup::{HOSTS, Host, Scope, Surroundings, lasting_path};
+
+use crate::error::CommandError;
+
+/// Where and with which program hosts are set up.
+pub(crate) struct HostPlace {
+    scope: Scope,
+    project: PathBuf,
+    program: String,
+}
+
+impl HostPlace {
+    pub(crate) fn find(scope: Scope) -> Result<Self, CommandError> {
+        let program = match scope {
+            Scope::User => {
+                let path = lasting_path(&env::current_exe()?, &env::var_os("PATH").unwrap_or_default());
+                let text = path.into_os_string().into_string();
+                text.map_err(|path| {
+                    let message = format!("{} is not UTF-8", path.to_string_lossy());
+                    CommandError::usage(message, "put mw where hosts can name it")
+                })?
+            }
+            // Such a file is for everybody who works on the project, wherever they have `mw`.
+            Scope::Project => "mw".to_owned(),
+        };
+        Ok(Self { scope, project: env::current_dir()?, program })
+    }
+
+    pub(crate) const fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    pub(crate) fn around(&self) -> Surroundings<'_> {
+        Surroundings { variable: &|name| env::var_os(name), project: &self.project, program: &self.program }
+    }
+}
+
+/// What is known of a host without changing anything.
+pub(crate) struct HostState {
+    pub(crate) host: &'static Host,
+    pub(crate) found: bool,
+    pub(crate) path: Option<PathBuf>,
+    /// Whether it is set up; a reason when that cannot be told.
+    pub(crate) set_up: Result<SetUp, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SetUp {
+    No,
+    Yes,
+    /// In part, or with other commands: the words of these.
+    Otherwise(Vec<Vec<String>>),
+}
+
+impl SetUp {
+    pub(crate) const fn word(&self) -> &'static str {
+        match self {
+            Self::No => "no",
+            Self::Yes => "yes",
+            Self::Otherwise(_) => "otherwise",
+        }
+    }
+}
+
+/// Looks at every host.
+pub(crate) fn host_states(place: &HostPlace) -> Vec<HostState> {
+    let state = |host: &'static Host| {
+        let around = place.around();
+        let installed = host.installed(place.scope, &around);
+        let path = installed.as_ref().ok().and_then(|all| Some(all.first()?.path.clone()));
+        let set_up = installed.map_err(|error| error.to_string()).map(|all| {
+            if all.iter().all(|one| one.command.is_none()) {
+                SetUp::No
+            } else if all.iter().all(|one| one.command.as_ref() == Some(&one.wanted)) {
+                SetUp::Yes
+            } else {
+                SetUp::Otherwise(all.into_iter().map(|one| one.command.unwrap_or_default()).collect())
+            }
+        });
+        HostState { host, found: around.has(host), path, set_up }
+    };
+    HOSTS.iter().map(state).collect()
+}

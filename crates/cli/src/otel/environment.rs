@@ -1,0 +1,211 @@
+//! What the standard variables say about traces.
+
+use std::env;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use meanwhile::TraceSettings;
+use meanwhile::model::Sampler;
+
+/// How long an export may take unless told otherwise.
+const USUAL_TIMEOUT_MS: u64 = 10_000;
+/// What we call ourselves unless told otherwise.
+const SERVICE: &str = "meanwhile";
+
+/// Where spans go and what is said about us there.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Receiver {
+    /// Where they are posted to.
+    pub(super) url: String,
+    /// Names and values; they may hold secrets and are never shown.
+    pub(super) headers: Vec<(String, String)>,
+    /// Whom to trust beyond those whom the system trusts.
+    pub(super) certificate: Option<PathBuf>,
+    pub(super) timeout: Duration,
+    /// What stands for this program: `service.name` and whatever else was given.
+    pub(super) resource: Vec<(String, String)>,
+    /// Why nothing can be sent there, if that is known beforehand.
+    pub(super) obstacle: Option<String>,
+}
+
+/// Reads from the environment what a start has to know. It costs no system call.
+pub(crate) fn trace_settings() -> TraceSettings {
+    let name = own("OTEL_TRACES_SAMPLER").unwrap_or_default();
+    let argument = own("OTEL_TRACES_SAMPLER_ARG");
+    TraceSettings { sampler: Sampler::from_words(&name, argument.as_deref()), export: url_in(&own).is_some() }
+}
+
+/// Looks a variable up in the environment of this process.
+fn own(name: &str) -> Option<String> {
+    env::var(name).ok()
+}
+
+impl Receiver {
+    /// Reads it from the environment of this process.
+    pub(crate) fn own() -> Option<Self> {
+        Self::from_variables(&own)
+    }
+
+    /// Reads it from variables of somebody else's, such as those a task was started with.
+    pub(crate) fn among(variables: &[(String, String)]) -> Option<Self> {
+        Self::from_variables(&|name: &str| {
+            variables.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+        })
+    }
+
+    fn from_variables(look_up: &impl Fn(&str) -> Option<String>) -> Option<Self> {
+        let url = url_in(look_up)?;
+        let of_traces = |rest: &str| {
+            let own = given(look_up, &format!("OTEL_EXPORTER_OTLP_TRACES_{rest}"));
+            own.or_else(|| given(look_up, &format!("OTEL_EXPORTER_OTLP_{rest}")))
+        };
+        let timeout_ms = of_traces("TIMEOUT").and_then(|text| text.parse().ok()).unwrap_or(USUAL_TIMEOUT_MS);
+        let mut resource = pairs(&given(look_up, "OTEL_RESOURCE_ATTRIBUTES").unwrap_or_default());
+        if let Some(name) = given(look_up, "OTEL_SERVICE_NAME") {
+            resource.retain(|(known, _)| known != "service.name");
+            resource.push(("service.name".to_owned(), name));
+        } else if resource.iter().all(|(known, _)| known != "service.name") {
+            resource.push(("service.name".to_owned(), SERVICE.to_owned()));
+        }
+        let obstacle = obstacle(&url, of_traces("PROTOCOL").as_deref());
+        Some(Self {
+            url,
+            headers: pairs(&of_traces("HEADERS").unwrap_or_default()),
+            certificate: of_traces("CERTIFICATE").map(PathBuf::from),
+            timeout: Duration::from_millis(timeout_ms),
+            resource,
+            obstacle,
+        })
+    }
+
+    /// Returns where spans go, without a password that may stand there.
+    pub(crate) fn endpoint(&self) -> String {
+        let Some((scheme, rest)) = self.url.split_once("://") else { return self.url.clone() };
+        let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+        format!("{scheme}://{host}{}", path.split('?').next().unwrap_or_default())
+    }
+}
+
+/// Returns where spans are to be posted to, if anywhere.
+fn url_in(look_up: &impl Fn(&str) -> Option<String>) -> Option<String> {
+    let own = given(look_up, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+    let common = given(look_up, "OTEL_EXPORTER_OTLP_ENDPOINT");
+    let url = own.or_else(|| common.map(|base| format!("{}/v1/traces", base.trim_end_matches('/'))))?;
+    let is_off = given(look_up, "OTEL_SDK_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+    let exporters = given(look_up, "OTEL_TRACES_EXPORTER").unwrap_or_else(|| "otlp".to_owned());
+    let is_asked_for = exporters.split(',').any(|word| word.trim() == "otlp");
+    (is_asked_for && !is_off).then_some(url)
+}
+
+/// An empty variable counts as one that is not set.
+fn given(look_up: &impl Fn(&str) -> Option<String>, name: &str) -> Option<String> {
+    look_up(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+fn obstacle(url: &str, protocol: Option<&str>) -> Option<String> {
+    match protocol {
+        None | Some("http/protobuf") => {}
+        Some(other) => {
+            return Some(format!(
+                "OTEL_EXPORTER_OTLP_PROTOCOL={other} is not spoken here, only http/protobuf"
+            ));
+        }
+    }
+    let is_url = url.starts_with("http://") || url.starts_with("https://");
+    (!is_url).then(|| "the endpoint is no URL that begins with http:// or https://".to_owned())
+}
+
+/// Reads `name=value,name=value`, with %-escapes in values.
+fn pairs(text: &str) -> Vec<(String, String)> {
+    let split = text.split(',').filter_map(|pair| pair.split_once('='));
+    let trimmed = split.map(|(name, value)| (name.trim().to_owned(), unescaped(value.trim())));
+    trimmed.filter(|(name, _)| !name.is_empty()).collect()
+}
+
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escaped = (*first == b'%').then(|| text_byte(after)).flatten();
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn text_byte(digits: &[u8]) -> Option<u8> {
+    let pair = std::str::from_utf8(digits.get(..2)?).ok()?;
+    u8::from_str_radix(pair, 16).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn receiver(variables: &[(&str, &str)]) -> Option<Receiver> {
+        let owned: Vec<_> = variables.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
+        Receiver::among(&owned)
+    }
+
+    const BASE: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318/");
+
+    #[test]
+    fn nothing_is_sent_unless_somebody_names_a_receiver() {
+        assert!(receiver(&[]).is_none());
+        assert!(receiver(&[("OTEL_EXPORTER_OTLP_ENDPOINT", " ")]).is_none());
+        assert!(receiver(&[BASE, ("OTEL_SDK_DISABLED", "TRUE")]).is_none());
+        assert!(receiver(&[BASE, ("OTEL_TRACES_EXPORTER", "none")]).is_none());
+        assert!(receiver(&[BASE, ("OTEL_TRACES_EXPORTER", "console,otlp")]).is_some());
+        assert!(receiver(&[BASE, ("OTEL_SDK_DISABLED", "false")]).is_some());
+    }
+
+    #[test]
+    fn the_address_is_completed_or_taken_as_it_is() {
+        assert_eq!(receiver(&[BASE]).unwrap().url, "http://localhost:4318/v1/traces");
+        let own = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://other/spans");
+        assert_eq!(receiver(&[BASE, own]).unwrap().url, "http://other/spans");
+    }
+
+    #[test]
+    fn what_is_for_traces_counts_more() {
+        let found = receiver(&[
+            BASE,
+            ("OTEL_EXPORTER_OTLP_TIMEOUT", "100"),
+            ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "200"),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20a%2Cb, x = y,=,odd"),
+        ])
+        .unwrap();
+        assert_eq!(found.timeout, Duration::from_millis(200));
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(found.headers, [pair("authorization", "Bearer a,b"), pair("x", "y")]);
+    }
+
+    #[test]
+    fn the_service_has_a_name() {
+        let name = |variables: &[(&str, &str)]| receiver(variables).unwrap().resource;
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(name(&[BASE]), [pair("service.name", "meanwhile")]);
+        let attributes = ("OTEL_RESOURCE_ATTRIBUTES", "a=1,service.name=mine");
+        assert_eq!(name(&[BASE, attributes]), [pair("a", "1"), pair("service.name", "mine")]);
+        let named = name(&[BASE, attributes, ("OTEL_SERVICE_NAME", "agent")]);
+        assert_eq!(named, [pair("a", "1"), pair("service.name", "agent")]);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_known_beforehand() {
+        let obstacle = |variables: &[(&str, &str)]| receiver(variables).unwrap().obstacle;
+        assert_eq!(obstacle(&[BASE]), None);
+        assert_eq!(obstacle(&[BASE, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")]), None);
+        assert!(obstacle(&[BASE, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).unwrap().contains("grpc"));
+        let tls = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https://a.example/v1/traces");
+        assert_eq!(obstacle(&[tls]), None);
+        assert!(obstacle(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")]).is_some());
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        let secret = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://me:secret@host:1/v1/traces?key=secret");
+        assert_eq!(receiver(&[secret]).unwrap().endpoint(), "http://host:1/v1/traces");
+    }
+}

@@ -1,0 +1,109 @@
+//! One request per batch, and its answer.
+
+use std::fmt::Display;
+use std::io;
+use std::sync::Arc;
+
+use meanwhile::{ExportState, Runtime, Span, Taken, Urgency};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use prost::Message;
+use ureq::Agent;
+use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+
+use super::environment::Receiver;
+use super::message;
+use crate::error::CommandError;
+
+/// Most bytes of an answer that are read.
+const MOST_BYTES: u64 = 64 << 10;
+/// Most characters of it that are kept.
+const MOST_CHARACTERS: usize = 200;
+
+/// Sends all spans that wait.
+pub(crate) fn deliver(
+    runtime: &Runtime,
+    receiver: &Receiver,
+    urgency: Urgency,
+) -> Result<ExportState, CommandError> {
+    let (tls, obstacle) = match tls(receiver) {
+        Ok(tls) => (tls, receiver.obstacle.clone()),
+        Err(obstacle) => (TlsConfig::default(), Some(obstacle)),
+    };
+    let agent: Agent = Agent::config_builder()
+        .tls_config(tls)
+        .timeout_global(Some(receiver.timeout))
+        .http_status_as_error(false)
+        // A post that is sent elsewhere becomes a get.
+        .max_redirects(0)
+        .user_agent(concat!("meanwhile/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .into();
+    let send = |spans: &[Span]| match &obstacle {
+        Some(obstacle) => Err(obstacle.clone()),
+        None => post(&agent, receiver, spans),
+    };
+    Ok(runtime.deliver_spans(&receiver.endpoint(), urgency, send)?)
+}
+
+/// Whom to trust: those in the file that is named, else those whom the system trusts.
+fn tls(receiver: &Receiver) -> Result<TlsConfig, String> {
+    let roots = match &receiver.certificate {
+        None => RootCerts::PlatformVerifier,
+        Some(path) => {
+            let unusable =
+                |why: &dyn Display| format!("the certificate {} cannot be used: {why}", path.display());
+            let text = std::fs::read(path).map_err(|error| unusable(&error))?;
+            let items = parse_pem(&text).filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                _ => None,
+            });
+            let certificates: Vec<_> = items.collect();
+            if certificates.is_empty() {
+                return Err(unusable(&"it holds none in PEM form"));
+            }
+            RootCerts::Specific(Arc::new(certificates))
+        }
+    };
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = TlsConfig::builder().root_certs(roots).unversioned_rustls_crypto_provider(provider);
+    Ok(tls.build())
+}
+
+/// Never tries twice: the next process does.
+fn post(agent: &Agent, receiver: &Receiver, spans: &[Span]) -> Result<Taken, String> {
+    let mut request = agent.post(&receiver.url).header("content-type", "application/x-protobuf");
+    for (name, value) in &receiver.headers {
+        request = request.header(name, value);
+    }
+    let body = message::request(spans, &receiver.resource).encode_to_vec();
+    let mut response = request.send(&body).map_err(|error| in_words(&error))?;
+    let answer = response.body_mut().with_config().limit(MOST_BYTES).read_to_vec().unwrap_or_default();
+    let status = response.status();
+    if !status.is_success() {
+        let said = shown(&String::from_utf8_lossy(&answer));
+        return Err(format!("HTTP {status}{}{said}", if said.is_empty() { "" } else { ": " }));
+    }
+    // An answer that cannot be read is one without complaints.
+    let answer = ExportTraceServiceResponse::decode(&*answer).unwrap_or_default();
+    let partly = answer.partial_success.unwrap_or_default();
+    let message = Some(shown(&partly.error_message)).filter(|message| !message.is_empty());
+    Ok(Taken { rejected: partly.rejected_spans.max(0).unsigned_abs(), message })
+}
+
+fn in_words(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            "connection refused".to_owned()
+        }
+        ureq::Error::Timeout(_) => "no answer in time".to_owned(),
+        // What is wrong with a header may be told by showing it.
+        ureq::Error::Http(_) => "a header or the address cannot be used".to_owned(),
+        other => shown(&other.to_string()),
+    }
+}
+
+/// Answers of strangers, short and on one line.
+fn shown(text: &str) -> String {
+    let printable = text.trim().chars().filter(|c| !c.is_control() || *c == '\n');
+    printable.map(|c| if c == '\n' { ' ' } else { c }).take(MOST_CHARACTERS).collect()
+}

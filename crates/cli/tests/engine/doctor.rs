@@ -1,0 +1,171 @@
+//! `mw doctor`: says what is well and what is not, and changes nothing.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use mw_testkit::Home;
+use serde_json::Value;
+
+use crate::home;
+use crate::setup::{agree, put};
+
+fn diagnosis(home: &Home) -> Value {
+    home.mw(["doctor", "--json"]).json()
+}
+
+fn check(diagnosis: &Value, name: &str) -> Value {
+    let checks = diagnosis["checks"].as_array().unwrap();
+    let found = checks.iter().find(|check| check["name"] == name);
+    found.unwrap_or_else(|| panic!("no check {name}: {diagnosis}")).clone()
+}
+
+/// Everything below a directory: names, sizes, modes, times of change and contents.
+fn snapshot(directory: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let found = entry.path().symlink_metadata().unwrap();
+        let content = if found.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
+        all.push(format!(
+            "{:?} {:o} {} {} {content:?}",
+            entry.path(),
+            found.mode(),
+            found.mtime(),
+            found.mtime_nsec()
+        ));
+        if found.is_dir() {
+            all.extend(snapshot(&entry.path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+#[test]
+fn a_healthy_home_is_called_so_and_left_alone() {
+    let home = home();
+    let id = home.start("exit 0");
+    home.ended(&id);
+    home.mw(["list"]).ok();
+    home.wait_until_empty(mw_testkit::SOON);
+    let before = snapshot(home.state());
+    let outcome = home.mw(["doctor", "--json"]).exits(0);
+    assert_eq!(snapshot(home.state()), before);
+    let found = outcome.json();
+    for name in ["home", "database", "tasks", "supervisor", "pidfd", "subreaper", "speed"] {
+        assert_eq!(check(&found, name)["verdict"], "ok", "{found}");
+    }
+    for name in ["start_ms", "wake_ms", "kill_ms"] {
+        assert!(found["measured"][name].as_f64().unwrap() > 0.0, "{name}: {found}");
+    }
+    let text = home.mw(["doctor"]).ok();
+    assert!(text.contains("✓ home") && text.contains("median of"), "{text}");
+}
+
+#[test]
+fn a_home_that_is_not_there_is_not_made() {
+    let home = home();
+    assert_eq!(check(&diagnosis(&home), "home")["verdict"], "ok");
+    assert!(!home.state().exists());
+}
+
+#[test]
+fn nothing_is_left_of_the_measurement() {
+    let home = home();
+    let scratch = home.work().join("tmp");
+    fs::create_dir(&scratch).unwrap();
+    home.command(["doctor"]).env("TMPDIR", &scratch).run().ok();
+    assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
+    let inside = |pid: &u32| mw_testkit::processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(&scratch));
+    assert_eq!(mw_testkit::processes::all().into_iter().filter(inside).count(), 0);
+}
+
+#[test]
+fn a_home_that_is_no_directory_or_open_to_others_is_told() {
+    let home = home();
+    home.mw(["list"]).ok();
+    fs::set_permissions(home.state(), Permissions::from_mode(0o755)).unwrap();
+    let open = check(&diagnosis(&home), "home");
+    assert_eq!(open["verdict"], "warning", "{open}");
+    assert!(open["next"].as_str().unwrap().contains("chmod 700"), "{open}");
+    let file = home.work().join("file");
+    fs::write(&file, "").unwrap();
+    let outcome = home.command(["doctor", "--json"]).env("MEANWHILE_HOME", &file).run().exits(1);
+    assert_eq!(check(&outcome.json(), "home")["verdict"], "problem");
+}
+
+#[test]
+fn a_damaged_database_is_told_and_left_alone() {
+    let home = home();
+    let id = home.start("exit 0");
+    home.ended(&id);
+    home.mw(["list"]).ok();
+    home.wait_until_empty(mw_testkit::SOON);
+    let path = home.state().join("meanwhile.db");
+    let damaged = b"this is no database, and long enough to be looked at".repeat(100);
+    fs::write(&path, &damaged).unwrap();
+    // The log would hold all of it still.
+    fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
+    let outcome = home.mw(["doctor", "--json"]).exits(1);
+    let database = check(&outcome.json(), "database");
+    assert_eq!(database["verdict"], "problem", "{outcome}");
+    assert!(database["next"].as_str().unwrap().contains("rebuilt"), "{database}");
+    assert_eq!(fs::read(&path).unwrap(), damaged);
+    let text = home.mw(["doctor"]).exits(1).text();
+    assert!(text.contains("✗ database") && text.contains("1 problem to solve"), "{text}");
+}
+
+#[test]
+fn a_supervisor_that_is_missing_or_another_is_told() {
+    let home = home();
+    let ask = |path: &Path| {
+        let outcome = home.command(["doctor", "--json"]).env("MEANWHILE_SUPERVISOR", path).run().exits(1);
+        check(&outcome.json(), "supervisor")
+    };
+    assert_eq!(ask(Path::new("/nowhere/mw-supervisor"))["verdict"], "problem");
+    let other = home.work().join("mw-supervisor");
+    fs::write(&other, "#!/bin/sh\necho '{\"version\":\"0.0.7\"}'\n").unwrap();
+    fs::set_permissions(&other, Permissions::from_mode(0o755)).unwrap();
+    let found = ask(&other);
+    assert!(found["detail"].as_str().unwrap().contains("0.0.7"), "{found}");
+    let mute = home.work().join("mute");
+    fs::write(&mute, "#!/bin/sh\nexit 1\n").unwrap();
+    fs::set_permissions(&mute, Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(ask(&mute)["verdict"], "problem");
+}
+
+#[test]
+fn a_task_that_nobody_looks_after_is_told_and_not_touched() {
+    let home = home();
+    let id = home.start("exec sleep 600");
+    home.slay_watchers(&id);
+    let found = check(&diagnosis(&home), "tasks");
+    assert_eq!(found["verdict"], "warning", "{found}");
+    assert!(found["detail"].as_str().unwrap().contains(&id), "{found}");
+    assert_eq!(home.supervisors_of(&id), Vec::<u32>::new());
+    home.mw(["list"]).ok();
+    let found = check(&diagnosis(&home), "tasks");
+    assert_eq!(found["verdict"], "ok", "{found}");
+}
+
+#[test]
+fn hosts_are_checked_against_this_mw() {
+    let home = home();
+    agree(&home, &["cursor"]);
+    assert_eq!(check(&diagnosis(&home), "cursor")["verdict"], "ok");
+    put(&home, ".cursor/mcp.json", r#"{"mcpServers":{"meanwhile":{"command":"/gone/mw","args":["mcp"]}}}"#);
+    let outcome = home.mw(["doctor", "--json"]).exits(1);
+    let gone = check(&outcome.json(), "cursor");
+    assert!(gone["detail"].as_str().unwrap().contains("/gone/mw"), "{gone}");
+    assert!(gone["next"].as_str().unwrap().contains("mw setup cursor"), "{gone}");
+    put(
+        &home,
+        ".gemini/settings.json",
+        r#"{"hooks":{"AfterTool":[{"hooks":[{"command":"'/also gone/mw' hook gemini"}]}]}}"#,
+    );
+    let gone = check(&diagnosis(&home), "gemini");
+    assert!(gone["detail"].as_str().unwrap().contains("/also gone/mw, which"), "{gone}");
+    fs::remove_dir_all(home.user().join(".gemini")).unwrap();
+    put(&home, ".cursor/mcp.json", r#"{"mcpServers":{"meanwhile":{"command":"sh","args":[]}}}"#);
+    assert_eq!(check(&diagnosis(&home), "cursor")["verdict"], "warning");
+}

@@ -1,0 +1,236 @@
+//! `mw hook`: an agent is told through its host's hooks, each ending once, and the host never suffers for it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::thread;
+
+use mw_testkit::{Home, Outcome, children};
+use serde_json::{Value, json};
+
+use crate::home;
+
+const SESSION: &str = "claude-code:s1";
+const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+
+fn call(event: &str) -> Value {
+    json!({"session_id": "s1", "transcript_path": "/x", "cwd": "/", "hook_event_name": event, "stop_hook_active": false})
+}
+
+fn ask_as(home: &Home, host: &str, call: &Value) -> Outcome {
+    let done = home.command(["hook", host]).input(call.to_string()).run();
+    assert_eq!(done.code, Some(0), "{done}");
+    done
+}
+
+/// Returns the answer; null when there is none.
+fn ask(home: &Home, call: &Value) -> Value {
+    let done = ask_as(home, "claude-code", call);
+    assert_eq!(done.complaint(), "", "{done}");
+    if done.stdout.is_empty() { Value::Null } else { done.json() }
+}
+
+fn ended(home: &Home, session: &str, script: &str) -> String {
+    let started = home.command(["start", "--json", script]).session(session).run().json();
+    let id = started["id"].as_str().unwrap().to_owned();
+    let _ = home.mw(["wait", &id]);
+    id
+}
+
+#[test]
+fn a_prompt_and_a_tool_bring_the_news_once() {
+    for event in ["UserPromptSubmit", "PostToolUse", "SessionStart"] {
+        let home = home();
+        let id = ended(&home, SESSION, "exit 3");
+        let answer = ask(&home, &call(event));
+        assert_eq!(answer["hookSpecificOutput"]["hookEventName"], event);
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+        assert!(text.contains("<exit-code>3</exit-code>") && text.contains(&id), "{text}");
+        assert_eq!(answer.get("decision"), None, "{answer}");
+        assert_eq!(ask(&home, &call(event)), Value::Null);
+    }
+}
+
+#[test]
+fn an_agent_that_stops_is_kept_going_once_for_each_ending() {
+    let home = home();
+    ended(&home, SESSION, "exit 1");
+    let answer = ask(&home, &call("Stop"));
+    assert_eq!(answer["decision"], "block");
+    assert!(answer["reason"].as_str().unwrap().contains("<exit-code>1</exit-code>"), "{answer}");
+    assert_eq!(ask(&home, &call("Stop")), Value::Null);
+    // It goes on because of us: whatever happens meanwhile waits for the user's next prompt.
+    ended(&home, SESSION, "exit 2");
+    let mut again = call("Stop");
+    again["stop_hook_active"] = true.into();
+    for _ in 0..3 {
+        assert_eq!(ask(&home, &again), Value::Null);
+    }
+    assert!(ask(&home, &call("UserPromptSubmit")).to_string().contains("<exit-code>2</exit-code>"));
+}
+
+#[test]
+fn an_agent_may_stop_while_tasks_run() {
+    let home = home();
+    home.command(["start", &children::gated("go", 0)]).session(SESSION).run().ok();
+    assert_eq!(ask(&home, &call("Stop")), Value::Null);
+}
+
+#[test]
+fn only_the_agent_that_owns_the_tasks_is_told() {
+    let home = home();
+    ended(&home, SESSION, "exit 1");
+    let mut other = call("UserPromptSubmit");
+    other["session_id"] = "s2".into();
+    assert_eq!(ask(&home, &other), Value::Null);
+    let mut sub = call("PostToolUse");
+    sub["agent_id"] = "a7".into();
+    assert_eq!(ask(&home, &sub), Value::Null);
+    assert_eq!(ask(&home, &call("SubagentStop")), Value::Null);
+    assert_ne!(ask(&home, &call("PostToolUse")), Value::Null);
+    ended(&home, "mine", "exit 1");
+    let mine = home.command(["hook", "claude-code"]).session("mine").input(call("Stop").to_string()).run();
+    assert_eq!(mine.json()["decision"], "block", "{mine}");
+}
+
+#[test]
+fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
+    let home = home();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    fs::write(home.work().join("call"), call("Stop").to_string()).unwrap();
+    // The server keeps the session it was started with.
+    let server = format!(
+        "{mw} session run claude-code:before -- sh -c '{mw} run \"exit 7\"; : > ended; exec sleep 600'"
+    );
+    let wait = "while [ ! -e ended ]; do sleep 0.02; done";
+    // A program in between is another host, and a shell is none.
+    let script = format!(
+        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill %1"
+    );
+    let done = home.program("bash").arg("-c").arg(script).run();
+    let (stranger, own) = done.text().split_once("=\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+    assert_eq!(stranger, "", "{done}");
+    assert!(own.contains("<exit-code>7</exit-code>"), "{done}");
+}
+
+#[test]
+fn codex_and_gemini_are_answered_in_their_words() {
+    let home = home();
+    ended(&home, "codex:s1", "exit 1");
+    assert_eq!(ask_as(&home, "codex", &call("Stop")).json()["decision"], "block");
+    let project = format!("project:{}", home.work().display());
+    ended(&home, &project, "exit 4");
+    let mut stop = call("AfterAgent");
+    stop["cwd"] = home.work().to_str().unwrap().into();
+    assert!(ask_as(&home, "gemini", &stop).json()["reason"].as_str().unwrap().contains("exited 4"));
+    ended(&home, &project, "exit 5");
+    let mut prompt = call("BeforeAgent");
+    prompt["cwd"] = home.work().to_str().unwrap().into();
+    let answer = ask_as(&home, "gemini", &prompt).json();
+    assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "BeforeAgent", "{answer}");
+}
+
+#[test]
+fn a_hook_killed_before_it_is_acknowledged_is_repeated_once_and_nothing_is_lost() {
+    let home = home();
+    let id = ended(&home, SESSION, "exit 1");
+    let dying = |at: &str| {
+        home.command(["hook", "claude-code"]).input(call("Stop").to_string()).env(FAIL_AT, at).run()
+    };
+    let killed = dying("notices-handed-over");
+    assert_eq!((killed.code, killed.text().as_str()), (None, ""), "{killed}");
+    let killed = dying("notices-told");
+    assert_eq!(killed.code, None, "{killed}");
+    assert!(killed.text().contains(&id), "the reply was complete: {killed}");
+    assert!(ask(&home, &call("Stop")).to_string().contains(&id));
+    assert_eq!(ask(&home, &call("Stop")), Value::Null);
+    let id = ended(&home, SESSION, "exit 1");
+    let killed = dying("notices-acknowledged");
+    assert!(killed.code.is_none() && killed.text().contains(&id), "{killed}");
+    assert_eq!(ask(&home, &call("Stop")), Value::Null);
+}
+
+#[test]
+fn more_news_than_fits_comes_in_several_answers() {
+    let home = home();
+    let long = "x".repeat(300);
+    let ids: BTreeSet<_> = (0..24).map(|_| ended(&home, SESSION, &format!(": {long}; exit 1"))).collect();
+    let mut told = Vec::new();
+    let mut answers = 0;
+    loop {
+        let answer = ask(&home, &call("PostToolUse"));
+        let Some(text) = answer["hookSpecificOutput"]["additionalContext"].as_str() else { break };
+        assert!(text.len() < 10_000, "{}", text.len());
+        told.extend(ids.iter().filter(|id| text.contains(id.as_str())).cloned());
+        answers += 1;
+    }
+    assert!(answers > 1, "all of it fitted");
+    assert_eq!(told.len(), ids.len(), "none doubled, none lost");
+}
+
+#[test]
+fn hooks_at_once_tell_each_ending_once() {
+    let home = home();
+    let ids: Vec<_> = (0..6).map(|_| ended(&home, SESSION, "exit 1")).collect();
+    let answers = thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| ask(&home, &call("PostToolUse")).to_string())).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect::<String>()
+    });
+    let rest = ask(&home, &call("PostToolUse")).to_string();
+    for id in ids {
+        // The id stands in the path of the log, once per notice.
+        assert_eq!((answers.clone() + &rest).matches(&id).count(), 1, "{id}");
+    }
+}
+
+#[test]
+fn a_host_never_suffers_from_what_is_wrong_here() {
+    let home = home();
+    for garbage in ["", "{", "[]", "null", "{\"hook_event_name\":1}", "\u{0}\u{1}"] {
+        let done = home.command(["hook", "claude-code"]).input(garbage).run();
+        assert_eq!((done.code, done.text().as_str()), (Some(0), ""), "{done}");
+        assert!(done.complaint().starts_with("mw hook: "), "{done}");
+    }
+    ended(&home, SESSION, "exit 1");
+    let config = home.work().join("broken.toml");
+    fs::write(&config, "nonsense = [").unwrap();
+    let ask = || home.command(["hook", "claude-code"]).input(call("Stop").to_string());
+    for (name, value) in [
+        ("MEANWHILE_CONFIG", config.to_str().unwrap()),
+        ("MEANWHILE_HOME", "/proc/self/status"),
+        ("MEANWHILE_SESSION", "a\u{1}b"),
+    ] {
+        let done = ask().env(name, value).run();
+        assert_eq!((done.code, done.text().as_str()), (Some(0), ""), "{name}: {done}");
+        assert!(done.complaint().contains("mw"), "{name}: {done}");
+    }
+    fs::remove_file(home.state().join("meanwhile.db-wal")).unwrap();
+    fs::write(home.state().join("meanwhile.db"), "this is no database, and long enough to be looked at")
+        .unwrap();
+    let done = ask().run();
+    assert_eq!((done.code, done.text().as_str()), (Some(0), ""), "{done}");
+}
+
+#[test]
+fn a_hook_does_not_wait_for_ever_nor_make_a_home() {
+    let home = home();
+    let script = format!("{} hook claude-code < <(exec sleep 600 2> gone)", env!("CARGO_BIN_EXE_mw"));
+    let started = std::time::Instant::now();
+    let hanging = home.program("bash").arg("-c").arg(script).run();
+    assert_eq!(hanging.code, Some(0), "{hanging}");
+    assert!(hanging.complaint().contains("longer than"), "{hanging}");
+    assert!(started.elapsed().as_secs() < 20);
+    assert_eq!(ask(&home, &call("Stop")), Value::Null);
+    assert!(!home.state().exists());
+}
+
+#[test]
+fn hosts_without_such_hooks_are_named_without_the_code_that_would_block_a_prompt() {
+    let home = home();
+    for words in [&["hook", "--json", "zed"][..], &["hook", "--json", "nobody"]] {
+        let error = home.mw(words).refusal(1);
+        assert!(error["hint"].as_str().unwrap().contains("claude-code"), "{error}");
+    }
+    assert_eq!(home.mw(["hook"]).code, Some(1));
+    assert_eq!(home.mw(["hook", "claude-code", "--nonsense"]).code, Some(1));
+}

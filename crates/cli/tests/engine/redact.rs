@@ -1,0 +1,272 @@
+//! Secrets are hidden wherever a task is shown, and stay where they are needed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use mw_model::wire::{LOG_FILE, SPEC_FILE};
+use mw_testkit::{Home, SOON, children, wait_until};
+
+use crate::home;
+use crate::knobs::{both_ways, setting, variable, with_file};
+use crate::knobs_refused::assert_refused;
+
+/// In the command.
+const TOKEN: &str = "ghp_aB3dE5gH1jK2mN4pQ6sT8vW0yZaB3dE5gH1j";
+/// In the environment.
+const VALUE: &str = "tr0mb0ne-and-drum";
+/// In the output.
+const KEY: &str = "AKIAIOSFODNN7EXAMPLE";
+const MARKS: [&str; 2] = ["[redacted:github-token]", "[redacted:environment]"];
+
+/// A command that holds a secret and prints three.
+fn leaky() -> String {
+    format!("echo {TOKEN} $DB_PASSWORD {KEY}; exit 3")
+}
+
+fn start(home: &Home, session: &str, more: &[&str], script: &str) -> String {
+    let variable = format!("DB_PASSWORD={VALUE}");
+    let args = [&["start", "--json", "--env", &variable][..], more, &[script]].concat();
+    let started = home.command(args).session(session).run();
+    assert_hidden(&started.text());
+    started.json()["id"].as_str().unwrap().to_owned()
+}
+
+#[track_caller]
+fn assert_hidden(text: &str) {
+    for secret in [TOKEN, VALUE, KEY] {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
+
+#[test]
+fn no_surface_shows_a_secret_unless_asked_to() {
+    let home = home();
+    let id = start(&home, "s", &["--description", &format!("with {TOKEN}")], &leaky());
+    let _ = home.mw(["wait", &id]);
+    let surfaces: [&[&str]; 14] = [
+        &["status", &id],
+        &["status", "--json", &id],
+        &["list"],
+        &["list", "--json"],
+        &["output", &id],
+        &["output", "--json", &id],
+        &["output", "--follow", &id],
+        &["output", "--screen", &id],
+        &["output", "--grep", "AKIA", &id],
+        &["output", "--grep", "AKIA", "--json", &id],
+        &["wait", "--json", &id],
+        &["watch", "--no-follow"],
+        &["notices", "--session", "s", "--peek"],
+        &["notices", "--session", "s", "--json", "--peek"],
+    ];
+    for args in surfaces {
+        let outcome = home.mw(args);
+        assert_hidden(&outcome.text());
+        let is_silent = args[0] == "watch" || (args[0] == "output" && args.contains(&"--json"));
+        assert!(is_silent || outcome.text().contains(MARKS[0]), "{outcome}");
+    }
+    assert!(home.mw(["output", &id]).ok().contains(MARKS[1]));
+    for args in [&["status", "--raw", &id][..], &["list", "--raw", "--json"], &["output", "--raw", &id]] {
+        let text = home.mw(args).ok();
+        assert!(text.contains(TOKEN), "{text}");
+    }
+    assert!(home.mw(["output", "--raw", "--grep", "AKIA", &id]).ok().contains(KEY));
+}
+
+#[test]
+fn what_runs_and_what_is_kept_is_not_touched() {
+    let home = home();
+    let id = start(&home, "s", &[], &leaky());
+    let _ = home.mw(["wait", &id]);
+    let log = format!("{TOKEN} {VALUE} {KEY}\n");
+    assert_eq!(home.log(&id), log.as_bytes());
+    assert_eq!(home.mw(["output", "--raw", &id]).ok(), log);
+    let spec = home.task_dir(&id).join(SPEC_FILE);
+    let text = fs::read_to_string(&spec).unwrap();
+    assert!(text.contains(TOKEN) && text.contains(VALUE), "{text}");
+    for file in [SPEC_FILE, LOG_FILE, "metadata.json"] {
+        let path = home.task_dir(&id).join(file);
+        let mode = wait_until(SOON, file, || fs::metadata(&path).ok()).permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{file}");
+    }
+}
+
+#[test]
+fn the_record_in_another_layout_holds_names_of_variables_and_no_secrets() {
+    let home = home();
+    let words =
+        ["start", "--json", "--env", "DB_PASSWORD=tr0mb0ne-and-drum", "--", "echo", "--token", TOKEN, KEY];
+    let id = home.mw(words).json()["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    let path = home.task_dir(&id).join("metadata.json");
+    let text = wait_until(SOON, "the record", || fs::read_to_string(&path).ok());
+    assert_hidden(&text);
+    let record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(record["command"][2], MARKS[0], "{record}");
+    let names = record["env"].as_array().unwrap();
+    assert!(names.contains(&"DB_PASSWORD".into()), "{record}");
+    assert!(names.iter().all(|name| !name.as_str().unwrap().contains('=')), "{record}");
+    assert_eq!(home.log(&id), format!("--token {TOKEN} {KEY}\n").as_bytes(), "what runs is as it was given");
+}
+
+#[test]
+fn hooks_are_told_no_secrets() {
+    let place = home();
+    let heard = place.work().join("heard");
+    let listener = format!("{{ cat; echo \"$MEANWHILE_SUMMARY\"; }} >> {}", heard.display());
+    let home = home().with_env("MEANWHILE_HOOKS_EXIT", listener).with_env("MEANWHILE_STALL_MS", "200");
+    start(&home, "s", &[], &leaky());
+    let text = wait_until(SOON, "the hook", || {
+        fs::read_to_string(&heard).ok().filter(|text| text.lines().count() == 2)
+    });
+    assert_hidden(&text);
+    assert_eq!(text.matches(MARKS[0]).count(), 2, "{text}");
+}
+
+#[test]
+fn a_stall_and_readiness_are_told_without_secrets() {
+    let home = home().with_env("MEANWHILE_STALL_MS", "200");
+    let script = format!("echo up {TOKEN}; printf 'use {KEY}? (y/n) '; exec sleep 600");
+    let id = start(&home, "s", &["--ready-when", "^up"], &script);
+    let told = wait_until(SOON, "both", || {
+        let text = home.mw(["notices", "--session", "s", "--json", "--peek"]).text();
+        (text.contains("stalled") && text.contains("\"ready\"")).then_some(text)
+    });
+    assert_hidden(&told);
+    assert!(told.contains("use [redacted:aws-key]?"), "{told}");
+    assert_hidden(&home.mw(["watch", "--no-follow"]).text());
+    home.mw(["kill", &id]).ok();
+}
+
+#[test]
+fn a_secret_that_pages_cut_is_hidden_on_all_of_them() {
+    let home = home();
+    let id = start(&home, "s", &[], "printf 'before %s after\\n' ghp_aB3dE5gH1jK2mN4pQ6sT8vW0yZaB3dE5gH1j");
+    let _ = home.mw(["wait", &id]);
+    let whole = "before [redacted:github-token] after\n";
+    assert_eq!(home.mw(["output", &id]).text(), whole);
+    for size in [1, 7, 10, 20, 47, 60] {
+        let mut text = String::new();
+        let mut offset = 0;
+        loop {
+            let (at, most) = (offset.to_string(), size.to_string());
+            let page = home.mw(["output", "--json", "--offset", &at, "--max-bytes", &most, &id]).json();
+            assert_eq!(page["offset"], offset, "{page}");
+            text.push_str(page["text"].as_str().unwrap());
+            offset = page["next_offset"].as_u64().unwrap();
+            if page["eof"] == true {
+                break;
+            }
+        }
+        assert_eq!(offset, home.log(&id).len() as u64, "offsets are those of the log");
+        while text.contains(&MARKS[0].repeat(2)) {
+            text = text.replace(&MARKS[0].repeat(2), MARKS[0]);
+        }
+        assert_eq!(text, whole, "pages of {size} bytes");
+    }
+    let tail = home.mw(["output", "--json", "--max-bytes", "20", &id]).json();
+    assert_eq!(tail["text"], "[redacted:github-token] after\n");
+}
+
+#[test]
+fn a_secret_that_comes_in_two_writes_is_hidden_as_it_comes() {
+    let home = home();
+    let gate = children::gate("go");
+    let script = format!("printf 'x %s' {}; {gate}; echo {}", &TOKEN[..20], &TOKEN[20..]);
+    let id = start(&home, "s", &[], &script);
+    let following = home.command(["output", "--follow", &id]).spawn();
+    wait_until(SOON, "the first half", || following.printed().contains(MARKS[0]).then_some(()));
+    home.open("go");
+    let text = following.wait().text();
+    assert!(!text.contains(&TOKEN[4..20]) && !text.contains(&TOKEN[20..]), "{text}");
+    assert_eq!(text, format!("x {}\n", MARKS[0].repeat(2)));
+    assert_eq!(home.mw(["output", &id]).text(), format!("x {}\n", MARKS[0]));
+}
+
+#[test]
+fn a_private_key_is_hidden_line_by_line_too() {
+    let home = home();
+    let key = "printf -- '-----BEGIN %s KEY-----\\nMIIEpAIBAAKCAQEA0Zx\\nq1Zx+/Qaaaa==\\n-----END %s KEY-----\\nok\\n' PRIVATE PRIVATE";
+    let id = start(&home, "s", &[], key);
+    let _ = home.mw(["wait", &id]);
+    assert_eq!(home.mw(["output", &id]).text(), "[redacted:private-key]\nok\n");
+    assert_eq!(home.mw(["output", "--tail", "3", &id]).text(), "[redacted:private-key]\nok\n");
+    for from in ["0", "40"] {
+        let found = home.mw(["output", "--grep", ".", "--offset", from, &id]).text();
+        assert!(!found.contains("MIIE") && !found.contains("q1Zx") && found.contains("ok"), "{found}");
+    }
+}
+
+#[test]
+fn a_secret_in_a_line_that_is_searched_in_parts_is_hidden() {
+    let home = home();
+    // A long line is searched in parts of 256 KiB; the beginning of each is shown.
+    let script = format!(
+        "head -c 262130 /dev/zero | tr '\\0' .; printf ' %s ' {TOKEN}; head -c 100000 /dev/zero | tr '\\0' .; echo"
+    );
+    let id = start(&home, "s", &[], &script);
+    let _ = home.mw(["wait", &id]);
+    let found = home.mw(["output", "--grep", "\\.", "--json", &id]).json();
+    let second = found["matches"][1]["text"].as_str().unwrap();
+    assert!(second.starts_with(&format!("{} ...", MARKS[0])), "{second}");
+    assert!(!found.to_string().contains(&TOKEN[25..]), "{found}");
+}
+
+#[test]
+fn a_terminal_gets_colours_and_no_other_sequences() {
+    let home = home();
+    let script = format!("printf '\\033[31mred\\033[0m\\033]0;title\\007 {TOKEN}\\033[2J done\\n'");
+    let id = start(&home, "s", &[], &script);
+    let _ = home.mw(["wait", &id]);
+    let terminal = home.command(["output", &id]).on_terminal();
+    let shown =
+        wait_until(SOON, "the output", || Some(terminal.shown()).filter(|text| text.contains("done")));
+    assert!(shown.contains("\x1b[31mred\x1b[0m") && shown.contains(MARKS[0]), "{shown:?}");
+    assert!(!shown.contains("title") && !shown.contains("\x1b[2J") && !shown.contains(TOKEN), "{shown:?}");
+    assert_eq!(terminal.wait(), Some(0));
+}
+
+#[test]
+fn redact_enabled_takes_effect() {
+    for home in both_ways("redact.enabled", "false") {
+        let id = home.start(&leaky());
+        let ended = home.ended(&id);
+        assert!(ended["command"].as_str().unwrap().contains(TOKEN), "{ended}");
+        assert!(home.mw(["output", &id]).text().contains(KEY));
+    }
+}
+
+#[test]
+fn redact_patterns_take_effect() {
+    let by_variable = home().with_env(variable("redact.patterns"), "CASE-[0-9]+\nbadge \\w+");
+    let in_file = with_file("[redact]\npatterns = [\"CASE-[0-9]+\", 'badge \\w+']\n");
+    for home in [by_variable, in_file] {
+        assert_eq!(setting(&home, "redact.patterns").0, "CASE-[0-9]+\nbadge \\w+");
+        let id = home.start("echo CASE-4711 and badge xyz");
+        let ended = home.ended(&id);
+        assert_eq!(ended["command"], "echo [redacted:pattern] and [redacted:pattern]");
+        assert_eq!(home.mw(["output", &id]).text(), "[redacted:pattern] and [redacted:pattern]\n");
+    }
+}
+
+#[test]
+fn patterns_that_are_none_are_refused_by_name() {
+    for bad in ["(", "x*"] {
+        let in_file = with_file(&format!("[redact]\npatterns = [\"good\", \"{bad}\"]\n"));
+        assert_refused(&in_file, &["redact.patterns", "config.toml:2", "regular expressions"]);
+        let by_variable = home().with_env(variable("redact.patterns"), bad);
+        assert_refused(
+            &by_variable,
+            &["MEANWHILE_REDACT_PATTERNS", "redact.patterns", "regular expressions"],
+        );
+    }
+}
+
+#[test]
+fn any_bytes_are_shown() {
+    let home = home();
+    let id = home.start("head -c 300000 /dev/urandom; printf '\\nend\\n'");
+    home.ended(&id);
+    assert!(home.mw(["output", "--max-bytes", "0", &id]).text().ends_with("end\n"));
+    assert!(home.mw(["status", &id]).text().trim_end().ends_with("end"));
+}

@@ -1,0 +1,38 @@
+//! A look at a copy of a database: what it is and whether it is sound.
+
+use std::path::Path;
+
+use super::connection::open_copy;
+use super::error::StoreError;
+use super::migrations;
+
+/// Most problems that are told.
+const MOST: u32 = 5;
+
+/// What a database is like.
+pub(crate) struct DatabaseReport {
+    pub(crate) schema: u32,
+    pub(crate) known_schema: u32,
+    /// What SQLite finds wrong with it.
+    pub(crate) problems: Vec<String>,
+    pub(crate) tasks: u64,
+    pub(crate) lost: u64,
+}
+
+/// Looks at a copy, which nobody else uses.
+pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
+    let connection = open_copy(path)?;
+    let (schema, known_schema) = migrations::versions(&connection)?;
+    let mut check = connection.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
+    let problems = check.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let problems: Vec<_> = problems.into_iter().filter(|problem| problem != "ok").collect();
+    let (mut tasks, mut lost) = (0, 0);
+    // An empty or a newer one may have no such table.
+    if (1..=known_schema).contains(&schema) && problems.is_empty() {
+        let count = "SELECT count(*), count(*) FILTER (WHERE status = 'lost') FROM tasks";
+        (tasks, lost) = connection.query_row(count, [], |row| {
+            Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
+        })?;
+    }
+    Ok(DatabaseReport { schema, known_schema, problems, tasks, lost })
+}

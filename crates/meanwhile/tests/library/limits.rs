@@ -1,0 +1,56 @@
+//! Limits on resources as a host sets them.
+
+use std::time::Duration;
+
+use meanwhile::model::{Cause, CommandSpec, Enforcement, EnvVar, ResourceLimit, Resources};
+use meanwhile::{Condition, Error, Filter, Scope, Task, TaskRequest, WaitRequest};
+
+use crate::world::{Limits, World};
+
+fn request(script: &str, resources: Resources) -> TaskRequest {
+    let command = CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() };
+    let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
+    let mut request = TaskRequest::new("s", command, std::env::temp_dir(), vec![path]);
+    request.limits.resources = resources;
+    request
+}
+
+fn ended(world: &World, task: &Task) -> Task {
+    let request = WaitRequest {
+        tasks: vec![task.id.clone()],
+        any: false,
+        condition: Condition::Exit,
+        timeout: Some(Duration::from_secs(20)),
+        look_every: None,
+    };
+    assert!(!world.runtime().wait(&request).unwrap().timed_out);
+    world.runtime().task(task.id.as_str(), &Scope::All).unwrap()
+}
+
+#[test]
+fn a_host_learns_which_limit_struck() {
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let resources = Resources { cpu_time_ms: Some(300), pids: Some(50), ..Resources::default() };
+    let task = world.runtime().start(&request("while :; do :; done", resources)).unwrap().task;
+    assert_eq!(task.limits.map(|limits| limits.resources), Some(resources));
+    let task = ended(&world, &task);
+    let limit = match task.cause_value() {
+        Some(Cause::LimitReached { limit, .. }) => *limit,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(limit, ResourceLimit::CpuTime(300));
+    let held = task.limits.and_then(|limits| limits.enforcement);
+    assert!(matches!(held, Some(Enforcement::Sampled | Enforcement::ControlGroup)), "{held:?}");
+}
+
+#[test]
+fn what_is_out_of_range_is_refused_before_anything_is_changed() {
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let refused =
+        world.runtime().start(&request("true", Resources { memory: Some(1), ..Resources::default() }));
+    match refused {
+        Err(Error::Invalid { message, .. }) => assert!(message.contains("--memory"), "{message}"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(world.runtime().list(&Filter::new(Scope::All)).unwrap().total, 0);
+}

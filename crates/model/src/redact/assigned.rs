@@ -1,0 +1,197 @@
+//! Secrets that are known by what is before them: a name, a flag, a header, a user in an address.
+
+use super::names::{self, Name, is_ordinary, is_path};
+use super::{Edge, MARK, Secret, mark_len};
+
+/// A longer value is one without a second look, so that none is looked at again and again.
+const LONG: usize = 512;
+const LONGEST_NAME: usize = 64;
+/// Blanks between a name, its separator and its value.
+const BLANKS: usize = 8;
+const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "digest", "apikey", "negotiate"];
+
+/// How a value is joined to its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Join {
+    /// `name=value`, as in a shell, or `--name value`.
+    Tight,
+    /// `name: value` or `name = value`, as in files, headers, code and prose.
+    Loose,
+}
+
+/// A value and where it is.
+struct Value {
+    start: usize,
+    end: usize,
+    is_quoted: bool,
+}
+
+const fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
+const fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+/// Looks at what a `=` or a `:` joins.
+pub(super) fn at_separator(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
+    if text[here..].starts_with(b"://") {
+        return in_address(text, here + 3, edge);
+    }
+    let blanks = text[..here].iter().rev().take(BLANKS).take_while(|byte| is_blank(**byte)).count();
+    let mut end = here - blanks;
+    // A name in quotes, those of JSON in a string included.
+    let quoted = end > 0 && matches!(text[end - 1], b'"' | b'\'');
+    if quoted {
+        end -= 1;
+        end -= usize::from(end > 0 && text[end - 1] == b'\\');
+    }
+    let len = text[..end].iter().rev().take(LONGEST_NAME + 1).take_while(|byte| is_name(**byte)).count();
+    let name = names::look(&text[end - len..end])?;
+    let after = here + 1;
+    let skipped = text[after..].iter().take(BLANKS).take_while(|byte| is_blank(**byte)).count();
+    let join = if text[here] == b'=' && blanks == 0 && !quoted { Join::Tight } else { Join::Loose };
+    if join == Join::Tight && skipped > 0 {
+        return None;
+    }
+    secret(text, after + skipped, name, join, edge)
+}
+
+/// Looks at what follows a flag such as `--password`.
+pub(super) fn after_flag(text: &[u8], here: usize, edge: Edge) -> Option<Secret> {
+    let name = text[here..].strip_prefix(b"--")?;
+    if !name.first()?.is_ascii_alphabetic() {
+        return None;
+    }
+    let len = name.iter().take(LONGEST_NAME).take_while(|byte| is_name(**byte)).count();
+    let name = names::look(&name[..len])?;
+    let after = here + 2 + len;
+    let blanks = text[after..].iter().take(BLANKS).take_while(|byte| is_blank(**byte)).count();
+    if blanks == 0 || text.get(after + blanks) == Some(&b'-') {
+        return None;
+    }
+    let found = secret(text, after + blanks, name, Join::Tight, edge)?;
+    // `the --token option`, `--password to be asked`
+    (found.end - found.start >= 3 || (edge == Edge::Open && found.end == text.len())).then_some(found)
+}
+
+fn secret(text: &[u8], from: usize, name: Name, join: Join, edge: Edge) -> Option<Secret> {
+    // Before the end of the value is looked for: it may be far.
+    if begins_like_a_placeholder(&text[from..]) {
+        return None;
+    }
+    let mut value = value_at(text, from)?;
+    if name == Name::Authorization {
+        value = after_scheme(text, value)?;
+    }
+    let body = &text[value.start..value.end];
+    let unfinished = edge == Edge::Open && value.end == text.len();
+    let hides = unfinished || body.len() > LONG || is_secret(body, value.is_quoted, name, join);
+    let is_shown = begins_like_a_placeholder(body);
+    (hides && !is_shown).then_some(Secret { start: value.start, end: value.end, kind: name.kind() })
+}
+
+fn value_at(text: &[u8], from: usize) -> Option<Value> {
+    let mut start = from;
+    start += usize::from(text[start..].starts_with(b"\\\"") || text[start..].starts_with(b"\\'"));
+    let quote = *text.get(start)?;
+    if matches!(quote, b'"' | b'\'') {
+        let body = &text[start + 1..];
+        let len = body.iter().take_while(|byte| **byte != quote && **byte != b'\n').count();
+        let len = len - usize::from(start > from && len > 0 && body[len - 1] == b'\\');
+        return Some(Value { start: start + 1, end: start + 1 + len, is_quoted: true });
+    }
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || byte.is_ascii_control()
+            || matches!(
+                byte,
+                b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b')' | b'<' | b'>' | b'}' | b'\\'
+            )
+    };
+    let len = text[from..].iter().take_while(|byte| !ends(byte)).count();
+    Some(Value { start: from, end: from + len, is_quoted: false })
+}
+
+/// Passes over the scheme of an authorization; nothing when there is none, as in prose.
+fn after_scheme(text: &[u8], value: Value) -> Option<Value> {
+    let word = text[value.start..].iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let scheme = &text[value.start..value.start + word];
+    if !SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known.as_bytes())) {
+        return (value.end - value.start >= 16).then_some(value);
+    }
+    let after = value.start + word;
+    let blanks = text[after..].iter().take(BLANKS).take_while(|byte| is_blank(**byte)).count();
+    if blanks == 0 {
+        return None;
+    }
+    value_at(text, after + blanks)
+}
+
+/// The same for nothing at all.
+fn begins_like_a_placeholder(body: &[u8]) -> bool {
+    matches!(body.first(), None | Some(b'$' | b'<' | b'{' | b'%' | b'(' | b'*')) || body.starts_with(MARK)
+}
+
+fn is_secret(body: &[u8], is_quoted: bool, name: Name, join: Join) -> bool {
+    let least = match (name, join) {
+        (Name::Password, Join::Tight) => 1,
+        (Name::Password, Join::Loose) => 4,
+        (Name::Token | Name::Authorization, _) => 6,
+    };
+    if body.len() < least || is_ordinary(body) || is_path(body) || body.iter().all(|byte| *byte == body[0]) {
+        return false;
+    }
+    let words = body.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
+    let has_mark = body.windows(MARK.len()).any(|window| window == MARK);
+    if words > 3 || has_mark || (!is_quoted && name != Name::Authorization && is_code(body)) {
+        return false;
+    }
+    is_quoted || join == Join::Tight || name == Name::Authorization || looks_random(body)
+}
+
+/// `self.token`, `next_token(`, `Vec::new`
+fn is_code(body: &[u8]) -> bool {
+    let is_path =
+        body.contains(&b'.') && body.iter().all(|b| b.is_ascii_alphabetic() || matches!(b, b'.' | b'_'));
+    is_path || body.contains(&b'(') || body.windows(2).any(|pair| pair == b"::")
+}
+
+/// Letters and something else: no word of prose.
+fn looks_random(body: &[u8]) -> bool {
+    let letters = body.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = body.iter().filter(|byte| byte.is_ascii_digit()).count();
+    letters > 0 && (digits > 0 || body.iter().any(|byte| b"!@#$%^*+/=?".contains(byte)))
+}
+
+/// Looks for `user:password@` in the address that begins here.
+fn in_address(text: &[u8], from: usize, edge: Edge) -> Option<Secret> {
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || byte.is_ascii_control()
+            || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'`')
+    };
+    let len = text[from..].iter().take_while(|byte| !ends(byte)).count();
+    let place = &text[from..from + len];
+    // The user may have been hidden before.
+    let user = mark_len(place).unwrap_or(0);
+    let colon = user + place[user..].iter().position(|byte| *byte == b':')?;
+    if place[..=colon].ends_with(MARK) {
+        return None;
+    }
+    let start = from + colon + 1;
+    let end = match place.iter().rposition(|byte| *byte == b'@') {
+        Some(at) => from + at,
+        // A number is a port.
+        None if edge == Edge::Open && from + len == text.len() => {
+            let is_port = text[start..].iter().all(u8::is_ascii_digit);
+            (!is_port).then_some(text.len())?
+        }
+        None => return None,
+    };
+    if start >= end || begins_like_a_placeholder(&text[start..end]) {
+        return None;
+    }
+    Some(Secret { start, end, kind: "password" })
+}

@@ -1,0 +1,205 @@
+//! Which names say that their value is secret.
+
+/// The least length of a value that is looked for wherever it occurs.
+const LEAST: usize = 6;
+
+/// How much a name says about its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name {
+    /// It is a password, whatever it looks like.
+    Password,
+    /// It is a key or a token, if it looks like one.
+    Token,
+    /// A header that begins with a scheme, such as `Bearer`.
+    Authorization,
+}
+
+impl Name {
+    pub(super) const fn kind(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Token => "secret",
+            Self::Authorization => "authorization",
+        }
+    }
+}
+
+/// The words of a name in lower case: `apiKey`, `API_KEY` and `api-key` are the same.
+struct Words {
+    text: [u8; 64],
+    len: usize,
+}
+
+impl Words {
+    fn of(name: &[u8]) -> Self {
+        let mut words = Self { text: [0; 64], len: 0 };
+        let mut before = b'_';
+        for byte in name {
+            let begins = byte.is_ascii_uppercase() && before.is_ascii_lowercase();
+            if begins {
+                words.add(b'_');
+            }
+            let is_part = byte.is_ascii_alphanumeric();
+            words.add(if is_part { byte.to_ascii_lowercase() } else { b'_' });
+            before = *byte;
+        }
+        words
+    }
+
+    fn add(&mut self, byte: u8) {
+        if let Some(place) = self.text.get_mut(self.len) {
+            *place = byte;
+            self.len += 1;
+        }
+    }
+
+    /// Returns the last word and the one before it.
+    fn last_two(&self) -> (&[u8], &[u8]) {
+        let mut words = self.text[..self.len].rsplit(|byte| *byte == b'_').filter(|word| !word.is_empty());
+        (words.next().unwrap_or_default(), words.next().unwrap_or_default())
+    }
+}
+
+/// Most names are none: their last letter shows it.
+fn may_be_secret(name: &[u8]) -> bool {
+    name.len() <= 64 && name.last().is_some_and(|last| b"denstyl".contains(&last.to_ascii_lowercase()))
+}
+
+/// Tells what a name says about its value; nothing for ordinary names.
+pub(super) fn look(name: &[u8]) -> Option<Name> {
+    if !may_be_secret(name) {
+        return None;
+    }
+    let words = Words::of(name);
+    let (word, before) = words.last_two();
+    let ends = |suffixes: &[&[u8]]| suffixes.iter().any(|suffix| word.ends_with(suffix));
+    if ends(&[b"password", b"passwd", b"passphrase"]) {
+        return Some(Name::Password);
+    }
+    if word == b"pwd" && !before.is_empty() && before != b"old" {
+        return Some(Name::Password);
+    }
+    if word == b"pass" && !before.is_empty() {
+        return Some(Name::Token);
+    }
+    if ends(&[b"secret", b"apikey", b"secretkey", b"accesskey", b"privatekey", b"accesstoken", b"authtoken"])
+        || matches!(word, b"credential" | b"credentials")
+    {
+        return Some(Name::Token);
+    }
+    if word == b"token" && !PLACES.contains(&before) {
+        return Some(Name::Token);
+    }
+    if word == b"key" && SECRET_KEYS.contains(&before) {
+        return Some(Name::Token);
+    }
+    (word == b"authorization").then_some(Name::Authorization)
+}
+
+/// Tokens that say where to go on, or that are no secrets.
+const PLACES: [&[u8]; 9] =
+    [b"next", b"page", b"continuation", b"cancellation", b"sync", b"max", b"pad", b"eos", b"bos"];
+/// Keys that open something; a cache's or a table's does not.
+const SECRET_KEYS: [&[u8]; 13] = [
+    b"api",
+    b"secret",
+    b"access",
+    b"private",
+    b"auth",
+    b"signing",
+    b"encryption",
+    b"service",
+    b"master",
+    b"app",
+    b"subscription",
+    b"deploy",
+    b"webhook",
+];
+
+/// Tells whether a variable of that name holds a secret.
+#[must_use]
+pub fn is_secret_name(name: &[u8]) -> bool {
+    if !may_be_secret(name) {
+        return false;
+    }
+    let words = Words::of(name);
+    let (word, before) = words.last_two();
+    word == b"key" || (word == b"pass" && !before.is_empty()) || look(name).is_some()
+}
+
+/// Tells whether a variable's value is worth hiding wherever it occurs: long enough, and no path.
+#[must_use]
+pub fn is_secret_value(value: &[u8]) -> bool {
+    value.len() >= LEAST && !is_path(value) && !is_ordinary(value) && !super::MARK.starts_with(value)
+}
+
+/// Tells whether a text is an absolute path with a readable first part.
+pub(super) fn is_path(text: &[u8]) -> bool {
+    let Some(rest) = text.strip_prefix(b"/").or_else(|| text.strip_prefix(b"~/")) else { return false };
+    let first = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    text[0] == b'~' || (first >= 2 && rest.get(first) == Some(&b'/'))
+}
+
+/// Words that stand where a secret could, and are none.
+const ORDINARY: [&str; 54] = [
+    "true",
+    "false",
+    "null",
+    "none",
+    "nil",
+    "undefined",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "required",
+    "optional",
+    "string",
+    "str",
+    "value",
+    "option",
+    "options",
+    "argument",
+    "flag",
+    "parameter",
+    "instead",
+    "token",
+    "password",
+    "secret",
+    "key",
+    "default",
+    "enabled",
+    "disabled",
+    "missing",
+    "invalid",
+    "expired",
+    "incorrect",
+    "wrong",
+    "empty",
+    "set",
+    "unset",
+    "is",
+    "to",
+    "or",
+    "and",
+    "for",
+    "in",
+    "with",
+    "from",
+    "as",
+    "not",
+    "was",
+    "has",
+    "must",
+    "be",
+    "if",
+    "can",
+    "will",
+    "are",
+];
+
+/// Tells whether a text is a word that stands where a secret could, and is none.
+pub(super) fn is_ordinary(text: &[u8]) -> bool {
+    let text = text.strip_suffix(b".").unwrap_or(text);
+    ORDINARY.iter().any(|word| text.eq_ignore_ascii_case(word.as_bytes()))
+}

@@ -1,0 +1,203 @@
+//! What a task's whole tree may use, and what became of that.
+//!
+//! Where a control group of the task's own can carry a limit, the kernel holds it. Elsewhere the supervisor looks at
+//! the tree now and then; [`Resources::struck_by`] says what such a look means and [`Resources::pause_ms`] when
+//! to look again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Limits on what a task uses; absent = none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resources {
+    /// Bytes of memory that all its processes hold together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<u64>,
+    /// Processor time that all its processes use together, those that have ended included.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_time_ms: Option<u64>,
+    /// Processors it may keep busy at a time, in thousandths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub milli_cpus: Option<u64>,
+    /// Processes and threads it may have at a time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pids: Option<u64>,
+}
+
+/// A limit that ended a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ResourceLimit {
+    /// Bytes of memory.
+    Memory(u64),
+    /// Milliseconds of processor time.
+    CpuTime(u64),
+    /// Processes and threads.
+    Pids(u64),
+}
+
+/// How the limits of a run are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Enforcement {
+    /// By the kernel, in a control group of the task's own.
+    ControlGroup,
+    /// By looking at the tree now and then.
+    Sampled,
+}
+
+/// What a tree uses, as one look shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Processor time, in microseconds.
+    pub cpu_us: u64,
+    /// Processes and threads.
+    pub pids: u64,
+}
+
+/// What decides when to look again, besides the usage.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Processors of this machine.
+    pub processors: u64,
+    /// Processor time that the last look took.
+    pub cost_us: u64,
+    /// Whether the tree has used no processor time since the look before.
+    pub idle: bool,
+}
+
+/// A limit that no task could live with, or that means nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutOfRange {
+    /// The option's name.
+    pub name: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+}
+
+impl Resources {
+    /// Least and most bytes of a memory limit.
+    pub const MEMORY: (u64, u64) = (1 << 20, 1 << 50);
+    /// Most milliseconds of processor time: ten years.
+    pub const MOST_CPU_TIME_MS: u64 = 3650 * 86_400_000;
+    /// Least and most processors, in thousandths. The kernel grants no less.
+    pub const MILLI_CPUS: (u64, u64) = (10, 10_000_000);
+    /// Least and most processes: Linux has no larger process ids.
+    pub const PIDS: (u64, u64) = (1, 1 << 22);
+
+    /// Tells whether nothing is limited.
+    #[must_use]
+    pub fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Checks every limit that is set.
+    ///
+    /// # Errors
+    /// Names the first that is out of its range.
+    pub fn check(&self) -> Result<(), OutOfRange> {
+        let outside =
+            |value: Option<u64>, (least, most)| value.is_some_and(|value| value < least || value > most);
+        let limits = [
+            ("memory", outside(self.memory, Self::MEMORY), "a size from 1 MiB to 1 PiB"),
+            ("cpu-time", outside(self.cpu_time_ms, (1, Self::MOST_CPU_TIME_MS)), "a time up to 3650 days"),
+            ("cpus", outside(self.milli_cpus, Self::MILLI_CPUS), "a number from 0.01 to 10000"),
+            ("pids", outside(self.pids, Self::PIDS), "a whole number from 1 to 4194304"),
+        ];
+        match limits.into_iter().find(|(_, outside, _)| *outside) {
+            Some((name, _, takes)) => Err(OutOfRange { name, takes }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the limit that this usage exceeds, if any.
+    #[must_use]
+    pub fn struck_by(&self, usage: &Usage) -> Option<ResourceLimit> {
+        let memory = self.memory.filter(|most| usage.memory > *most).map(ResourceLimit::Memory);
+        let pids = self.pids.filter(|most| usage.pids > *most).map(ResourceLimit::Pids);
+        let spent = |ms: &u64| usage.cpu_us >= ms.saturating_mul(1000);
+        let cpu_time = self.cpu_time_ms.filter(spent).map(ResourceLimit::CpuTime);
+        memory.or(pids).or(cpu_time)
+    }
+
+    /// Returns how long nobody needs to look: about the time a tree in a hurry takes from this usage to its nearest
+    /// limit. A look that is dear is taken rarely, and so is one at a tree that does nothing.
+    #[must_use]
+    pub fn pause_ms(&self, usage: &Usage, pace: Pace) -> u64 {
+        /// What a program can fill in a millisecond.
+        const MEMORY_PER_MS: u64 = 4 << 20;
+        /// What a program can start in a millisecond.
+        const PIDS_PER_MS: u64 = 5;
+        const SHORTEST_MS: u64 = 20;
+        const SHORTEST_IDLE_MS: u64 = 200;
+        const LONGEST_MS: u64 = 500;
+        /// Processor time is used no faster than there are processors.
+        const LONGEST_FOR_CPU_TIME_MS: u64 = 10_000;
+        /// A tenth of one processor at the most is spent on looking.
+        const LOOK_SHARE: u64 = 10;
+        let memory = self.memory.map(|most| most.saturating_sub(usage.memory) / MEMORY_PER_MS);
+        let pids = self.pids.map(|most| most.saturating_sub(usage.pids) / PIDS_PER_MS);
+        let cpu_time = self.cpu_time_ms.map(|most| {
+            let left = most.saturating_sub(usage.cpu_us / 1000) / pace.processors.max(1);
+            left.clamp(SHORTEST_MS, LONGEST_FOR_CPU_TIME_MS)
+        });
+        let least = if pace.idle { SHORTEST_IDLE_MS } else { SHORTEST_MS };
+        let sudden = memory.into_iter().chain(pids).min().map(|ms| ms.clamp(least, LONGEST_MS));
+        let pause = sudden.into_iter().chain(cpu_time).min().unwrap_or(LONGEST_FOR_CPU_TIME_MS);
+        pause.max(pace.cost_us.saturating_mul(LOOK_SHARE) / 1000)
+    }
+
+    /// Says the limits to people, each with how it is held where that is known: `memory 2 GiB (sampled)`.
+    #[must_use]
+    pub fn to_words(&self, enforcement: Option<Enforcement>) -> String {
+        let how = |exact: bool| match (enforcement, exact) {
+            (None, _) => "",
+            (Some(Enforcement::ControlGroup), true) => " (exact)",
+            (Some(Enforcement::ControlGroup), false) | (Some(Enforcement::Sampled), _) => " (sampled)",
+        };
+        let memory = self.memory.map(|bytes| format!("memory {}{}", size_words(bytes), how(true)));
+        // Also the clock of a control group has to be looked at.
+        let cpu_time = self.cpu_time_ms.map(|ms| format!("CPU time {}{}", seconds(ms), how(false)));
+        let cpus = self.milli_cpus.map(|cpus| format!("{} CPUs{}", cpus as f64 / 1000.0, how(true)));
+        let pids = self.pids.map(|pids| format!("pids {pids}{}", how(true)));
+        [memory, cpu_time, cpus, pids].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl ResourceLimit {
+    /// Says which limit it is: `memory limit 2 GiB`.
+    #[must_use]
+    pub fn to_words(&self) -> String {
+        match self {
+            Self::Memory(bytes) => format!("memory limit {}", size_words(*bytes)),
+            Self::CpuTime(ms) => format!("CPU time limit {}", seconds(*ms)),
+            Self::Pids(most) => format!("pids limit {most}"),
+        }
+    }
+}
+
+impl fmt::Display for OutOfRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--{} takes 0 for no limit, or {}", self.name, self.takes)
+    }
+}
+
+fn seconds(ms: u64) -> String {
+    format!("{} s", ms as f64 / 1000.0)
+}
+
+/// A size as it was meant: in the largest unit of which it is a whole number of tenths.
+fn size_words(bytes: u64) -> String {
+    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let fits = |unit: u64| bytes >= unit && u128::from(bytes) * 10 % u128::from(unit) == 0;
+    match units.into_iter().find(|(unit, _)| fits(*unit)) {
+        Some((unit, name)) => format!("{} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

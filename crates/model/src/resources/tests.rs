@@ -1,0 +1,128 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const ALL: Resources =
+    Resources { memory: Some(64 << 20), cpu_time_ms: Some(2000), milli_cpus: None, pids: Some(50) };
+
+const PACE: Pace = Pace { processors: 2, cost_us: 100, idle: false };
+
+#[test]
+fn the_limit_that_struck_is_named() {
+    let under = Usage { memory: 64 << 20, cpu_us: 1_999_999, pids: 50 };
+    assert_eq!(ALL.struck_by(&under), None, "up to the limit is allowed");
+    let table = [
+        (Usage { memory: (64 << 20) + 1, ..under }, ResourceLimit::Memory(64 << 20), "memory limit 64 MiB"),
+        (Usage { cpu_us: 2_000_000, ..under }, ResourceLimit::CpuTime(2000), "CPU time limit 2 s"),
+        (Usage { pids: 51, ..under }, ResourceLimit::Pids(50), "pids limit 50"),
+    ];
+    for (usage, limit, words) in table {
+        assert_eq!(ALL.struck_by(&usage), Some(limit));
+        assert_eq!(limit.to_words(), words);
+    }
+}
+
+#[test]
+fn sizes_are_said_as_they_were_meant() {
+    let table = [
+        (2 << 30, "2 GiB"),
+        (3 << 29, "1.5 GiB"),
+        (100 << 20, "100 MiB"),
+        (1 << 40, "1 TiB"),
+        (1_500_000_000, "1500000000 bytes"),
+    ];
+    for (bytes, words) in table {
+        assert_eq!(size_words(bytes), words);
+    }
+}
+
+#[test]
+fn what_is_only_sampled_says_so() {
+    let limits = Resources { milli_cpus: Some(1500), ..ALL };
+    assert_eq!(
+        limits.to_words(Some(Enforcement::ControlGroup)),
+        "memory 64 MiB (exact), CPU time 2 s (sampled), 1.5 CPUs (exact), pids 50 (exact)"
+    );
+    assert_eq!(
+        ALL.to_words(Some(Enforcement::Sampled)),
+        "memory 64 MiB (sampled), CPU time 2 s (sampled), pids 50 (sampled)"
+    );
+    assert_eq!(ALL.to_words(None), "memory 64 MiB, CPU time 2 s, pids 50");
+}
+
+#[test]
+fn what_is_out_of_range_is_refused_by_name() {
+    let none = Resources::default();
+    assert_eq!((none.check(), ALL.check()), (Ok(()), Ok(())));
+    let table = [
+        (Resources { memory: Some(1), ..none }, "memory"),
+        (Resources { memory: Some(u64::MAX), ..none }, "memory"),
+        (Resources { cpu_time_ms: Some(u64::MAX), ..none }, "cpu-time"),
+        (Resources { milli_cpus: Some(9), ..none }, "cpus"),
+        (Resources { pids: Some(1 << 23), ..none }, "pids"),
+    ];
+    for (limits, name) in table {
+        assert_eq!(limits.check().unwrap_err().name, name);
+    }
+}
+
+#[test]
+fn processor_time_alone_is_looked_at_when_it_can_be_used_up() {
+    let limits = Resources { cpu_time_ms: Some(12_000), ..Resources::default() };
+    assert_eq!(limits.pause_ms(&Usage::default(), PACE), 6000);
+    assert_eq!(limits.pause_ms(&Usage { cpu_us: 11_000_000, ..Usage::default() }, PACE), 500);
+    assert_eq!(limits.pause_ms(&Usage { cpu_us: 12_000_000, ..Usage::default() }, PACE), 20);
+}
+
+#[test]
+fn an_idle_tree_is_looked_at_less_often() {
+    let near = Usage { memory: 60 << 20, ..Usage::default() };
+    assert_eq!(ALL.pause_ms(&near, PACE), 20);
+    assert_eq!(ALL.pause_ms(&near, Pace { idle: true, ..PACE }), 200);
+}
+
+fn any_limit() -> impl Strategy<Value = Option<u64>> {
+    proptest::option::of(any::<u64>())
+}
+
+proptest! {
+    #[test]
+    fn a_limit_strikes_only_when_it_is_set_and_exceeded(
+        memory in any_limit(), cpu_time_ms in any_limit(), pids in any_limit(),
+        used in any::<(u64, u64, u64)>(),
+    ) {
+        let limits = Resources { memory, cpu_time_ms, milli_cpus: Some(500), pids };
+        let usage = Usage { memory: used.0, cpu_us: used.1, pids: used.2 };
+        let exceeded = [
+            memory.is_some_and(|most| usage.memory > most),
+            pids.is_some_and(|most| usage.pids > most),
+            cpu_time_ms.is_some_and(|most| u128::from(usage.cpu_us) >= u128::from(most) * 1000),
+        ];
+        match limits.struck_by(&usage) {
+            None => prop_assert!(!exceeded.contains(&true)),
+            Some(ResourceLimit::Memory(most)) => prop_assert!(exceeded[0] && Some(most) == memory),
+            Some(ResourceLimit::Pids(most)) => prop_assert!(exceeded[1] && Some(most) == pids),
+            Some(ResourceLimit::CpuTime(most)) => prop_assert!(exceeded[2] && Some(most) == cpu_time_ms),
+        }
+    }
+
+    #[test]
+    fn the_nearer_a_limit_the_sooner_the_next_look(
+        memory in any_limit(), cpu_time_ms in any_limit(), pids in any_limit(),
+        used in any::<(u64, u64, u64)>(), more in any::<(u64, u64, u64)>(),
+        processors in 0_u64..512, cost_us in 0_u64..100_000, idle in any::<bool>(),
+    ) {
+        let limits = Resources { memory, cpu_time_ms, milli_cpus: None, pids };
+        let usage = Usage { memory: used.0, cpu_us: used.1, pids: used.2 };
+        let grown = Usage {
+            memory: used.0.saturating_add(more.0),
+            cpu_us: used.1.saturating_add(more.1),
+            pids: used.2.saturating_add(more.2),
+        };
+        let pace = Pace { processors, cost_us, idle };
+        let (far, near) = (limits.pause_ms(&usage, pace), limits.pause_ms(&grown, pace));
+        prop_assert!(near <= far);
+        prop_assert!((20..=10_000).contains(&near));
+        prop_assert!(near >= cost_us * 10 / 1000);
+    }
+}

@@ -1,0 +1,100 @@
+//! When a tree that has limits on resources is looked at. Time is passed in.
+
+use mw_model::{Enforcement, Pace, Resources, Usage};
+
+/// The time until the first look.
+const FIRST_MS: u64 = 20;
+/// How often a control group is asked whether it had to refuse a process.
+const ASK_GROUP_MS: u64 = 500;
+
+/// The limits of a run, how they are held, and when to look next.
+pub(crate) struct LimitWatch {
+    limits: Resources,
+    enforcement: Enforcement,
+    processors: u64,
+    due_ms: Option<u64>,
+    cpu_us: u64,
+}
+
+impl LimitWatch {
+    /// Nothing for a run that has no limits: it costs nothing either.
+    pub(crate) fn of(limits: &Resources, enforcement: Enforcement, now_ms: u64) -> Option<Self> {
+        if limits.is_none() {
+            return None;
+        }
+        let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
+        let looks = match enforcement {
+            // The end of a group that ran out of memory is seen without looking.
+            Enforcement::ControlGroup => limits.pids.is_some() || limits.cpu_time_ms.is_some(),
+            Enforcement::Sampled => true,
+        };
+        let due_ms = looks.then_some(now_ms + FIRST_MS);
+        Some(Self { limits: *limits, enforcement, processors, due_ms, cpu_us: 0 })
+    }
+
+    pub(crate) const fn limits(&self) -> &Resources {
+        &self.limits
+    }
+
+    pub(crate) const fn enforcement(&self) -> Enforcement {
+        self.enforcement
+    }
+
+    pub(crate) const fn due_ms(&self) -> Option<u64> {
+        self.due_ms
+    }
+
+    /// Plans the next look after one that took that long.
+    pub(crate) fn looked(&mut self, usage: &Usage, cost_us: u64, now_ms: u64) {
+        let pace = Pace { processors: self.processors, cost_us, idle: usage.cpu_us == self.cpu_us };
+        self.cpu_us = usage.cpu_us;
+        let pause = match self.enforcement {
+            Enforcement::Sampled => self.limits.pause_ms(usage, pace),
+            Enforcement::ControlGroup => {
+                let time = Resources { memory: None, pids: None, ..self.limits };
+                let most = if self.limits.pids.is_some() { ASK_GROUP_MS } else { u64::MAX };
+                time.pause_ms(usage, pace).min(most)
+            }
+        };
+        self.due_ms = Some(now_ms.saturating_add(pause));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: Resources =
+        Resources { memory: Some(1 << 30), cpu_time_ms: None, milli_cpus: None, pids: None };
+
+    #[test]
+    fn without_limits_there_is_nothing_to_watch() {
+        assert!(LimitWatch::of(&Resources::default(), Enforcement::Sampled, 0).is_none());
+    }
+
+    #[test]
+    fn the_kernel_needs_no_help_with_memory() {
+        let watch = LimitWatch::of(&MEMORY, Enforcement::ControlGroup, 0).unwrap();
+        assert_eq!(watch.due_ms(), None);
+        let watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 100).unwrap();
+        assert_eq!(watch.due_ms(), Some(100 + FIRST_MS));
+    }
+
+    #[test]
+    fn a_tree_that_does_nothing_is_looked_at_less_often() {
+        let mut watch = LimitWatch::of(&MEMORY, Enforcement::Sampled, 0).unwrap();
+        let usage = Usage { memory: 1 << 30, cpu_us: 5, pids: 1 };
+        watch.looked(&usage, 100, 1000);
+        assert_eq!(watch.due_ms(), Some(1020));
+        watch.looked(&usage, 100, 2000);
+        assert_eq!(watch.due_ms(), Some(2200));
+    }
+
+    #[test]
+    fn a_group_is_asked_for_refused_processes_now_and_then() {
+        let limits = Resources { pids: Some(5), ..MEMORY };
+        let mut watch = LimitWatch::of(&limits, Enforcement::ControlGroup, 0).unwrap();
+        watch.looked(&Usage::default(), 100, 1000);
+        assert_eq!(watch.due_ms(), Some(1500));
+    }
+}
