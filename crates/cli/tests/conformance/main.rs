@@ -27,8 +27,8 @@ use fixtures::Fixtures;
 
 const TOKEN: &str = "a-token-for-the-suite";
 
-/// Serves the fixtures in a home; returns where.
-fn serve(home: &Home) -> String {
+/// Our server in a home, with the fixtures in front of it.
+fn fixtures(home: &Home) -> Fixtures {
     let mw = env!("CARGO_BIN_EXE_mw");
     let settle = [mw, "settle", "--home", home.state().to_str().unwrap()];
     let programs = Programs {
@@ -57,10 +57,16 @@ fn serve(home: &Home) -> String {
         dialect: Dialect::Canonical,
         clues: Clues { meanwhile_session: Some("conformance".to_owned()), ..Clues::default() },
     };
-    let server = Server::with_tasks_after(offer, Duration::ZERO);
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let options = HttpOptions { address, token: TOKEN.to_owned() };
-    let listening = listen_with(Fixtures::before(server), &options).unwrap();
+    Fixtures::before(Server::with_tasks_after(offer, Duration::ZERO))
+}
+
+fn at(address: Ipv4Addr) -> HttpOptions {
+    HttpOptions { address: SocketAddr::from((address, 0)), token: TOKEN.to_owned() }
+}
+
+/// Serves the fixtures in a home; returns where.
+fn serve(home: &Home) -> String {
+    let listening = listen_with(fixtures(home), &at(Ipv4Addr::LOCALHOST)).unwrap();
     let url = format!("http://{}/mcp", listening.address().unwrap());
     thread::spawn(move || listening.serve().unwrap());
     url
@@ -105,4 +111,13 @@ fn the_revision_of_2025_11_25_is_conformed_to() {
 #[test]
 fn the_revision_of_2026_07_28_is_conformed_to() {
     run("2026-07-28");
+}
+
+#[test]
+fn an_address_that_others_can_reach_is_refused() {
+    let home = Home::new(env!("CARGO_BIN_EXE_mw"));
+    let Err(refused) = listen_with(fixtures(&home), &at(Ipv4Addr::UNSPECIFIED)) else {
+        panic!("it listens for everybody");
+    };
+    assert!(refused.to_string().contains("can be reached from other machines"), "{refused}");
 }

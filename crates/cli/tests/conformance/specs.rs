@@ -74,17 +74,19 @@ pub(crate) fn input_schema(name: &str) -> Value {
     }
 }
 
+type Run = fn(&Value) -> Reply;
+
 /// Adds the plain ones to the server's own tools.
 pub(crate) fn toolset(own: Toolset) -> Toolset {
     let failing = |_: &Value| {
         Reply::failure("This tool intentionally returns an error for testing".to_owned(), json!({}))
     };
-    let plain: [(&str, fn(&Value) -> Reply); 3] = [
+    let plain: [(&str, Run); 3] = [
         ("test_simple_text", |_| said("This is a simple text response for testing.")),
         ("test_error_handling", failing),
         ("greet", |given| said(&format!("Hello, {}!", given["name"].as_str().unwrap_or("friend")))),
     ];
-    let custom = |(name, run): (&str, fn(&Value) -> Reply)| CustomTool {
+    let custom = |(name, run): (&str, Run)| CustomTool {
         spec: ToolSpec {
             name: name.to_owned(),
             title: name.to_owned(),

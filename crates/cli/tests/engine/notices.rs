@@ -164,7 +164,7 @@ fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
     agent("printf 'two lines\\nand <this>\\n'");
     agent("seq 1 2000");
     let told = home.mw(["notices", "--session", "s"]).exits(0);
-    let text = String::from_utf8(told.stdout.clone()).unwrap();
+    let text = String::from_utf8(told.stdout).unwrap();
     assert!(text.contains("<result>two lines\nand &lt;this&gt;</result>"), "{text}");
     assert!(text.contains("more bytes: read the output file]</result>"), "{text}");
     assert!(text.len() < 8 << 10, "{} bytes", text.len());

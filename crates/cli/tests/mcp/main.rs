@@ -14,6 +14,7 @@ mod notices_kills;
 mod resources;
 mod sessions;
 mod tasks;
+mod tokens;
 mod tolerance;
 mod web;
 
