@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::command::{cargo, cargo_with, has_subcommand};
 use crate::error::Failure;
-use crate::{generate, size, tidy};
+use crate::{clients, generate, size, tidy};
 
 /// The version installed where cargo-deny is missing.
 const DENY_VERSION: &str = "0.20.2";
@@ -16,9 +16,10 @@ struct Step {
     run: fn(&Path) -> Result<(), Failure>,
 }
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 10] = [
     Step { name: "format", run: format },
     Step { name: "clippy", run: clippy },
+    Step { name: "clients", run: clients::fetch },
     Step { name: "tests", run: tests },
     Step { name: "doc tests", run: doc_tests },
     Step { name: "rustdoc", run: rustdoc },
@@ -52,10 +53,12 @@ fn clippy(root: &Path) -> Result<(), Failure> {
 }
 
 fn tests(root: &Path) -> Result<(), Failure> {
+    let clients = clients::place(root);
+    let place = ("MW_TEST_CLIENTS", clients.to_str().unwrap_or_default());
     if has_subcommand(root, "nextest") {
-        cargo(root, &["nextest", "run", "--workspace", "--locked"])
+        cargo_with(root, place, &["nextest", "run", "--workspace", "--locked"])
     } else {
-        cargo(root, &["test", "--workspace", "--locked", "--lib", "--bins", "--tests"])
+        cargo_with(root, place, &["test", "--workspace", "--locked", "--lib", "--bins", "--tests"])
     }
 }
 

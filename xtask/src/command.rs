@@ -8,14 +8,14 @@ use crate::error::Failure;
 
 /// Runs `cargo` with `arguments` in `root`, its output passed through.
 pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Result<(), Failure> {
-    finish(cargo_command(root, arguments), arguments)
+    finish(cargo_command(root, arguments), &format!("cargo {}", arguments.join(" ")))
 }
 
 /// Runs `cargo` as [`cargo`] does, with one environment variable set.
 pub(crate) fn cargo_with(root: &Path, variable: (&str, &str), arguments: &[&str]) -> Result<(), Failure> {
     let mut command = cargo_command(root, arguments);
     command.env(variable.0, variable.1);
-    finish(command, arguments)
+    finish(command, &format!("cargo {}", arguments.join(" ")))
 }
 
 /// Says whether the cargo subcommand `name` is installed.
@@ -29,8 +29,12 @@ pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
 
 /// Names the file that cargo built for the program `name` in `profile` (a folder name: `debug`, `release`).
 pub(crate) fn built_program(root: &Path, profile: &str, name: &str) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target"));
-    root.join(target).join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+    target(root).join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// Names the folder of what is built.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target")))
 }
 
 fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
@@ -41,11 +45,11 @@ fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-fn finish(mut command: Command, arguments: &[&str]) -> Result<(), Failure> {
-    let shown = format!("cargo {}", arguments.join(" "));
+/// Runs a command to its end; `shown` is how it is named when it fails.
+pub(crate) fn finish(mut command: Command, shown: &str) -> Result<(), Failure> {
     match command.status() {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Exit { command: shown, status }),
-        Err(source) => Err(Failure::Spawn { command: shown, source }),
+        Ok(status) => Err(Failure::Exit { command: shown.to_owned(), status }),
+        Err(source) => Err(Failure::Spawn { command: shown.to_owned(), source }),
     }
 }

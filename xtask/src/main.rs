@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod clients;
 mod command;
 mod error;
 mod generate;
@@ -24,6 +25,7 @@ use error::Failure;
 const USAGE: &str = "usage: cargo xtask <command>
 
   check      everything CI checks, in CI's order; stops at the first failure
+  clients    fetch the foreign clients that some tests drive our servers with
   tidy       the rules that no lint can express
   generate   rewrite docs/reference.md from `mw reference`
   peers      measure mw beside the bare limit and installed peers; no part of check";
@@ -43,6 +45,7 @@ fn run() -> Result<(), Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["check"] => check::run(&workspace::root()?),
+        ["clients"] => clients::fetch(&workspace::root()?),
         ["tidy"] => tidy::run(&workspace::root()?),
         ["generate"] => generate::write(&workspace::root()?),
         ["peers", options @ ..] => peers::run(&workspace::root()?, options),

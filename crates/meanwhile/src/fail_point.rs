@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 14] = [
+pub const FAIL_POINTS: [&str; 16] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -15,6 +15,8 @@ pub const FAIL_POINTS: [&str; 14] = [
     "kill-sent",
     "restart-committed",
     "notices-handed-over",
+    "reply-ready",
+    "reply-written",
     "notices-told",
     "notices-acknowledged",
     "spans-sent",
@@ -28,7 +30,8 @@ pub fn arm(name: &str) {
 }
 
 /// Kills this process if the step is armed; nothing in a release build.
-pub(crate) fn fail_point(name: &str) {
+#[doc(hidden)]
+pub fn fail_point(name: &str) {
     debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
     if cfg!(debug_assertions) && ARMED.get().is_some_and(|armed| armed == name) {
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);

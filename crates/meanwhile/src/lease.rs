@@ -87,8 +87,13 @@ fn sweep(session: &Path) {
         let is_hold = [HOST_PREFIX, TELLER_PREFIX]
             .iter()
             .any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
-        if is_hold && File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok()) {
+        // The lock is kept until the file is gone: a new holder who has not locked it yet then sees that.
+        if is_hold
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
             let _ = fs::remove_file(entry.path());
+            drop(file);
         }
     }
 }
@@ -111,6 +116,22 @@ mod tests {
         assert!(is_held(&session, two.token()));
         drop(two);
         assert_eq!(fs::read_dir(&session).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn holders_that_come_at_once_do_not_sweep_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..50 {
+            let taking = || {
+                std::thread::spawn({
+                    let session = dir.path().to_owned();
+                    move || Lease::teller(&session).unwrap()
+                })
+            };
+            let taken: Vec<_> =
+                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            assert!(taken.iter().all(|lease| is_held(dir.path(), lease.token())));
+        }
     }
 
     #[test]

@@ -65,7 +65,7 @@ mod wait;
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};
-pub use fail_point::{FAIL_POINTS, arm as arm_fail_point};
+pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use home::Home;
 pub use inspect::{Inspection, inspect};
 pub use kill::KillRequest;

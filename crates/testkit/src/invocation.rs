@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use crate::conversation::Conversation;
 use crate::outcome::Outcome;
 use crate::running::Running;
 use crate::terminal::Terminal;
@@ -82,6 +83,16 @@ impl Invocation {
     pub fn spawn(self) -> Running {
         let label = self.label();
         Running::spawn(self.command, label, self.limit, self.input)
+    }
+
+    /// Leaves it running, to be talked to.
+    ///
+    /// # Panics
+    /// When it cannot be run.
+    #[must_use]
+    pub fn converse(self) -> Conversation {
+        let label = self.label();
+        Conversation::begin(self.command, label)
     }
 
     /// Leaves it running on a terminal of its own.

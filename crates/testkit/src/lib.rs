@@ -3,6 +3,7 @@
 //! ```text
 //! Home ──▶ Invocation ──▶ Outcome            a command, run to its end
 //!   │           ├───────▶ Running            a command in the background
+//!   │           ├───────▶ Conversation       a command that is talked to line by line
 //!   │           └───────▶ Terminal           a command on a terminal of its own
 //!   ├─ ended, log, pid_in, …                 what became of a task
 //!   └─ tagged, supervisors_of, slay          its processes, and no others
@@ -20,10 +21,13 @@
 
 mod capture;
 pub mod children;
+pub mod clients;
 pub mod contract;
+mod conversation;
 mod disk;
 pub mod fixture;
 mod home;
+pub mod host;
 mod invocation;
 mod outcome;
 pub mod processes;
@@ -32,6 +36,7 @@ mod task;
 mod terminal;
 mod wait;
 
+pub use conversation::Conversation;
 pub use home::Home;
 pub use invocation::Invocation;
 pub use outcome::Outcome;

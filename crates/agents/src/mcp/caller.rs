@@ -1,8 +1,6 @@
 //! A client that waits for a call to end.
 
-use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use meanwhile::Task;
@@ -17,24 +15,11 @@ use crate::tools::{Caller, Patience};
 /// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Whether the server is about to end.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Closing(Arc<AtomicBool>);
-
-impl Closing {
-    pub(super) fn begin(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    fn has_begun(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
 /// A client that waits for a call to end.
 pub(super) struct Client {
     cancelled: CancellationToken,
-    closing: Closing,
+    /// Cancelled when the server is about to end.
+    closing: CancellationToken,
     token: Option<ProgressToken>,
     peer: Peer<RoleServer>,
     handle: Handle,
@@ -43,7 +28,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn of(context: &RequestContext<RoleServer>, closing: Closing) -> Self {
+    pub(super) fn of(context: &RequestContext<RoleServer>, closing: CancellationToken) -> Self {
         let now = Instant::now();
         Self {
             cancelled: context.ct.clone(),
@@ -83,7 +68,7 @@ fn words(task: &Task) -> String {
 
 impl Caller for Client {
     fn meanwhile(&self, tasks: &[Task]) -> Patience {
-        if self.closing.has_begun() {
+        if self.closing.is_cancelled() {
             return Patience::Leave;
         }
         if self.cancelled.is_cancelled() {

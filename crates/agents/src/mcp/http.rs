@@ -2,23 +2,21 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::Arc;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use http_body::{Frame, SizeHint};
+use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
-use super::receipts::Receipt;
+use super::delivery::{Due, Tapped, follow};
 use super::server::Server;
 
 /// Where to serve, and for whom.
@@ -33,8 +31,8 @@ pub struct HttpOptions {
 /// A server that listens and has not begun to serve.
 pub struct Listening {
     listener: std::net::TcpListener,
-    server: Server,
-    token: String,
+    routes: Router,
+    closing: CancellationToken,
 }
 
 /// Begins to listen.
@@ -42,6 +40,24 @@ pub struct Listening {
 /// # Errors
 /// When the address is not one of this machine's own, or is taken.
 pub fn listen(server: Server, options: &HttpOptions) -> io::Result<Listening> {
+    let closing = server.inner.closing.clone();
+    listening(server, closing, options)
+}
+
+/// Begins to listen for a handler that stands in front of a server: tests put things beside it that it has not.
+///
+/// # Errors
+/// See [`listen`].
+#[doc(hidden)]
+pub fn listen_with<H: ServerHandler + Clone>(handler: H, options: &HttpOptions) -> io::Result<Listening> {
+    listening(handler, CancellationToken::new(), options)
+}
+
+fn listening<H: ServerHandler + Clone>(
+    handler: H,
+    closing: CancellationToken,
+    options: &HttpOptions,
+) -> io::Result<Listening> {
     if !options.address.ip().is_loopback() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
@@ -50,7 +66,8 @@ pub fn listen(server: Server, options: &HttpOptions) -> io::Result<Listening> {
     }
     let listener = std::net::TcpListener::bind(options.address)?;
     listener.set_nonblocking(true)?;
-    Ok(Listening { listener, server, token: options.token.clone() })
+    let port = listener.local_addr()?.port();
+    Ok(Listening { listener, routes: routes(handler, port, &options.token), closing })
 }
 
 impl Listening {
@@ -76,25 +93,31 @@ impl Listening {
     async fn run(self) -> io::Result<()> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let closing = self.server.inner.closing.clone();
-        let router = router(self.server, &self.token);
-        let listener = TcpListener::from_std(self.listener)?;
+        let mut hangup = signal(SignalKind::hangup())?;
+        let closing = self.closing;
+        let routes = self.routes.into_make_service_with_connect_info::<Due>();
+        let listener = Tapped(TcpListener::from_std(self.listener)?);
+        let served = async { axum::serve(listener, routes).await };
         tokio::select! {
-            served = axum::serve(listener, router) => served,
-            _ = interrupt.recv() => { closing.begin(); Ok(()) }
-            _ = terminate.recv() => { closing.begin(); Ok(()) }
+            served = served => return served,
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
         }
+        closing.cancel();
+        Ok(())
     }
 }
 
 /// Returns the routes: the protocol under `/mcp`, nothing else.
-fn router(server: Server, token: &str) -> Router {
-    let config = StreamableHttpServerConfig::default().enforce_origin_validation();
-    let service: StreamableHttpService<Server, LocalSessionManager> =
-        StreamableHttpService::new(move || Ok(server.for_another()), Arc::default(), config);
+fn routes<H: ServerHandler + Clone>(handler: H, port: u16, token: &str) -> Router {
+    let own = ["127.0.0.1", "localhost"].map(|host| format!("http://{host}:{port}"));
+    let config = StreamableHttpServerConfig::default().with_allowed_origins(own).enforce_origin_validation();
+    let service: StreamableHttpService<H, LocalSessionManager> =
+        StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
     Router::new()
         .nest_service("/mcp", service)
-        .layer(middleware::from_fn(confirm))
+        .layer(middleware::from_fn(follow))
         .layer(middleware::from_fn_with_state(Arc::<str>::from(token), admit))
 }
 
@@ -114,61 +137,4 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
     // Compared in whole, so that time tells nothing.
     let differing = given.bytes().zip(token.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     given.len() == token.len() && differing == 0
-}
-
-/// The receipts of the replies to one request.
-#[derive(Clone, Default)]
-pub(super) struct HttpReceipts(Arc<Mutex<Vec<Receipt>>>);
-
-impl HttpReceipts {
-    pub(super) fn expect(&self, receipt: Receipt) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
-    }
-
-    fn confirm(&self) {
-        let receipts = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        if !receipts.is_empty() {
-            tokio::task::spawn_blocking(|| receipts.into_iter().for_each(Receipt::confirm));
-        }
-    }
-}
-
-/// Notes when a reply has gone out whole.
-async fn confirm(mut request: Request, next: Next) -> Response {
-    let receipts = HttpReceipts::default();
-    request.extensions_mut().insert(receipts.clone());
-    let (parts, body) = next.run(request).await.into_parts();
-    Response::from_parts(parts, Body::new(Confirming { body, receipts }))
-}
-
-/// A body that says when its end has been taken.
-struct Confirming {
-    body: Body,
-    receipts: HttpReceipts,
-}
-
-impl http_body::Body for Confirming {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let polled = Pin::new(&mut self.body).poll_frame(context);
-        let is_whole =
-            matches!(polled, Poll::Ready(None)) || (polled.is_ready() && self.body.is_end_stream());
-        if is_whole {
-            self.receipts.confirm();
-        }
-        polled
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
 }

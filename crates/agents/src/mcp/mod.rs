@@ -11,8 +11,11 @@
 //! written is told by the next one.
 
 mod caller;
+mod calls;
+mod delivery;
 mod http;
 mod instructions;
+mod lines;
 mod receipts;
 mod resources;
 mod server;
@@ -21,6 +24,6 @@ mod subscriptions;
 mod tasks;
 mod teller;
 
-pub use http::{HttpOptions, Listening, listen};
+pub use http::{HttpOptions, Listening, listen, listen_with};
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;

@@ -7,6 +7,7 @@ use meanwhile::{Runtime, Scope, Settings, Teller};
 use mw_model::TaskId;
 use rmcp::model::RequestId;
 
+use super::calls::Call;
 use super::teller::Held;
 
 /// What a reply tells: notices, and the ends of tasks.
@@ -17,20 +18,24 @@ pub(super) struct Receipt {
     /// How much output a reply holds.
     pub(super) reply_bytes: u64,
     pub(super) settings: Arc<Settings>,
+    /// The call is over with this.
+    pub(super) _call: Call,
 }
 
 impl Receipt {
     /// The reply has been written: what it told is told.
     pub(super) fn confirm(mut self) {
+        meanwhile::fail_point("reply-written");
         if let Some(notices) = self.notices.take() {
             notices.acknowledge();
         }
-        if self.told.is_empty() {
+        let told = std::mem::take(&mut self.told);
+        if told.is_empty() {
             return;
         }
         // A failure means that an end is told twice, which is better than not at all.
         let Ok(runtime) = Runtime::open(self.settings.as_ref().clone()) else { return };
-        for task in &self.told {
+        for task in &told {
             let kept = self
                 .teller
                 .as_ref()
@@ -50,6 +55,21 @@ impl Receipt {
         if task.output_bytes <= self.reply_bytes && task.dropped_bytes == 0 && task.survivors == 0 {
             let _ = runtime.clear(std::slice::from_ref(id), None);
         }
+    }
+}
+
+impl Drop for Receipt {
+    /// The reply was not written: who promised to tell an end by it leaves that to the next reply.
+    fn drop(&mut self) {
+        let (told, settings) = (std::mem::take(&mut self.told), Arc::clone(&self.settings));
+        let Some(teller) = self.teller.take().filter(|_| !told.is_empty()) else { return };
+        // It may wait for the disk, and whoever drops it may not.
+        std::thread::spawn(move || {
+            let Ok(runtime) = Runtime::open(settings.as_ref().clone()) else { return };
+            for task in &told {
+                let _ = runtime.leave_promise(task, &teller);
+            }
+        });
     }
 }
 

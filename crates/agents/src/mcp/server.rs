@@ -1,6 +1,7 @@
 //! What the server answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use meanwhile::{Runtime, Settings, Teller};
 use rmcp::model::{
@@ -13,9 +14,11 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
-use super::caller::{Client, Closing};
-use super::http::HttpReceipts;
+use super::caller::Client;
+use super::calls::{Call, Calls};
+use super::delivery::HttpReceipts;
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
@@ -50,7 +53,6 @@ pub struct Offer {
 #[derive(Clone)]
 pub struct Server {
     pub(super) inner: Arc<Inner>,
-    subscriptions: Arc<Subscriptions>,
 }
 
 pub(super) struct Inner {
@@ -61,7 +63,12 @@ pub(super) struct Inner {
     clues: Clues,
     tellers: Tellers,
     pub(super) receipts: Receipts,
-    pub(super) closing: Closing,
+    /// Cancelled when the server is about to end.
+    pub(super) closing: CancellationToken,
+    pub(super) calls: Calls,
+    subscriptions: Subscriptions,
+    /// How long a command may take before it becomes a task of the protocol.
+    pub(super) at_once: Duration,
 }
 
 /// A call that was carried out.
@@ -70,12 +77,20 @@ pub(super) struct Answer {
     pub(super) notices: Vec<Told>,
     pub(super) held: Option<Held>,
     pub(super) teller: Option<Teller>,
+    pub(super) call: Call,
 }
 
 impl Server {
     /// A server for an offer.
     #[must_use]
     pub fn new(offer: Offer) -> Self {
+        Self::with_tasks_after(offer, tasks::AT_ONCE)
+    }
+
+    /// The same, but with another time after which a command becomes a task of the protocol.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_tasks_after(offer: Offer, at_once: Duration) -> Self {
         let settings = Arc::new(offer.settings);
         Self {
             inner: Arc::new(Inner {
@@ -85,17 +100,13 @@ impl Server {
                 clues: offer.clues,
                 tellers: Tellers::new(Arc::clone(&settings), offer.dialect),
                 receipts: Receipts::default(),
-                closing: Closing::default(),
-                settings: Arc::clone(&settings),
+                closing: CancellationToken::new(),
+                calls: Calls::default(),
+                subscriptions: Subscriptions::new(Arc::clone(&settings)),
+                settings,
+                at_once,
             }),
-            subscriptions: Arc::new(Subscriptions::new(settings)),
         }
-    }
-
-    /// Returns the same server for another client, which has subscriptions of its own.
-    pub(super) fn for_another(&self) -> Self {
-        let subscriptions = Arc::new(Subscriptions::new(Arc::clone(&self.inner.settings)));
-        Self { inner: Arc::clone(&self.inner), subscriptions }
     }
 
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
@@ -189,17 +200,17 @@ impl Server {
     }
 
     /// Adds what the session was not told yet.
-    pub(super) async fn with_news(&self, reply: Reply, session: &str) -> Answer {
+    pub(super) async fn with_news(&self, reply: Reply, session: &str, call: Call) -> Answer {
         let (mut notices, held) = self.inner.tellers.drain(session).await;
         // What the reply tells itself need not be told in front of it.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
-        Answer { reply, notices, held, teller }
+        Answer { reply, notices, held, teller, call }
     }
 
     /// Writes an answer, and notes what is told once it has been written.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { reply, notices, held, teller } = answer;
+        let Answer { reply, notices, held, teller, call } = answer;
         let blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
         let mut data = reply.data;
         if !blocks.is_empty() {
@@ -213,23 +224,25 @@ impl Server {
         if !reply.failed {
             result.structured_content = Some(data);
         }
-        if context.ct.is_cancelled() {
-            return result;
-        }
+        meanwhile::fail_point("reply-ready");
         let receipt = Receipt {
             notices: held,
             told: reply.told,
             teller,
             reply_bytes: self.inner.premises.reply_bytes,
             settings: Arc::clone(&self.inner.settings),
+            _call: call,
         };
-        match context
-            .extensions
-            .get::<http::request::Parts>()
-            .and_then(|parts| parts.extensions.get::<HttpReceipts>())
-        {
+        let parts = context.extensions.get::<http::request::Parts>();
+        match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {
             Some(receipts) => receipts.expect(receipt),
-            None => self.inner.receipts.expect(context.id.clone(), receipt),
+            None => {
+                self.inner.receipts.expect(context.id.clone(), receipt);
+                // No reply is sent to a call that was cancelled, and nobody asks for its receipt.
+                if context.ct.is_cancelled() {
+                    drop(self.inner.receipts.take(&context.id));
+                }
+            }
         }
         result
     }
@@ -270,6 +283,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments = request.arguments.unwrap_or_default();
+        let call = self.inner.calls.begin().await;
         let session = self.premises(&context).session;
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
         let reply = if size > MOST_ARGUMENTS {
@@ -287,7 +301,7 @@ impl ServerHandler for Server {
         } else {
             self.carry_out(request.name.into_owned(), arguments, &context).await?
         };
-        let answer = self.with_news(reply, &session).await;
+        let answer = self.with_news(reply, &session, call).await;
         Ok(self.written(answer, &context).into())
     }
 
@@ -334,7 +348,7 @@ impl ServerHandler for Server {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.subscriptions.listen(context).await;
+        self.inner.subscriptions.listen(context).await;
         Ok(())
     }
 
@@ -343,16 +357,16 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscriptions.add(request.uri, context.peer);
+        self.inner.subscriptions.add(request.uri, &context.peer);
         Ok(())
     }
 
     async fn unsubscribe(
         &self,
         request: UnsubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscriptions.remove(&request.uri);
+        self.inner.subscriptions.remove(&request.uri, &context.peer);
         Ok(())
     }
 

@@ -3,15 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use rmcp::model::{JsonRpcMessage, RequestId};
-use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
-use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServiceExt};
+use rmcp::ServiceExt;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 
-use super::caller::Closing;
-use super::receipts::Receipts;
+use super::lines::Lines;
 use super::server::Server;
 
 /// How long replies that are under way may take once the client is gone.
@@ -30,77 +26,35 @@ pub fn serve_stdio(server: Server) -> io::Result<()> {
 }
 
 async fn serve(server: Server) -> io::Result<()> {
-    let mut ends =
-        [signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?, signal(SignalKind::hangup())?];
-    let closing = server.inner.closing.clone();
-    let transport = Confirming {
-        inner: AsyncRwTransport::new(tokio::io::stdin(), tokio::io::stdout()),
-        receipts: server.inner.receipts.clone(),
-        closing: closing.clone(),
-    };
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
+    let receipts = server.inner.receipts.clone();
+    let (transport, writer) = Lines::new(tokio::io::stdin(), tokio::io::stdout(), receipts, closing.clone());
     let served = async {
         let running = server.serve(transport).await.map_err(io::Error::other)?;
         running.waiting().await.map_err(io::Error::other)?;
+        // What was said last is still on its way.
+        let _ = writer.await;
         Ok(())
     };
-    let [interrupt, terminate, hangup] = &mut ends;
-    let ended = async {
+    let told_to_end = async {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
         }
-        closing.begin();
+        closing.cancel();
+        let _ = timeout(LAST_WORDS, calls.all_over()).await;
+    };
+    let left_alone = async {
+        closing.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
     };
     tokio::select! {
-        served = served => served,
-        () = async { ended.await; tokio::time::sleep(LAST_WORDS).await } => Ok(()),
-    }
-}
-
-/// A transport that says when a reply has been written.
-struct Confirming<T> {
-    inner: T,
-    receipts: Receipts,
-    closing: Closing,
-}
-
-impl<T: Transport<RoleServer>> Transport<RoleServer> for Confirming<T> {
-    type Error = T::Error;
-
-    fn send(
-        &mut self,
-        message: TxJsonRpcMessage<RoleServer>,
-    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        let receipt = answered(&message).and_then(|id| self.receipts.take(id));
-        let sent = self.inner.send(message);
-        async move {
-            let sent = sent.await;
-            if let (Ok(()), Some(receipt)) = (&sent, receipt) {
-                // What it does may wait for the disk.
-                let _ = tokio::task::spawn_blocking(|| receipt.confirm()).await;
-            }
-            sent
-        }
-    }
-
-    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let received = self.inner.receive().await;
-        if received.is_none() {
-            self.closing.begin();
-        }
-        received
-    }
-
-    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.inner.close()
-    }
-}
-
-fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
-    match message {
-        JsonRpcMessage::Response(response) => Some(&response.id),
-        JsonRpcMessage::Error(error) => error.id.as_ref(),
-        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        served = served => served.or_else(|error| if closing.is_cancelled() { Ok(()) } else { Err(error) }),
+        () = told_to_end => Ok(()),
+        () = left_alone => Ok(()),
     }
 }

@@ -1,15 +1,15 @@
 //! Telling clients that a resource has changed. One thread listens to the home as long as somebody wants to know.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
 
 use meanwhile::{Runtime, Scope, Settings};
 use rmcp::RoleServer;
-use rmcp::model::ResourceUpdatedNotificationParam;
+use rmcp::model::{ClientConfig, ResourceUpdatedNotificationParam};
 use rmcp::service::{Peer, SubscriptionContext};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::Notify;
 
 use super::resources::addresses;
 
@@ -18,24 +18,58 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How many events are taken at a time.
 const MOST: u32 = 500;
 
-/// What one client wants to know about.
+/// Who wants to know about which resources.
 pub(super) struct Subscriptions {
     settings: Arc<Settings>,
     wanted: Arc<Mutex<Wanted>>,
 }
 
+/// What is wanted. The listener ends when it is empty.
 #[derive(Default)]
 struct Wanted {
-    /// By address, as clients of older revisions ask.
-    peers: HashMap<String, Vec<Peer<RoleServer>>>,
-    /// Streams of the present one.
-    ears: Vec<UnboundedSender<String>>,
-    is_running: bool,
+    /// Clients of older revisions, by what they said of themselves when they came.
+    old: Vec<(Arc<ClientConfig>, Arc<Ear>)>,
+    /// Clients of the present one; an ear lasts as long as its subscription.
+    new: Vec<Weak<Ear>>,
+    is_listened_for: bool,
+}
+
+/// What one client wants to hear, and has not heard yet. However slow it is, no address waits twice.
+#[derive(Default)]
+struct Ear {
+    wanted: Mutex<BTreeSet<String>>,
+    changed: Mutex<BTreeSet<String>>,
+    rung: Notify,
+}
+
+impl Ear {
+    fn ring(&self, changed: &[String]) {
+        let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = changed.iter().filter(|uri| wanted.contains(*uri)).cloned();
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).extend(news);
+        self.rung.notify_one();
+    }
+
+    /// Returns what has changed since it was asked last; nothing after a ring that changed nothing of interest.
+    async fn hear(&self) -> BTreeSet<String> {
+        self.rung.notified().await;
+        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Wanted {
-    fn is_empty(&self) -> bool {
-        self.peers.is_empty() && self.ears.is_empty()
+    fn prune(&mut self) {
+        self.new.retain(|ear| ear.strong_count() > 0);
+        // The task that serves an old client holds its ear as well, until the client has gone.
+        self.old.retain(|(_, ear)| {
+            let wants = !ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+            wants && Arc::strong_count(ear) > 1
+        });
+    }
+
+    fn ring(&self, changed: &[String]) {
+        self.new.iter().filter_map(Weak::upgrade).for_each(|ear| ear.ring(changed));
+        self.old.iter().for_each(|(_, ear)| ear.ring(changed));
     }
 }
 
@@ -48,75 +82,100 @@ impl Subscriptions {
         self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, uri: String, peer: Peer<RoleServer>) {
-        self.lock().peers.entry(uri).or_default().push(peer);
-        self.run();
+    /// Adds a resource for a client of an older revision.
+    pub(super) fn add(&self, uri: String, peer: &Peer<RoleServer>) {
+        let Some(who) = peer.peer_info() else { return };
+        let want = |ear: &Ear| {
+            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).insert(uri);
+        };
+        let mut wanted = self.lock();
+        wanted.prune();
+        match wanted.old.iter().find(|(known, _)| Arc::ptr_eq(known, &who)) {
+            Some((_, ear)) => want(ear),
+            None => {
+                let ear = Arc::new(Ear::default());
+                want(&ear);
+                tokio::spawn(tell(peer.clone(), Arc::clone(&ear)));
+                wanted.old.push((who, ear));
+            }
+        }
+        self.watch(wanted);
     }
 
-    pub(super) fn remove(&self, uri: &str) {
-        self.lock().peers.remove(uri);
+    /// Takes a resource away again, from this client alone.
+    pub(super) fn remove(&self, uri: &str, peer: &Peer<RoleServer>) {
+        let Some(who) = peer.peer_info() else { return };
+        for (_, ear) in self.lock().old.iter().filter(|(known, _)| Arc::ptr_eq(known, &who)) {
+            ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+        }
     }
 
     /// Serves one subscription until it is cancelled.
     pub(super) async fn listen(&self, context: SubscriptionContext) {
-        let (tell, mut told) = unbounded_channel();
-        self.lock().ears.push(tell);
-        self.run();
-        tokio::select! {
-            () = context.cancelled() => {}
-            () = pass_on(&context, &mut told) => {}
+        let accepted = context.accepted();
+        let all = addresses("")[0].clone();
+        let lists = accepted.resources_list_changed == Some(true);
+        let named: BTreeSet<_> = accepted.resource_subscriptions.iter().flatten().cloned().collect();
+        let wanted = named.iter().cloned().chain(lists.then(|| all.clone())).collect();
+        let ear = Arc::new(Ear { wanted: Mutex::new(wanted), ..Ear::default() });
+        {
+            let mut wanted = self.lock();
+            wanted.new.push(Arc::downgrade(&ear));
+            self.watch(wanted);
+        }
+        let sink = context.sink();
+        loop {
+            let changed = tokio::select! {
+                () = context.cancelled() => return,
+                changed = ear.hear() => changed,
+            };
+            for uri in changed {
+                if lists && uri == all {
+                    let _ = sink.notify_resource_list_changed().await;
+                }
+                if named.contains(&uri) {
+                    let _ = sink.notify_resource_updated(uri).await;
+                }
+            }
         }
     }
 
-    fn run(&self) {
-        let mut wanted = self.lock();
-        if wanted.is_running {
+    /// Sees to it that somebody listens.
+    fn watch(&self, mut wanted: MutexGuard<'_, Wanted>) {
+        if std::mem::replace(&mut wanted.is_listened_for, true) {
             return;
         }
-        wanted.is_running = true;
         let (settings, wanted) = (Arc::clone(&self.settings), Arc::clone(&self.wanted));
-        let handle = tokio::runtime::Handle::current();
-        thread::spawn(move || watch(&settings, &wanted, &handle));
+        thread::spawn(move || {
+            if watch(&settings, &wanted).is_none() {
+                // The home cannot be used. Whoever subscribes next tries again.
+                wanted.lock().unwrap_or_else(PoisonError::into_inner).is_listened_for = false;
+            }
+        });
     }
 }
 
-async fn pass_on(context: &SubscriptionContext, told: &mut UnboundedReceiver<String>) {
-    let sink = context.sink();
-    while let Some(uri) = told.recv().await {
-        let wanted = context.accepted().resource_subscriptions.as_ref();
-        if wanted.is_some_and(|uris| uris.contains(&uri)) {
-            let _ = sink.notify_resource_updated(uri.clone()).await;
+/// Serves a client of an older revision until it has gone or wants nothing more.
+async fn tell(peer: Peer<RoleServer>, ear: Arc<Ear>) {
+    while !peer.is_transport_closed() {
+        for uri in ear.hear().await {
+            let _ = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
         }
-        if uri == addresses("")[0] && context.accepted().resources_list_changed == Some(true) {
-            let _ = sink.notify_resource_list_changed().await;
+        if ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            return;
         }
     }
 }
 
-/// Tells of every task: an address is no secret, and what it names is shown to its owner alone.
-fn watch(settings: &Settings, wanted: &Mutex<Wanted>, handle: &tokio::runtime::Handle) {
-    let lock = || wanted.lock().unwrap_or_else(PoisonError::into_inner);
+/// Listens until nobody wants to know any more; nothing if it cannot. It tells of every task: an address is no
+/// secret, and what it names is shown to its owner alone.
+fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let scope = Scope::All;
-    let opened = Runtime::open(settings.clone());
-    let Ok(runtime) = opened else { return lock().is_running = false };
-    let (Ok(ear), Ok(mut seen)) = (runtime.listen(), runtime.last_event()) else {
-        return lock().is_running = false;
-    };
+    let runtime = Runtime::open(settings.clone()).ok()?;
+    let (ear, mut seen) = (runtime.listen().ok()?, runtime.last_event().ok()?);
     let mut sizes = HashMap::new();
     loop {
         ear.wait(LOOK_EVERY);
-        {
-            let mut wanted = lock();
-            wanted.ears.retain(|tell| !tell.is_closed());
-            wanted.peers.retain(|_, peers| {
-                peers.retain(|peer| !peer.is_transport_closed());
-                !peers.is_empty()
-            });
-            if wanted.is_empty() {
-                wanted.is_running = false;
-                return;
-            }
-        }
         let mut changed = Vec::new();
         while let Ok(events) = runtime.events_after(seen, &scope, None, MOST) {
             let Some(last) = events.last() else { break };
@@ -128,15 +187,13 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>, handle: &tokio::runtime::H
         changed.extend(grown(&runtime, &scope, &mut sizes));
         changed.sort();
         changed.dedup();
-        let wanted = lock();
-        for uri in changed {
-            for peer in wanted.peers.get(&uri).into_iter().flatten() {
-                let (peer, update) = (peer.clone(), ResourceUpdatedNotificationParam::new(uri.clone()));
-                handle.spawn(async move { peer.notify_resource_updated(update).await });
-            }
-            for tell in &wanted.ears {
-                let _ = tell.send(uri.clone());
-            }
+        let mut wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        // Also without news: who serves a client looks then whether it is still there.
+        wanted.ring(&changed);
+        wanted.prune();
+        if wanted.old.is_empty() && wanted.new.is_empty() {
+            wanted.is_listened_for = false;
+            return Some(());
         }
     }
 }

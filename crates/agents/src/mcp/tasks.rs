@@ -18,7 +18,7 @@ use crate::dialects::canonical;
 use crate::tools::{Desk, Excerpt, Patient, Premises, Ran, Reply};
 
 /// How long a command may take before it becomes a task.
-const AT_ONCE: Duration = Duration::from_secs(2);
+pub(super) const AT_ONCE: Duration = Duration::from_secs(2);
 /// How often a client should ask.
 const POLL_MS: u64 = 1000;
 
@@ -59,7 +59,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Begun, ErrorData> {
         let mut premises = self.premises(context);
-        premises.longest_call = premises.longest_call.min(AT_ONCE);
+        premises.longest_call = premises.longest_call.min(self.inner.at_once);
         let scope = Scope::Session(premises.session.clone());
         let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context).await?;
         let id = reply.data["task_id"].as_str().map(str::to_owned);
@@ -97,7 +97,8 @@ impl Server {
             (Status::Cancelled, _) => TaskPayload::Cancelled,
             (Status::Lost, _) => TaskPayload::Failed { error: failure(&task) },
             (_, Some(reply)) => {
-                let answer = self.with_news(reply, &session).await;
+                let call = self.inner.calls.begin().await;
+                let answer = self.with_news(reply, &session, call).await;
                 let result = serde_json::to_value(self.written(answer, context));
                 let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }

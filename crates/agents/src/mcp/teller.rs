@@ -22,14 +22,14 @@ pub(super) struct Tellers {
 enum Wish {
     Name(oneshot::Sender<Teller>),
     Drain(oneshot::Sender<Drained>),
-    Acknowledge(u64),
+    Acknowledge(u64, Sender<()>),
     TakeBack(u64),
 }
 
-/// Notices for one reply, with the number under which they are held; none without notices.
+/// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
 #[derive(Default)]
 struct Drained {
-    number: Option<u64>,
+    held: Option<Held>,
     notices: Vec<Told>,
 }
 
@@ -46,9 +46,12 @@ pub(super) struct Held {
 }
 
 impl Held {
+    /// Closes them. They are closed for good when this returns, so that a reply that is written later proves it.
     pub(super) fn acknowledge(mut self) {
         if let Some(teller) = self.teller.take() {
-            let _ = teller.send(Wish::Acknowledge(self.number));
+            let (done, closed) = channel();
+            let _ = teller.send(Wish::Acknowledge(self.number, done));
+            let _ = closed.recv();
         }
     }
 }
@@ -75,8 +78,7 @@ impl Tellers {
     /// Takes what a session has not been told.
     pub(super) async fn drain(&self, session: &str) -> (Vec<Told>, Option<Held>) {
         let drained = self.ask(session, Wish::Drain).await.unwrap_or_default();
-        let held = drained.number.map(|number| Held { number, teller: Some(self.teller(session)) });
-        (drained.notices, held)
+        (drained.notices, drained.held)
     }
 
     async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
@@ -94,7 +96,8 @@ impl Tellers {
         let start = || {
             let (wishes, inbox) = channel();
             let (settings, session, dialect) = (Arc::clone(&self.settings), session.to_owned(), self.dialect);
-            thread::spawn(move || tell(&settings, &session, dialect, &inbox));
+            let own = wishes.clone();
+            thread::spawn(move || tell(&settings, &session, dialect, &inbox, &own));
             wishes
         };
         known.entry(session.to_owned()).or_insert_with(start).clone()
@@ -102,7 +105,7 @@ impl Tellers {
 }
 
 /// Serves one session until nobody can ask any more, or its home cannot be used.
-fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<Wish>) {
+fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<Wish>, own: &Sender<Wish>) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
     let Ok(host) = runtime.teller(session) else { return };
     let mut open = HashMap::new();
@@ -120,15 +123,16 @@ fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<W
                 last += 1;
                 let notices = delivery.notices().iter();
                 let notices = notices.map(|notice| in_words(notice, dialect, &runtime, session)).collect();
-                if answer.send(Drained { number: Some(last), notices }).is_ok() {
-                    open.insert(last, delivery);
-                }
+                open.insert(last, delivery);
+                let held = Some(Held { number: last, teller: Some(own.clone()) });
+                let _ = answer.send(Drained { held, notices });
             }
-            Wish::Acknowledge(number) => {
+            Wish::Acknowledge(number, done) => {
                 if let Some(delivery) = open.remove(&number) {
                     // What fails here is told once more.
                     let _ = delivery.acknowledge();
                 }
+                drop(done);
             }
             Wish::TakeBack(number) => drop(open.remove(&number)),
         }

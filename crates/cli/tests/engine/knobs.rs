@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks` and `resources`.
-const KNOBS: [&str; 33] = [
+/// `redact`, `hooks`, `resources` and `knobs_tools`.
+const KNOBS: [&str; 36] = [
     "profile",
     "queue.max_running",
     "queue.max_running_total",
@@ -46,6 +46,9 @@ const KNOBS: [&str; 33] = [
     "hooks.webhook",
     "hooks.desktop",
     "hooks.timeout_ms",
+    "tools.reply_bytes",
+    "tools.longest_call",
+    "tools.no_background",
 ];
 
 /// Returns the variable of a setting.

@@ -27,12 +27,12 @@ const FIGURES: [(&str, &str, &str); 10] = [
 
 /// Names that a profile has for settings, with a value as the file has it and as it is shown.
 const ALIASES: [(&str, &str, &str, &str, &str); 14] = [
-    ("zidane", "behavior.disableBackgroundTasks", "true", "tools.no_background", "true"),
     ("opta", "background.maxBufferSize", "4096", "output.cap", "4096"),
     ("opta", "background.killOnSessionEnd", "false", "session.kill_tasks", "false"),
     ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
     ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
     ("zidane", "behavior.backgroundStallWatchdogMs", "0", "stall.ms", "0"),
+    ("zidane", "behavior.disableBackgroundTasks", "true", "tools.no_background", "true"),
     ("mycode", "maxConcurrentTasks", "3", "queue.max_running", "3"),
     ("mycode", "maxOutputSize", "\"1MiB\"", "output.cap", "1048576"),
     ("mycode", "taskRetention", "5000", "retention.max_age", "5000ms"),

@@ -28,6 +28,7 @@ mod knobs_files;
 mod knobs_profile;
 mod knobs_project;
 mod knobs_refused;
+mod knobs_tools;
 mod limits;
 mod list_status;
 mod log_header;

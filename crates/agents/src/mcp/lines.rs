@@ -1,0 +1,265 @@
+//! Messages on standard input and output, one per line. The SDK's own transport answers a message that does not fit
+//! without its id, so that its sender waits forever, and it reads on however much nobody takes from it.
+
+use std::collections::{HashMap, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorCode, ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::receipts::{Receipt, Receipts};
+
+/// Most bytes of one message.
+const MOST_LINE: usize = 16 << 20;
+/// How much may be asked for and not answered before no more is read.
+const MOST_OPEN: usize = 32 << 20;
+/// What an open request costs beside its own bytes.
+const OPEN_COST: usize = 4 << 10;
+
+type Incoming = RxJsonRpcMessage<RoleServer>;
+type Outgoing = TxJsonRpcMessage<RoleServer>;
+
+/// One client on a pair of streams.
+pub(super) struct Lines<R> {
+    read: BufReader<R>,
+    line: Vec<u8>,
+    /// Whether the rest of a line that is too long is being passed over.
+    is_skipping: bool,
+    /// Whether the client has said how it speaks. What cannot be answered before that is no reason to end.
+    is_open: bool,
+    parsed: VecDeque<Value>,
+    unanswered: Arc<Unanswered>,
+    receipts: Receipts,
+    out: Option<mpsc::UnboundedSender<Line>>,
+    closing: CancellationToken,
+}
+
+/// A line to be written, and who waits for that.
+struct Line {
+    text: Vec<u8>,
+    answers: Option<RequestId>,
+    receipt: Option<Receipt>,
+    written: Option<oneshot::Sender<io::Result<()>>>,
+}
+
+/// What was asked for and not answered.
+#[derive(Default)]
+struct Unanswered {
+    sizes: Mutex<HashMap<RequestId, usize>>,
+    fewer: Notify,
+}
+
+impl Unanswered {
+    fn add(&self, id: &RequestId, size: usize) {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone(), size + OPEN_COST);
+    }
+
+    fn remove(&self, id: &RequestId) {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        self.fewer.notify_one();
+    }
+
+    async fn wait(&self) {
+        let size = || self.sizes.lock().unwrap_or_else(PoisonError::into_inner).values().sum::<usize>();
+        while size() > MOST_OPEN {
+            self.fewer.notified().await;
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin> Lines<R> {
+    /// Serves these streams. The task ends once all has been written and this is dropped.
+    pub(super) fn new<W: AsyncWrite + Send + Unpin + 'static>(
+        read: R,
+        write: W,
+        receipts: Receipts,
+        closing: CancellationToken,
+    ) -> (Self, JoinHandle<()>) {
+        let (out, lines) = mpsc::unbounded_channel();
+        let unanswered = Arc::new(Unanswered::default());
+        let writer = tokio::spawn(write_all(write, lines, Arc::clone(&unanswered)));
+        let transport = Self {
+            read: BufReader::new(read),
+            line: Vec::new(),
+            is_skipping: false,
+            is_open: false,
+            parsed: VecDeque::new(),
+            unanswered,
+            receipts,
+            out: Some(out),
+            closing,
+        };
+        (transport, writer)
+    }
+
+    /// Reads one line; whether it was too long, or nothing at the end. May be dropped at any time.
+    async fn read_line(&mut self) -> Option<Result<Vec<u8>, ()>> {
+        loop {
+            let available = self.read.fill_buf().await.ok().filter(|bytes| !bytes.is_empty())?;
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            let fits = self.line.len() + taken <= MOST_LINE;
+            if !self.is_skipping && fits {
+                self.line.extend_from_slice(&available[..taken]);
+            }
+            self.read.consume(taken);
+            self.is_skipping |= !fits;
+            if end.is_some() {
+                let line = std::mem::take(&mut self.line);
+                let was_skipping = std::mem::take(&mut self.is_skipping);
+                return Some(if was_skipping { Err(()) } else { Ok(line) });
+            }
+            if self.is_skipping {
+                self.line = Vec::new();
+            }
+        }
+    }
+
+    fn refuse(&self, id: Option<RequestId>, code: ErrorCode, message: String) {
+        let refusal = Outgoing::error(ErrorData::new(code, message, None), id);
+        drop(self.put(&refusal));
+    }
+
+    fn put(&self, message: &Outgoing) -> oneshot::Receiver<io::Result<()>> {
+        let (written, answer) = oneshot::channel();
+        let id = answered(message).cloned();
+        let receipt = id.as_ref().and_then(|id| self.receipts.take(id));
+        let line = serde_json::to_vec(message).map(|mut text| {
+            text.push(b'\n');
+            Line { text, answers: id, receipt, written: None }
+        });
+        match (line, &self.out) {
+            // Who has gone meanwhile drops the other end, which the caller sees.
+            (Ok(line), Some(out)) => _ = out.send(Line { written: Some(written), ..line }),
+            (Ok(_), None) => _ = written.send(Err(io::ErrorKind::NotConnected.into())),
+            (Err(error), _) => _ = written.send(Err(error.into())),
+        }
+        answer
+    }
+
+    /// Makes a message of what was sent; nothing when it is none.
+    fn message(&mut self, value: Value) -> Option<Incoming> {
+        let size = value.to_string().len();
+        let id = value.get("id").cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
+        let asks = value.get("method").is_some() && value.get("id").is_some();
+        let tells = value.get("method").is_some() && !asks;
+        let is_answer = value.get("result").is_some() || value.get("error").is_some();
+        match serde_json::from_value::<Incoming>(value) {
+            Ok(message) => {
+                self.note(&message, size);
+                let may_pass = self.is_open || matches!(message, JsonRpcMessage::Request(_));
+                may_pass.then_some(message)
+            }
+            // Nobody waits for an answer to these.
+            Err(_) if tells || is_answer => None,
+            Err(error) => {
+                let code = if asks { ErrorCode::INVALID_PARAMS } else { ErrorCode::INVALID_REQUEST };
+                self.refuse(id, code, format!("this is no message of the protocol: {error}"));
+                None
+            }
+        }
+    }
+
+    fn note(&mut self, message: &Incoming, size: usize) {
+        use rmcp::model::{ClientNotification, ClientRequest, GetMeta};
+        match message {
+            JsonRpcMessage::Request(asked) => {
+                self.unanswered.add(&asked.id, size);
+                self.is_open |= match &asked.request {
+                    ClientRequest::InitializeRequest(_) => true,
+                    ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+                    other => other.get_meta().protocol_version().is_some(),
+                };
+            }
+            JsonRpcMessage::Notification(told) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &told.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.unanswered.remove(id);
+                }
+            }
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
+        }
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin + 'static> Transport<RoleServer> for Lines<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, message: Outgoing) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let written = self.put(&message);
+        async move { written.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())) }
+    }
+
+    async fn receive(&mut self) -> Option<Incoming> {
+        loop {
+            while let Some(value) = self.parsed.pop_front() {
+                if let Some(message) = self.message(value) {
+                    return Some(message);
+                }
+            }
+            self.unanswered.wait().await;
+            let Some(line) = self.read_line().await else {
+                self.closing.cancel();
+                return None;
+            };
+            match line.map(|line| serde_json::from_slice(&line)) {
+                // A revision of the protocol allowed several messages at a time.
+                Ok(Ok(Value::Array(batch))) if !batch.is_empty() => self.parsed.extend(batch),
+                Ok(Ok(value)) => self.parsed.push_back(value),
+                // What is no JSON has no sender that could be told.
+                Ok(Err(_)) => {}
+                Err(()) => self.refuse(
+                    None,
+                    ErrorCode::INVALID_REQUEST,
+                    format!("a message is longer than {MOST_LINE} bytes"),
+                ),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.out = None;
+        Ok(())
+    }
+}
+
+fn answered(message: &Outgoing) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(&response.id),
+        JsonRpcMessage::Error(error) => error.id.as_ref(),
+        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+    }
+}
+
+async fn write_all<W: AsyncWrite + Unpin>(
+    mut write: W,
+    mut lines: mpsc::UnboundedReceiver<Line>,
+    unanswered: Arc<Unanswered>,
+) {
+    while let Some(line) = lines.recv().await {
+        let wrote = async {
+            write.write_all(&line.text).await?;
+            write.flush().await
+        };
+        let wrote = wrote.await;
+        if let (Ok(()), Some(receipt)) = (&wrote, line.receipt) {
+            // What it does may wait for the disk.
+            let _ = tokio::task::spawn_blocking(|| receipt.confirm()).await;
+        }
+        if let Some(id) = line.answers {
+            unanswered.remove(&id);
+        }
+        if let Some(written) = line.written {
+            let _ = written.send(wrote);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Settings of what models see, through the server that shows it to them.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::host::{Host, text};
+use mw_testkit::{Home, children};
+use serde_json::json;
+
+use crate::knobs::{both_ways, with_file};
+
+#[test]
+fn tools_reply_bytes_takes_effect() {
+    for home in both_ways("tools.reply_bytes", "300") {
+        let mut host = Host::new(&home);
+        let ran = host.call("shell", &json!({"command": "seq 1 2000"}))["structuredContent"].clone();
+        let (output, left) = (ran["output"].as_str().unwrap(), ran["left_out_bytes"].as_u64().unwrap());
+        assert!(output.len() < 500 && left > 8000, "the default gives 8192 bytes: {ran}");
+        let task = host.start("seq 1 2000");
+        home.ended(&task);
+        let read = host.call("task_output", &json!({"task_id": task}))["structuredContent"].clone();
+        assert!(read["output"].as_str().unwrap().len() <= 300 && read["more"] == true, "{read}");
+    }
+}
+
+#[test]
+fn tools_longest_call_takes_effect() {
+    for home in both_ways("tools.longest_call", "1000ms") {
+        let mut host = Host::new(&home);
+        let task = host.start(children::SLEEPER);
+        let begun = Instant::now();
+        let waited = host.call("task_wait", &json!({"task_ids": [task]}));
+        assert!(begun.elapsed() < Duration::from_secs(20), "the default is 240 s");
+        assert_eq!(waited["structuredContent"]["timed_out"], true, "{waited}");
+    }
+}
+
+fn offers_no_background(home: &Home) {
+    let mut host = Host::new(home);
+    let id = host.ask("tools/list", &json!({}));
+    let tools = host.answer(id)["result"]["tools"].clone();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["shell"]);
+    let shown = tools.to_string();
+    assert!(!shown.contains("background"), "neither schema nor description speaks of it: {shown}");
+    let forged = host.call("shell", &json!({"command": "exit 3", "run_in_background": true}));
+    assert_eq!(forged["isError"], true, "{forged}");
+    assert!(text(&forged).contains("switched off"), "{forged}");
+    let ran = host.call("shell", &json!({"command": "exit 3"}));
+    assert_eq!(ran["structuredContent"]["exit_code"], 3, "{ran}");
+}
+
+#[test]
+fn tools_no_background_takes_effect() {
+    both_ways("tools.no_background", "true").iter().for_each(offers_no_background);
+}
+
+#[test]
+fn zidanes_name_for_it_takes_effect() {
+    let file = "profile = \"zidane\"\n[behavior]\ndisableBackgroundTasks = true\n";
+    offers_no_background(&with_file(file));
+}

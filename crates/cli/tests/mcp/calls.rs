@@ -1,0 +1,152 @@
+//! Calls that block: how long, what is said meanwhile, and what breaking them off ends.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::host::{Host, text};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+use serde_json::{Value, json};
+
+use crate::home;
+
+fn cancel(host: &mut Host, call: i64) {
+    let params = json!({"requestId": call, "reason": "the user pressed escape"});
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+}
+
+fn running(home: &Home) -> usize {
+    home.list().iter().filter(|task| task["status"] == "running").count()
+}
+
+#[test]
+fn a_cancelled_wait_leaves_the_task_alone() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let task = host.start(&children::gated("go", 3));
+    let wait = host.begin("task_wait", &json!({"task_ids": [task]}));
+    assert!(!host.has_answer(wait, Duration::from_millis(300)));
+    cancel(&mut host, wait);
+    let listed = host.call("task_list", &json!({}));
+    assert_eq!(listed["structuredContent"]["tasks"][0]["status"], "running", "{listed}");
+    home.open("go");
+    assert_eq!(home.ended(&task)["exit_code"], 3);
+    assert_eq!(host.all_news(1), [task], "and its end is told");
+}
+
+#[test]
+fn a_cancelled_command_in_the_foreground_ends_with_all_it_started() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let script = format!("{}\necho $$ > pid\nexec sleep 600", children::leave_setsid("kid"));
+    let call = host.begin("shell", &json!({"command": script}));
+    let (kid, pid) = (home.pid_in("kid"), home.pid_in("pid"));
+    cancel(&mut host, call);
+    wait_until(SOON, "the tree has ended", || (!alive(kid) && !alive(pid)).then_some(()));
+    assert!(!host.has_answer(call, Duration::ZERO), "nobody waits for an answer any more");
+    assert!(text(&host.call("shell", &json!({"command": "echo on"}))).contains("on"));
+    assert_eq!(running(&home), 0);
+}
+
+#[test]
+fn a_wait_that_lasts_longer_than_a_call_may_says_that_it_goes_on() {
+    let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "2s");
+    let mut host = Host::new(&home);
+    let task = host.start(&children::gated("go", 3));
+    let begun = Instant::now();
+    let waited = host.call("task_wait", &json!({"task_ids": [task], "timeout": 600_000}));
+    assert!(begun.elapsed() >= Duration::from_secs(2), "{waited}");
+    assert_eq!(waited["structuredContent"]["timed_out"], true, "{waited}");
+    assert!(text(&waited).contains("Call task_wait again"), "{waited}");
+    let call = host.begin("task_wait", &json!({"task_ids": [task]}));
+    home.open("go");
+    let waited = host.answer(call)["result"].clone();
+    assert_eq!(waited["structuredContent"]["tasks"][0]["exit_code"], 3, "{waited}");
+    assert_eq!(host.news(), Vec::<String>::new(), "the wait has told it");
+}
+
+#[test]
+fn a_command_that_lasts_longer_than_a_call_may_goes_on_in_the_background() {
+    let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "2s");
+    let mut host = Host::new(&home);
+    let result = host.call("shell", &json!({"command": format!("echo begun; {}", children::gated("go", 3))}));
+    assert!(text(&result).contains("begun"), "{result}");
+    assert!(text(&result).contains("it goes on in the background"), "{result}");
+    let task = result["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+    home.open("go");
+    home.ended(&task);
+    assert_eq!(host.all_news(1), [task]);
+}
+
+#[test]
+fn who_asks_for_progress_hears_it_every_few_seconds_and_others_hear_nothing() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let task = host.start(&children::gated("go", 0));
+    let quiet = host.begin("task_wait", &json!({"task_ids": [task]}));
+    let call = host.ask(
+        "tools/call",
+        &json!({"name": "task_wait", "arguments": {"task_ids": [task]}, "_meta": {"progressToken": "p1"}}),
+    );
+    let mut last = 0.0;
+    for _ in 0..2 {
+        let progress = host.until("progress", |message| message["method"] == "notifications/progress");
+        assert_eq!(progress["params"]["progressToken"], "p1", "{progress}");
+        let now = progress["params"]["progress"].as_f64().unwrap();
+        assert!(now > last && now - last < 20.0, "it grows, and a host gives up after 60 s: {progress}");
+        last = now;
+        assert!(progress["params"]["message"].as_str().unwrap().contains(task.as_str()), "{progress}");
+    }
+    home.open("go");
+    for id in [quiet, call] {
+        let answer = host.answer(id);
+        assert_eq!(answer["result"]["structuredContent"]["timed_out"], false, "{answer}");
+    }
+}
+
+#[test]
+fn output_comes_in_pages_that_join_without_a_gap() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let task = host.start("seq 1 5000");
+    home.ended(&task);
+    let mut whole = String::new();
+    loop {
+        let page = host.call("task_output", &json!({"task_id": task}))["structuredContent"].clone();
+        let part = page["output"].as_str().unwrap();
+        assert!(part.len() <= 8192, "{} bytes in one reply", part.len());
+        whole.push_str(part);
+        if page["more"] == false {
+            break;
+        }
+    }
+    let expected: String = (1..=5000).map(|number| format!("{number}\n")).collect();
+    assert_eq!(whole, expected);
+}
+
+#[test]
+fn a_task_with_a_terminal_can_be_typed_into() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let arguments =
+        json!({"command": "read name; echo \"hello $name\"", "run_in_background": true, "pty": true});
+    let task = host.call("shell", &arguments)["structuredContent"]["task_id"].clone();
+    let typed = host.call("task_input", &json!({"task_id": task, "text": "mw"}));
+    assert_eq!(typed["structuredContent"]["bytes"], 3, "{typed}");
+    let waited = host.call("task_wait", &json!({"task_ids": [task]}));
+    assert_eq!(waited["structuredContent"]["tasks"][0]["exit_code"], 0, "{waited}");
+    let output = host.call("task_output", &json!({"task_id": task, "offset": 0}));
+    assert!(text(&output).contains("hello mw"), "{output}");
+}
+
+#[test]
+fn a_stopped_task_is_told_by_the_reply_and_not_again() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let task = host.start(&format!("{}\nexec sleep 600", children::leave_double_fork("kid")));
+    let kid = home.pid_in("kid");
+    let stopped = host.call("task_stop", &json!({"task_ids": [task]}));
+    assert_eq!(stopped["structuredContent"]["tasks"][0]["status"], "cancelled", "{stopped}");
+    home.until_dead(kid);
+    assert_eq!(host.news(), Vec::<String>::new());
+    let gone: Value = host.call("task_stop", &json!({"task_ids": ["bash-00000000"]}));
+    assert_eq!(gone["isError"], true, "{gone}");
+}

@@ -1,0 +1,127 @@
+//! Clients that nobody here wrote: the official Python SDK in both eras, and the MCP Inspector's command line.
+
+use std::path::Path;
+use std::time::Duration;
+
+use mw_testkit::{Home, Outcome, children, clients};
+use serde_json::Value;
+
+use crate::home;
+
+fn drive(mode: &str, transport: &str, steps: usize) {
+    let Some(clients) = clients::found("the Python SDK") else { return };
+    let home = home();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/clients/drive.py");
+    let mut invocation = home.program(clients.python()).arg(script).arg(env!("CARGO_BIN_EXE_mw"));
+    for word in [mode, transport] {
+        invocation = invocation.arg(word);
+    }
+    let done = invocation.arg(home.work()).session("python").limit(Duration::from_secs(120)).run();
+    assert_eq!(done.code, Some(0), "{done}");
+    assert!(done.text().ends_with(&format!("{steps} steps done\n")), "{done}");
+}
+
+#[test]
+fn the_python_sdk_works_on_stdio_in_the_older_revision() {
+    drive("legacy", "stdio", 12);
+}
+
+#[test]
+fn the_python_sdk_works_on_stdio_in_the_present_revision() {
+    drive("auto", "stdio", 13);
+}
+
+#[test]
+fn the_python_sdk_works_over_http_in_the_older_revision() {
+    drive("legacy", "http", 12);
+}
+
+#[test]
+fn the_python_sdk_works_over_http_in_the_present_revision() {
+    drive("auto", "http", 13);
+}
+
+/// Runs the inspector's command line against `mw mcp`.
+fn inspect(home: &Home, era: &str, words: &[&str]) -> Option<Outcome> {
+    let clients = clients::found("the MCP Inspector")?;
+    let launcher = clients.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+    let mut invocation = home.program(clients.node()).session("inspector").arg(launcher).arg("--cli");
+    // It gives its servers no more of the environment than it is told to.
+    let passed = [
+        format!("MEANWHILE_HOME={}", home.state().display()),
+        format!("MW_TEST_TAG={}", home.work().parent().unwrap().display()),
+        "MEANWHILE_SESSION=inspector".to_owned(),
+    ];
+    for variable in &passed {
+        invocation = invocation.arg("-e").arg(variable);
+    }
+    for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp"].iter().chain(words) {
+        invocation = invocation.arg(word);
+    }
+    Some(invocation.limit(Duration::from_secs(60)).run())
+}
+
+fn inspected(home: &Home, era: &str, words: &[&str]) -> Option<Value> {
+    let done = inspect(home, era, words)?;
+    assert_eq!(done.code, Some(0), "{era}: {done}");
+    Some(done.json())
+}
+
+#[test]
+fn the_inspector_finds_nothing_wrong_with_the_tools() {
+    for era in ["modern", "legacy"] {
+        let home = home();
+        let words = ["--method", "tools/list", "--strict"];
+        let Some(listed) = inspected(&home, era, &words) else { return };
+        let tools = listed["tools"].as_array().unwrap();
+        assert_eq!(tools.len(), 7, "{listed}");
+    }
+}
+
+#[test]
+fn the_inspector_gets_the_result_of_a_long_command() {
+    // In the older revision it declares tasks and cannot use them.
+    for era in ["modern", "legacy"] {
+        let home = home();
+        let script = "command=sleep 3; echo after a while; exit 3";
+        let words = ["--method", "tools/call", "--tool-name", "shell", "--tool-arg", script];
+        let Some(result) = inspected(&home, era, &words) else { return };
+        assert_eq!(result["structuredContent"]["exit_code"], 3, "{era}: {result}");
+        assert!(result.to_string().contains("after a while"), "{era}: {result}");
+    }
+}
+
+#[test]
+fn the_inspector_reads_resources() {
+    for era in ["modern", "legacy"] {
+        let home = home();
+        let started =
+            home.command(["start", "--json", "echo for the inspector"]).session("inspector").run().json();
+        let task = started["id"].as_str().unwrap();
+        home.ended(task);
+        let Some(listed) = inspected(&home, era, &["--method", "resources/list"]) else { return };
+        let uri = format!("meanwhile://tasks/{task}/output");
+        assert!(listed.to_string().contains(&uri), "{era}: {listed}");
+        let read = inspected(&home, era, &["--method", "resources/read", "--uri", &uri]).unwrap();
+        assert!(read.to_string().contains("for the inspector"), "{era}: {read}");
+    }
+}
+
+#[test]
+fn a_task_outlives_the_inspector_that_started_it() {
+    let home = home();
+    let script = format!("command={}", children::SLEEPER);
+    let words = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "shell",
+        "--tool-arg",
+        &script,
+        "--tool-arg",
+        "run_in_background=true",
+    ];
+    let Some(started) = inspected(&home, "modern", &words) else { return };
+    let task = started["structuredContent"]["task_id"].as_str().unwrap();
+    assert_eq!(home.status(task)["status"], "running");
+}

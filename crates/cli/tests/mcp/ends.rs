@@ -1,0 +1,96 @@
+//! How hosts end a server: by signals, by closing its input, with its whole group. Nothing it started ends with it.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mw_testkit::host::Host;
+use mw_testkit::{Home, alive, children};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::home;
+
+/// A host waits 2 s at least before it kills. The rest is for a loaded machine; what waits for something that
+/// does not come takes longer.
+const QUICK: Duration = Duration::from_secs(4);
+
+/// A server with a task in the background, a wait for it, and a command in the foreground; their ids and the pid of
+/// the command.
+fn busy(home: &Home) -> (Host, String, u32) {
+    let mut host = Host::new(home);
+    let id = host.start(&children::gated("go", 3));
+    let _ = host.begin("task_wait", &json!({"task_ids": [id]}));
+    let script = format!("echo $$ > pid; {}", children::gated("go", 4));
+    let _ = host.begin("shell", &json!({"command": script}));
+    let pid = home.pid_in("pid");
+    (host, id, pid)
+}
+
+fn end_and_find_again(end: impl Fn(&mut Host)) {
+    let home = home();
+    let (mut host, id, pid) = busy(&home);
+    end(&mut host);
+    let _ = host.server.wait(QUICK);
+    assert!(alive(pid), "the command in the foreground lives on");
+    assert_eq!(home.status(&id)["status"], "running");
+    let mut next = Host::new(&home);
+    let listed = next.call("task_list", &json!({"status": "running"}));
+    assert_eq!(listed["structuredContent"]["total"], 2, "{listed}");
+    home.open("go");
+    let ids: BTreeSet<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
+    let all = next.all_news(2);
+    assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), ids, "both endings are told");
+    assert_eq!(all.len(), 2, "and once: {all:?}");
+}
+
+#[test]
+fn sigint_ends_the_server_at_once_and_nothing_else() {
+    end_and_find_again(|host| host.server.signal(Signal::INT));
+}
+
+#[test]
+fn sigterm_ends_the_server_at_once_and_nothing_else() {
+    end_and_find_again(|host| host.server.signal(Signal::TERM));
+}
+
+#[test]
+fn sighup_ends_the_server_at_once_and_nothing_else() {
+    end_and_find_again(|host| host.server.signal(Signal::HUP));
+}
+
+#[test]
+fn a_closed_input_ends_the_server_at_once_and_nothing_else() {
+    end_and_find_again(|host| host.server.close());
+}
+
+#[test]
+fn killing_the_whole_group_ends_the_server_and_nothing_else() {
+    end_and_find_again(|host| host.server.signal_group(Signal::KILL));
+}
+
+#[test]
+fn terminating_the_whole_group_ends_the_server_and_nothing_else() {
+    end_and_find_again(|host| host.server.signal_group(Signal::TERM));
+}
+
+#[test]
+fn what_was_asked_before_the_input_closed_is_answered() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let id = host.begin("shell", &json!({"command": "echo done"}));
+    host.server.close();
+    let answer = host.answer(id);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    let ended = host.server.wait(QUICK);
+    assert_eq!(ended, Some(0), "{}", host.server.complained());
+}
+
+#[test]
+fn a_server_nobody_ever_spoke_to_ends_without_a_complaint() {
+    let home = home();
+    let mut host = Host::silent(home.command(["mcp"]));
+    host.server.close();
+    let ended = host.server.wait(QUICK);
+    assert_eq!(ended, Some(0), "{}", host.server.complained());
+    assert_eq!(host.server.complained(), "");
+}

@@ -1,0 +1,249 @@
+//! `mw mcp --http`: who is let in, and who is not.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use mw_testkit::{Home, Running, SOON, wait_until};
+use serde_json::{Value, json};
+
+use crate::home;
+use crate::tolerance::modern;
+
+pub(crate) const TOKEN: &str = "a-token-for-tests";
+
+/// A server that listens.
+pub(crate) struct Web {
+    pub(crate) running: Running,
+    pub(crate) address: String,
+}
+
+/// What came back.
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Web {
+    pub(crate) fn new(home: &Home) -> Self {
+        let running = home
+            .command(["mcp", "--http", "0", "--json"])
+            .session("host")
+            .env("MEANWHILE_TOKEN", TOKEN)
+            .limit(Duration::from_secs(120))
+            .spawn();
+        let said = wait_until(SOON, "it listens", || running.json_lines().into_iter().next());
+        assert_eq!(said["token"], TOKEN, "{said}");
+        let url = said["url"].as_str().unwrap();
+        let address = url.strip_prefix("http://").unwrap().strip_suffix("/mcp").unwrap().to_owned();
+        Self { running, address }
+    }
+
+    /// Sends a request and leaves the answer in the stream.
+    pub(crate) fn send(&self, method: &str, headers: &[(&str, &str)], body: &[u8]) -> TcpStream {
+        self.send_over(TcpStream::connect(&self.address).unwrap(), method, headers, body)
+    }
+
+    pub(crate) fn send_over(
+        &self,
+        mut stream: TcpStream,
+        method: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> TcpStream {
+        stream.set_read_timeout(Some(SOON)).unwrap();
+        let mut head =
+            format!("{method} /mcp HTTP/1.1\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+        let usual = [
+            ("Host", self.address.as_str()),
+            ("Authorization", "Bearer a-token-for-tests"),
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
+        for (name, value) in usual.iter().filter(|(name, _)| !given(name)).chain(headers) {
+            if !value.is_empty() {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+        }
+        head.push_str("\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        // A server that refuses need not read it all.
+        let _ = stream.write_all(body);
+        stream
+    }
+
+    pub(crate) fn post(&self, headers: &[(&str, &str)], body: &Value) -> Response {
+        read(self.send("POST", headers, body.to_string().as_bytes()))
+    }
+
+    /// Calls a tool in the present revision; returns the whole answer.
+    pub(crate) fn call(&self, headers: &[(&str, &str)], tool: &str, arguments: &Value) -> Value {
+        let (extra, body) = call(tool, arguments);
+        let extra: Vec<_> = extra.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.post(&[headers, &extra].concat(), &body).message()
+    }
+}
+
+/// Returns the headers and the body of a call in the present revision.
+pub(crate) fn call(tool: &str, arguments: &Value) -> (Vec<(&'static str, String)>, Value) {
+    let headers = vec![
+        ("MCP-Protocol-Version", "2026-07-28".to_owned()),
+        ("Mcp-Method", "tools/call".to_owned()),
+        ("Mcp-Name", tool.to_owned()),
+    ];
+    let params = json!({"name": tool, "arguments": arguments, "_meta": modern(&json!({}))});
+    (headers, json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+}
+
+/// Reads an answer to its end.
+pub(crate) fn read(mut stream: TcpStream) -> Response {
+    let mut bytes = Vec::new();
+    let mut part = [0; 65536];
+    // A refused body makes the other side reset the connection once it has answered.
+    while let Ok(count @ 1..) = stream.read(&mut part) {
+        bytes.extend_from_slice(&part[..count]);
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
+    let status = head.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    let is_chunked = head.to_lowercase().contains("transfer-encoding: chunked");
+    let body = if is_chunked { unchunked(body) } else { body.to_owned() };
+    Response { status, head: head.to_owned(), body }
+}
+
+fn unchunked(mut rest: &str) -> String {
+    let mut whole = String::new();
+    while let Some((size, tail)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap_or(0);
+        if size == 0 || tail.len() < size {
+            break;
+        }
+        whole.push_str(&tail[..size]);
+        rest = tail[size..].trim_start_matches("\r\n");
+    }
+    whole
+}
+
+impl Response {
+    /// Returns the last message in it.
+    #[track_caller]
+    pub(crate) fn message(&self) -> Value {
+        let last = self.body.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
+        let text = last.unwrap_or(&self.body);
+        serde_json::from_str(text).unwrap_or_else(|_| panic!("no message: {}\n{}", self.head, self.body))
+    }
+}
+
+#[test]
+fn nobody_is_let_in_without_the_token() {
+    let home = home();
+    let web = Web::new(&home);
+    let (_, body) = call("task_list", &json!({}));
+    let long = format!("Bearer {TOKEN}x");
+    for authorization in ["", "Bearer ", "Bearer wrong", "Basic YTpi", TOKEN, "bearer", long.as_str()] {
+        let refused = web.post(&[("Authorization", authorization)], &body);
+        assert_eq!(refused.status, 401, "{authorization:?}: {}", refused.head);
+        assert!(refused.head.to_lowercase().contains("www-authenticate: bearer"), "{}", refused.head);
+    }
+    for method in ["GET", "DELETE", "OPTIONS", "PUT"] {
+        let refused = read(web.send(method, &[("Authorization", "")], b""));
+        assert_eq!(refused.status, 401, "{method}: {}", refused.head);
+    }
+    assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn a_page_elsewhere_cannot_reach_it() {
+    let home = home();
+    let web = Web::new(&home);
+    let (_, body) = call("task_list", &json!({}));
+    for foreign in [
+        [("Host", "evil.example")],
+        [("Host", "evil.example:80")],
+        [("Origin", "https://evil.example")],
+        [("Origin", "null")],
+        [("Origin", "http://localhost:1")],
+        [("Origin", "http://127.0.0.1")],
+        [("Host", "127.0.0.1.evil.example")],
+    ] {
+        let refused = web.post(&foreign, &body);
+        assert_eq!(refused.status, 403, "{foreign:?}: {}\n{}", refused.head, refused.body);
+    }
+    let own = format!("http://{}", web.address);
+    assert_eq!(web.call(&[("Origin", &own)], "task_list", &json!({}))["result"]["isError"], false);
+    assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn it_listens_on_this_machine_alone() {
+    let home = home();
+    let web = Web::new(&home);
+    assert!(web.address.starts_with("127.0.0.1:"), "{}", web.address);
+    let port = web.address.rsplit(':').next().unwrap();
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let port = format!(":{:04X} ", port.parse::<u16>().unwrap());
+    let listening = table.lines().filter(|line| line.contains(" 0A ") && line.contains(&port));
+    let places: Vec<_> = listening.map(|line| line.split_whitespace().nth(1).unwrap().to_owned()).collect();
+    assert!(places.iter().all(|place| place.starts_with("0100007F")), "{places:?}");
+}
+
+#[test]
+fn an_empty_token_is_refused_and_a_taken_port_is_named() {
+    let home = home();
+    let refused = home.command(["mcp", "--http", "0", "--token", " "]).run();
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.complaint().contains("token is empty"), "{refused}");
+    let web = Web::new(&home);
+    let port = web.address.rsplit(':').next().unwrap();
+    let refused = home.command(["mcp", "--http", port]).run();
+    assert_ne!(refused.code, Some(0), "{refused}");
+}
+
+#[test]
+fn a_body_that_is_too_large_is_refused_and_the_next_request_is_served() {
+    let home = home();
+    let web = Web::new(&home);
+    let (headers, body) = call("shell", &json!({"command": "x".repeat(5 << 20)}));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let refused = web.post(&headers, &body);
+    assert!(matches!(refused.status, 413 | 400), "{}", refused.head);
+    let refused = web.call(&[], "shell", &json!({"command": "x".repeat(3 << 20)}));
+    assert_eq!(refused["result"]["isError"], true);
+    assert!(refused.to_string().contains("put the text into a file"));
+    assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn nonsense_over_http_is_refused_and_the_next_request_is_served() {
+    let home = home();
+    let web = Web::new(&home);
+    for body in ["", "{", "null", "[]", "{\"jsonrpc\":\"2.0\"}", "\u{0}", "{\"id\":1,\"method\":7}"] {
+        let refused = read(web.send("POST", &[], body.as_bytes()));
+        assert!((400..500).contains(&refused.status), "{body:?}: {}", refused.head);
+    }
+    let mut stream = TcpStream::connect(&web.address).unwrap();
+    stream.write_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 no HTTP at all\r\n\r\n").unwrap();
+    drop(read(stream));
+    assert_eq!(web.call(&[], "task_list", &json!({}))["result"]["isError"], false);
+}
+
+#[test]
+fn a_signal_ends_it_at_once_and_no_task() {
+    let home = home();
+    for signal in [rustix::process::Signal::TERM, rustix::process::Signal::INT, rustix::process::Signal::HUP]
+    {
+        let web = Web::new(&home);
+        let arguments = json!({"command": mw_testkit::children::SLEEPER, "run_in_background": true});
+        let started = web.call(&[], "shell", &arguments);
+        let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+        let (headers, body) = call("task_wait", &json!({"task_ids": [id]}));
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let _waiting = web.send("POST", &headers, body.to_string().as_bytes());
+        web.running.signal(signal);
+        let ended = web.running.wait();
+        assert_eq!(ended.code, Some(0), "{ended}");
+        assert_eq!(home.status(&id)["status"], "running");
+    }
+}

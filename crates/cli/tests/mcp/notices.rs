@@ -1,0 +1,184 @@
+//! News in front of replies: all of it, once, whoever dies when.
+//!
+//! The rule: what a reply tells is acknowledged once the reply has been written. A server that is killed before the
+//! write has told nothing, and the next one tells it. One that is killed between the write and the acknowledgement
+//! has told it, and the next one tells it again. Nothing else is told twice, and nothing is lost.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mw_testkit::host::{Host, told};
+use mw_testkit::{Home, SOON};
+use serde_json::json;
+
+use crate::home;
+
+fn ended(home: &Home, host: &mut Host, count: usize) -> BTreeSet<String> {
+    let ids: BTreeSet<_> = (0..count).map(|_| host.start("exit 3")).collect();
+    ids.iter().for_each(|id| drop(home.ended(id)));
+    ids
+}
+
+/// Tasks of the session that have ended and of which nothing was told.
+fn untold(home: &Home, count: usize) -> BTreeSet<String> {
+    let start = |_| {
+        let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
+        started["id"].as_str().unwrap().to_owned()
+    };
+    let ids: BTreeSet<_> = (0..count).map(start).collect();
+    ids.iter().for_each(|id| drop(home.ended(id)));
+    ids
+}
+
+fn dying(home: &Home, at: &str) -> Host {
+    Host::of(home.command(["mcp"]).session("host").env("MEANWHILE_FAIL_AT", at))
+}
+
+#[test]
+fn news_leads_the_next_reply_and_no_other() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let ids = untold(&home, 3);
+    let result = host.call("task_list", &json!({}));
+    assert_eq!(told(&result).into_iter().collect::<BTreeSet<_>>(), ids, "{result}");
+    assert_eq!(result["structuredContent"]["notices"].as_array().map(Vec::len), Some(3), "{result}");
+    let last = result["content"].as_array().unwrap().last().unwrap()["text"].as_str().unwrap();
+    assert!(!last.contains("task-notification"), "the reply itself comes last: {result}");
+    assert_eq!(host.news(), Vec::<String>::new());
+}
+
+#[test]
+fn news_leads_a_refusal_as_well() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let ids = untold(&home, 1);
+    let refused = host.call("task_output", &json!({"task_id": "bash-00000000"}));
+    assert_eq!(refused["isError"], true);
+    assert_eq!(told(&refused).into_iter().collect::<BTreeSet<_>>(), ids, "{refused}");
+    assert_eq!(host.news(), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_killed_before_it_wrote_has_told_nothing() {
+    for at in ["notices-handed-over", "reply-ready"] {
+        let home = home();
+        let ids = untold(&home, 3);
+        for _ in 0..2 {
+            let mut host = dying(&home, at);
+            let call = host.begin("task_list", &json!({}));
+            let _ = host.server.wait(SOON);
+            assert!(!host.has_answer(call, Duration::ZERO), "{at}");
+        }
+        let mut next = Host::new(&home);
+        assert_eq!(next.news().into_iter().collect::<BTreeSet<_>>(), ids, "{at}");
+        assert_eq!(next.news(), Vec::<String>::new(), "{at}");
+    }
+}
+
+#[test]
+fn a_server_killed_between_writing_and_acknowledging_is_repeated() {
+    let home = home();
+    let ids = untold(&home, 2);
+    let mut host = dying(&home, "reply-written");
+    let call = host.begin("task_list", &json!({}));
+    let answer = host.answer(call);
+    assert_eq!(told(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "it was written");
+    let _ = host.server.wait(SOON);
+    let mut next = Host::new(&home);
+    assert_eq!(next.news().into_iter().collect::<BTreeSet<_>>(), ids, "told again rather than not at all");
+    assert_eq!(next.news(), Vec::<String>::new());
+}
+
+#[test]
+fn a_server_killed_after_acknowledging_is_not_repeated() {
+    let home = home();
+    let ids = untold(&home, 2);
+    let mut host = dying(&home, "notices-acknowledged");
+    let call = host.begin("task_list", &json!({}));
+    let answer = host.answer(call);
+    assert_eq!(told(&answer["result"]).into_iter().collect::<BTreeSet<_>>(), ids);
+    let _ = host.server.wait(SOON);
+    assert_eq!(Host::new(&home).news(), Vec::<String>::new());
+}
+
+#[test]
+fn the_end_of_a_command_in_the_foreground_is_told_by_its_reply_alone() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let ran = host.call("shell", &json!({"command": "exit 3"}));
+    assert_eq!(ran["structuredContent"]["exit_code"], 3, "{ran}");
+    assert_eq!(host.news(), Vec::<String>::new());
+    assert_eq!(home.list().len(), 0, "nothing is left of a command whose reply held it whole");
+}
+
+#[test]
+fn the_end_of_a_command_whose_server_was_killed_is_told_by_the_next() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let _ = host.begin(
+        "shell",
+        &json!({"command": format!("echo $$ > pid; {}", mw_testkit::children::gated("go", 3))}),
+    );
+    let _ = home.pid_in("pid");
+    host.server.signal(rustix::process::Signal::KILL);
+    let _ = host.server.wait(SOON);
+    let mut next = Host::new(&home);
+    assert_eq!(next.news(), Vec::<String>::new(), "it still runs");
+    home.open("go");
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(home.ended(&id)["exit_code"], 3);
+    assert_eq!(next.all_news(1), [id]);
+}
+
+#[test]
+fn a_command_whose_reply_was_never_written_is_told_by_the_next_server() {
+    let home = home();
+    let mut host = dying(&home, "reply-ready");
+    let call = host.begin("shell", &json!({"command": "exit 3"}));
+    let _ = host.server.wait(SOON);
+    assert!(!host.has_answer(call, Duration::ZERO));
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(Host::new(&home).all_news(1), [id]);
+}
+
+#[test]
+fn a_call_that_was_cancelled_has_told_nothing() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let sleeper = host.start(mw_testkit::children::SLEEPER);
+    let wait = host.begin("task_wait", &json!({"task_ids": [sleeper]}));
+    let ids = untold(&home, 2);
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": wait}}));
+    let all = host.all_news(2);
+    assert_eq!(all.len(), 2, "{all:?}");
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
+}
+
+#[test]
+fn two_servers_of_one_session_tell_everything_once_between_them() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
+    let (mut one, mut other) = (Host::new(&home), Host::new(&home));
+    let mut all = Vec::new();
+    let mut ids = BTreeSet::new();
+    for _ in 0..6 {
+        ids.extend(untold(&home, 3));
+        let (first, second) = (one.begin("task_list", &json!({})), other.begin("task_list", &json!({})));
+        all.extend(told(&one.answer(first)["result"]));
+        all.extend(told(&other.answer(second)["result"]));
+    }
+    all.extend(one.news());
+    all.extend(other.news());
+    assert_eq!(all.len(), ids.len(), "none doubled, none lost");
+    assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), ids);
+}
+
+#[test]
+fn what_a_model_has_read_to_the_end_is_not_news() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let id = ended(&home, &mut host, 1).into_iter().next().unwrap();
+    // Its notice may lead the very reply that started it, if it was that quick.
+    let read = host.call("task_output", &json!({"task_id": id}));
+    assert_eq!(told(&read), Vec::<String>::new(), "{read}");
+    assert_eq!(host.news(), Vec::<String>::new());
+}

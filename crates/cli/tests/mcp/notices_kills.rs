@@ -1,0 +1,74 @@
+//! Servers killed at random while tasks end all around them.
+//!
+//! The rule: a reply is written only after what the reply before it told has been acknowledged. So of all that a
+//! killed server wrote, only what stands in its very last line may be told again, and nothing may be lost.
+
+use std::collections::BTreeSet;
+
+use mw_testkit::host::{Host, told};
+use mw_testkit::wait_until;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::home;
+
+const SERVERS: usize = 14;
+const TASKS: usize = 6;
+
+/// What was told, and what may not be told again.
+#[derive(Default)]
+struct Book {
+    told: BTreeSet<String>,
+    closed: BTreeSet<String>,
+    repeated: usize,
+}
+
+impl Book {
+    fn read(&mut self, message: &Value) -> Vec<String> {
+        let ids = if message.get("result").is_some() { told(&message["result"]) } else { Vec::new() };
+        for id in &ids {
+            assert!(!self.closed.contains(id), "{id} is told again");
+            self.repeated += usize::from(!self.told.insert(id.clone()));
+        }
+        ids
+    }
+}
+
+#[test]
+fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
+    let mut book = Book::default();
+    for round in 0..SERVERS {
+        let mut host = Host::new(&home);
+        for number in 0..TASKS {
+            let script = format!("sleep 0.0{number}; exit 3");
+            let _ = host.begin("shell", &json!({"command": script, "run_in_background": true}));
+            let _ = host.begin("task_list", &json!({"status": "pending"}));
+        }
+        // The rest is wherever it is when the kill comes.
+        let mut last = Vec::new();
+        for _ in 0..round % (2 * TASKS) {
+            let message = host.next_message().unwrap();
+            book.closed.extend(last);
+            last = book.read(&message);
+        }
+        host.server.signal(Signal::KILL);
+        let _ = host.server.wait(mw_testkit::SOON);
+        while let Some(message) = host.next_message() {
+            book.closed.extend(last);
+            last = book.read(&message);
+        }
+    }
+    let mut host = Host::new(&home);
+    let all: BTreeSet<String> =
+        home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
+    assert!(all.len() >= SERVERS, "too few were started to show anything: {}", all.len());
+    wait_until(mw_testkit::SOON, "every ending is told", || {
+        let result = host.call("task_list", &json!({"status": "pending"}));
+        let ids = book.read(&json!({"result": result}));
+        book.closed.extend(ids);
+        all.is_subset(&book.told).then_some(())
+    });
+    assert_eq!(book.told, all, "{} were told twice", book.repeated);
+    assert_eq!(host.news(), Vec::<String>::new());
+}

@@ -1,0 +1,117 @@
+//! The Tasks extension: a command in the foreground becomes a task of the protocol, whose state outlives the server.
+
+use mw_testkit::host::{Host, told};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::home;
+use crate::tolerance::modern;
+
+fn with_tasks() -> Value {
+    modern(&json!({"io.modelcontextprotocol/tasks": {}}))
+}
+
+fn silent(home: &Home) -> Host {
+    Host::silent(home.command(["mcp"]).session("host"))
+}
+
+fn shell(host: &mut Host, script: &str, meta: &Value) -> Value {
+    let params = json!({"name": "shell", "arguments": {"command": script}, "_meta": meta});
+    let id = host.ask("tools/call", &params);
+    host.answer(id)["result"].clone()
+}
+
+fn look(host: &mut Host, method: &str, task: &Value) -> Value {
+    let id = host.ask(method, &json!({"taskId": task, "_meta": with_tasks()}));
+    host.answer(id)
+}
+
+#[test]
+fn a_long_command_becomes_a_task_and_its_result_is_got_later() {
+    let home = home();
+    let mut host = silent(&home);
+    let created = shell(&mut host, &format!("echo one; {}", children::gated("go", 3)), &with_tasks());
+    assert_eq!(created["resultType"], "task", "{created}");
+    let task = created["taskId"].clone();
+    let state = look(&mut host, "tasks/get", &task);
+    assert_eq!(state["result"]["status"], "working", "{state}");
+    home.open("go");
+    let done = wait_until(SOON, "it is done", || {
+        let state = look(&mut host, "tasks/get", &task)["result"].clone();
+        (state["status"] != "working").then_some(state)
+    });
+    assert_eq!(done["status"], "completed", "{done}");
+    assert_eq!(done["result"]["structuredContent"]["exit_code"], 3, "{done}");
+    assert_eq!(told(&done["result"]), Vec::<String>::new(), "the result tells it");
+    let again = look(&mut host, "tasks/get", &task);
+    assert_eq!(again["result"]["status"], "completed", "it can be asked for again: {again}");
+}
+
+#[test]
+fn a_short_command_is_answered_at_once() {
+    let home = home();
+    let mut host = silent(&home);
+    let result = shell(&mut host, "echo quick", &with_tasks());
+    assert_eq!(result["structuredContent"]["output"], "quick\n", "{result}");
+}
+
+#[test]
+fn the_server_may_be_killed_between_two_looks() {
+    let home = home();
+    let mut host = silent(&home);
+    let task = shell(&mut host, &children::gated("go", 3), &with_tasks())["taskId"].clone();
+    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "working");
+    host.server.signal(Signal::KILL);
+    let _ = host.server.wait(SOON);
+    let mut host = silent(&home);
+    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "working");
+    host.server.signal_group(Signal::KILL);
+    let _ = host.server.wait(SOON);
+    home.open("go");
+    home.ended(task.as_str().unwrap());
+    let mut host = silent(&home);
+    let done = look(&mut host, "tasks/get", &task)["result"].clone();
+    assert_eq!(done["status"], "completed", "{done}");
+    assert_eq!(done["result"]["structuredContent"]["exit_code"], 3, "{done}");
+}
+
+#[test]
+fn a_task_that_is_cancelled_ends_with_all_it_started() {
+    let home = home();
+    let mut host = silent(&home);
+    let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
+    let task = shell(&mut host, &script, &with_tasks())["taskId"].clone();
+    let kid = home.pid_in("kid");
+    let ended = look(&mut host, "tasks/cancel", &task);
+    assert!(ended.get("result").is_some(), "{ended}");
+    wait_until(SOON, "all are dead", || (!alive(kid)).then_some(()));
+    assert_eq!(look(&mut host, "tasks/get", &task)["result"]["status"], "cancelled");
+    for method in ["tasks/get", "tasks/cancel"] {
+        let unknown = look(&mut host, method, &json!("bash-00000000"));
+        assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    }
+}
+
+#[test]
+fn a_client_of_an_older_revision_that_declares_tasks_gets_a_plain_result() {
+    let home = home();
+    let mut host = silent(&home);
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "clientInfo": {"name": "inspector", "version": "2"},
+        "capabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}, "tasks": {"list": {}}},
+    });
+    let id = host.ask("initialize", &hello);
+    let _ = host.answer(id);
+    let result = shell(&mut host, "sleep 2.5; echo plain", &json!({}));
+    assert!(result.get("taskId").is_none(), "{result}");
+    assert_eq!(result["structuredContent"]["output"], "plain\n", "{result}");
+}
+
+#[test]
+fn a_client_that_does_not_know_tasks_gets_a_plain_result() {
+    let home = home();
+    let mut host = silent(&home);
+    let result = shell(&mut host, "sleep 2.5; echo plain", &modern(&json!({})));
+    assert_eq!(result["structuredContent"]["output"], "plain\n", "{result}");
+}

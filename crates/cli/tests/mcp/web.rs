@@ -1,0 +1,210 @@
+//! `mw mcp --http`: sessions, older revisions, and replies that do not arrive.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::net::{SocketAddr, TcpStream};
+
+use mw_testkit::host::told;
+use mw_testkit::{Home, SOON, alive, children, wait_until};
+use rustix::net::sockopt::set_socket_recv_buffer_size;
+use rustix::net::{AddressFamily, SocketType, connect, socket};
+use serde_json::{Value, json};
+
+use crate::home;
+use crate::http::{Web, call, read};
+
+fn untold(home: &Home, count: usize) -> BTreeSet<String> {
+    let start = |_| {
+        let started = home.command(["start", "--json", "exit 3"]).session("host").run().json();
+        started["id"].as_str().unwrap().to_owned()
+    };
+    let ids: BTreeSet<_> = (0..count).map(start).collect();
+    ids.iter().for_each(|id| drop(home.ended(id)));
+    ids
+}
+
+fn news(web: &Web) -> BTreeSet<String> {
+    told(&web.call(&[], "task_list", &json!({"status": "pending"}))["result"]).into_iter().collect()
+}
+
+/// Takes news until something comes.
+fn some_news(web: &Web) -> BTreeSet<String> {
+    wait_until(SOON, "there is news", || Some(news(web)).filter(|ids| !ids.is_empty()))
+}
+
+#[test]
+fn news_leads_the_next_reply_and_no_other() {
+    let home = home();
+    let web = Web::new(&home);
+    let ids = untold(&home, 3);
+    assert_eq!(news(&web), ids);
+    assert_eq!(news(&web), BTreeSet::new());
+}
+
+/// Connects with so little room for what was not read yet that a large reply stays with the server.
+fn narrow(address: &str) -> TcpStream {
+    let address: SocketAddr = address.parse().unwrap();
+    let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    set_socket_recv_buffer_size(&socket, 4096).unwrap();
+    connect(&socket, &address).unwrap();
+    TcpStream::from(socket)
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_of_a_reply_was_told_nothing() {
+    let home = home().with_env("MEANWHILE_TOOLS_REPLY_BYTES", "1MiB");
+    let web = Web::new(&home);
+    let ids = untold(&home, 2);
+    // Four megabytes once it is written, as text and as data.
+    let script = "head -c 1000000 /dev/zero | tr '\\0' '\\\\'";
+    let (headers, body) = call("shell", &json!({"command": script}));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let mut stream = web.send_over(narrow(&web.address), "POST", &headers, body.to_string().as_bytes());
+    let mut begun = [0; 1000];
+    stream.read_exact(&mut begun).unwrap();
+    assert!(begun.starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&begun));
+    // The reply has been made; most of it is still with the server.
+    wait_until(SOON, "the reply is on its way", || {
+        stream.read_exact(&mut begun).ok().filter(|()| begun.contains(&b'\\'))
+    });
+    drop(stream);
+    let mut told = BTreeSet::new();
+    wait_until(SOON, "both endings and that of the command itself are told", || {
+        told.extend(news(&web));
+        (told.is_superset(&ids) && told.len() == 3).then_some(())
+    });
+}
+
+#[test]
+fn a_client_that_leaves_during_a_wait_leaves_the_task_and_its_news() {
+    let home = home();
+    let web = Web::new(&home);
+    let arguments = json!({"command": children::gated("go", 3), "run_in_background": true});
+    let started = web.call(&[], "shell", &arguments);
+    let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+    let (headers, body) = call("task_wait", &json!({"task_ids": [id]}));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    drop(web.send("POST", &headers, body.to_string().as_bytes()));
+    assert_eq!(home.status(&id)["status"], "running");
+    home.open("go");
+    home.ended(&id);
+    assert_eq!(some_news(&web), BTreeSet::from([id]));
+}
+
+#[test]
+fn a_client_that_leaves_during_a_command_in_the_foreground_ends_it() {
+    let home = home();
+    let web = Web::new(&home);
+    let (headers, body) = call("shell", &json!({"command": "echo $$ > pid; exec sleep 600"}));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let stream = web.send("POST", &headers, body.to_string().as_bytes());
+    let pid = home.pid_in("pid");
+    drop(stream);
+    wait_until(SOON, "it has ended", || (!alive(pid)).then_some(()));
+}
+
+#[test]
+fn clients_may_have_sessions_of_their_own() {
+    let home = home();
+    let web = Web::new(&home);
+    let start = |session: &str| {
+        let arguments = json!({"command": "exit 3", "run_in_background": true});
+        let started = web.call(&[("X-Meanwhile-Session", session)], "shell", &arguments);
+        let id = started["result"]["structuredContent"]["task_id"].as_str().unwrap().to_owned();
+        (id, told(&started["result"]))
+    };
+    let ((one, mut told_one), (other, _)) = (start("one"), start("other"));
+    home.ended(&one);
+    home.ended(&other);
+    let listed = web.call(&[("X-Meanwhile-Session", "one")], "task_list", &json!({}))["result"].clone();
+    assert_eq!(listed["structuredContent"]["total"], 1, "{listed}");
+    told_one.extend(told(&listed));
+    assert_eq!(told_one, [one]);
+}
+
+/// A client of an older revision.
+fn greet(web: &Web) -> (String, Value) {
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}});
+    let answer = web.post(&[], &hello);
+    let line = answer.head.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id:"));
+    let session = line.unwrap().split_once(':').unwrap().1.trim().to_owned();
+    (session, answer.message())
+}
+
+#[test]
+fn a_client_of_an_older_revision_is_served_and_told_once() {
+    let home = home();
+    let web = Web::new(&home);
+    let (session, greeted) = greet(&web);
+    assert_eq!(greeted["result"]["protocolVersion"], "2025-11-25", "{greeted}");
+    let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
+    let done = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(web.post(&headers, &done).status, 202);
+    let ids = untold(&home, 2);
+    let list = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {"name": "task_list", "arguments": {"status": "pending"}}});
+    let first = web.post(&headers, &list).message();
+    assert_eq!(told(&first["result"]).into_iter().collect::<BTreeSet<_>>(), ids, "{first}");
+    let second = web.post(&headers, &list).message();
+    assert_eq!(told(&second["result"]), Vec::<String>::new(), "{second}");
+}
+
+/// Begins to listen on the stream that is open for whatever happens.
+fn events(web: &Web, session: &str) -> TcpStream {
+    let headers = [
+        ("Mcp-Session-Id", session),
+        ("MCP-Protocol-Version", "2025-11-25"),
+        ("Accept", "text/event-stream"),
+    ];
+    web.send("GET", &headers, b"")
+}
+
+#[test]
+fn clients_of_two_sessions_are_both_told_of_their_own_changes() {
+    let home = home();
+    let web = Web::new(&home);
+    let mut streams = Vec::new();
+    for name in ["one", "two"] {
+        let (session, _) = greet(&web);
+        let headers = [
+            ("Mcp-Session-Id", session.as_str()),
+            ("MCP-Protocol-Version", "2025-11-25"),
+            ("X-Meanwhile-Session", name),
+        ];
+        let _ = web.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let stream = events(&web, &session);
+        let subscribe = json!({"jsonrpc": "2.0", "id": 2, "method": "resources/subscribe",
+            "params": {"uri": "meanwhile://tasks"}});
+        assert!(web.post(&headers, &subscribe).message().get("result").is_some());
+        streams.push((name, stream));
+    }
+    for (name, mut stream) in streams {
+        let started = home.command(["start", "--json", "exit 3"]).session(name).run().json();
+        home.ended(started["id"].as_str().unwrap());
+        let mut heard = String::new();
+        let mut part = [0; 4096];
+        while !heard.contains("notifications/resources/updated") {
+            let count = stream.read(&mut part).unwrap_or(0);
+            assert!(count > 0, "{name} was not told: {heard}");
+            heard.push_str(&String::from_utf8_lossy(&part[..count]));
+        }
+    }
+}
+
+#[test]
+fn many_clients_at_once_are_served() {
+    let home = home();
+    let web = Web::new(&home);
+    let calls: Vec<_> = (0..100)
+        .map(|number| {
+            let (headers, body) = call("shell", &json!({"command": format!("echo {number}")}));
+            let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            web.send("POST", &headers, body.to_string().as_bytes())
+        })
+        .collect();
+    for (number, stream) in calls.into_iter().enumerate() {
+        let answer = read(stream).message();
+        assert_eq!(answer["result"]["structuredContent"]["output"], format!("{number}\n"), "{answer}");
+    }
+}

@@ -1,0 +1,218 @@
+//! A host that speaks to `mw mcp` on its standard streams, message by message.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::conversation::Conversation;
+use crate::home::Home;
+use crate::invocation::Invocation;
+use crate::wait::SOON;
+
+/// A host and its server.
+pub struct Host {
+    /// The server's process.
+    pub server: Conversation,
+    last: i64,
+    /// What came and was not asked for yet.
+    heard: Vec<Value>,
+}
+
+impl Host {
+    /// Starts a server in the session `host` and greets it as most hosts do today.
+    #[must_use]
+    pub fn new(home: &Home) -> Self {
+        Self::of(home.command(["mcp"]).session("host"))
+    }
+
+    /// Starts this server and greets it.
+    pub fn of(invocation: Invocation) -> Self {
+        let mut host = Self::silent(invocation);
+        host.greet("2025-11-25");
+        host
+    }
+
+    /// Starts a server and says nothing.
+    pub fn silent(invocation: Invocation) -> Self {
+        Self { server: invocation.converse(), last: 0, heard: Vec::new() }
+    }
+
+    /// Says hello in an older revision of the protocol; returns the server's word for itself.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn greet(&mut self, version: &str) -> Value {
+        let hello = json!({
+            "protocolVersion": version, "capabilities": {"roots": {}},
+            "clientInfo": {"name": "test", "version": "1"},
+        });
+        let id = self.ask("initialize", &hello);
+        let answer = self.answer(id);
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer["result"].clone()
+    }
+
+    /// Sends a message.
+    ///
+    /// # Panics
+    /// When the server has gone.
+    pub fn send(&mut self, message: &Value) {
+        self.server.say(format!("{message}\n").as_bytes()).expect("the server reads");
+    }
+
+    /// Sends a request; returns its id.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn ask(&mut self, method: &str, params: &Value) -> i64 {
+        self.last += 1;
+        let id = self.last;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Sends a call; returns its id.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn begin(&mut self, tool: &str, arguments: &Value) -> i64 {
+        self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))
+    }
+
+    /// Waits for a message.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    #[track_caller]
+    pub fn until(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.heard.iter().position(&wanted) {
+            return self.heard.remove(at);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < SOON {
+            let Some(line) = self.server.hear(Duration::from_millis(200)) else {
+                assert!(self.server.runs(), "the server has ended: {}", self.server.complained());
+                continue;
+            };
+            let message: Value = serde_json::from_str(&line).expect("a server writes messages");
+            if wanted(&message) {
+                return message;
+            }
+            self.heard.push(message);
+        }
+        panic!("still not: {what}; heard {:?}", self.heard);
+    }
+
+    /// Returns what came and was not asked for yet.
+    #[must_use]
+    pub fn heard(&self) -> &[Value] {
+        &self.heard
+    }
+
+    /// Returns the next message, in the order in which they were written; nothing once the server has ended.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn next_message(&mut self) -> Option<Value> {
+        let line = self.server.hear(SOON)?;
+        Some(serde_json::from_str(&line).expect("a server writes messages"))
+    }
+
+    /// Waits for the answer to a request, whatever it is.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    #[track_caller]
+    pub fn answer(&mut self, id: i64) -> Value {
+        self.until(&format!("an answer to {id}"), |message| message["id"] == id)
+    }
+
+    /// Tells whether an answer is here already.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn has_answer(&mut self, id: i64, limit: Duration) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < limit {
+            let left = limit.saturating_sub(begun.elapsed());
+            let Some(line) = self.server.hear(left) else { break };
+            self.heard.push(serde_json::from_str(&line).expect("a server writes messages"));
+        }
+        self.heard.iter().any(|message| message["id"] == id)
+    }
+
+    /// Calls a tool; returns the result.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    #[track_caller]
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Value {
+        let id = self.begin(tool, arguments);
+        let answer = self.answer(id);
+        assert!(answer.get("result").is_some(), "{tool} {arguments}: {answer}");
+        answer["result"].clone()
+    }
+
+    /// Starts a command in the background; returns its id.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    #[track_caller]
+    pub fn start(&mut self, script: &str) -> String {
+        let result = self.call("shell", &json!({"command": script, "run_in_background": true}));
+        let id = result["structuredContent"]["task_id"].as_str();
+        id.unwrap_or_else(|| panic!("not started: {result}")).to_owned()
+    }
+
+    /// Calls a tool that tells nothing of its own; returns the tasks whose notices led the reply.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    #[track_caller]
+    pub fn news(&mut self) -> Vec<String> {
+        told(&self.call("task_list", &json!({"status": "pending"})))
+    }
+
+    /// Takes news until there is nothing more to tell of these tasks; returns all that was told.
+    ///
+    /// # Panics
+    /// When the server does not do its part.
+    pub fn all_news(&mut self, count: usize) -> Vec<String> {
+        let begun = Instant::now();
+        let mut all = Vec::new();
+        while all.len() < count && begun.elapsed() < SOON {
+            all.extend(self.news());
+        }
+        all.extend(self.news());
+        all
+    }
+}
+
+/// Returns the texts of a result.
+fn texts(result: &Value) -> Vec<&str> {
+    let blocks = result["content"].as_array().expect("a result has content");
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect()
+}
+
+/// Returns the text of a result.
+///
+/// # Panics
+/// When it has no content.
+#[must_use]
+pub fn text(result: &Value) -> String {
+    texts(result).join("\n")
+}
+
+/// Returns the tasks whose notices lead a result.
+///
+/// # Panics
+/// When it has no content.
+#[must_use]
+pub fn told(result: &Value) -> Vec<String> {
+    let between = |text: &str| {
+        let (_, rest) = text.split_once("<task-id>")?;
+        Some(rest.split_once("</task-id>")?.0.to_owned())
+    };
+    let notices = texts(result).into_iter().take_while(|text| text.starts_with("<task-notification"));
+    notices.map(|text| between(text).expect("a notice names its task")).collect()
+}

@@ -1,0 +1,77 @@
+//! Fetches clients of our protocols that nobody here wrote, for the tests that drive our servers with them.
+//!
+//! The versions are in `tools/clients/`; nothing there says where they come from, that is the machine's own setting.
+//! What was fetched stays until a version changes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::command::{finish, target};
+use crate::error::Failure;
+
+/// What is fetched: for Python (and Node.js, which is a package there), and for Node.js.
+const FILES: [&str; 3] = ["requirements.txt", "package.json", "package-lock.json"];
+/// What cannot run without them.
+const TESTS: &str = "mw-cli::conformance (both revisions) and mw-cli::mcp clients::* (Python SDK, Inspector)";
+
+/// Names the folder in which they are.
+pub(crate) fn place(root: &Path) -> PathBuf {
+    target(root).join("clients")
+}
+
+/// Fetches what is missing. A machine without Python has no clients, and is told what that means.
+pub(crate) fn fetch(root: &Path) -> Result<(), Failure> {
+    let (place, wanted) = (place(root), wanted(root)?);
+    let ready = place.join("ready");
+    if fs::read_to_string(&ready).is_ok_and(|fetched| fetched == wanted) {
+        return Ok(());
+    }
+    if !has_python() {
+        eprintln!("!! NOT TESTED, since there is no python3 with venv on this machine: {TESTS}");
+        return Ok(());
+    }
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| Failure::File { path, source }
+    };
+    if place.exists() {
+        fs::remove_dir_all(&place).map_err(failed(&place))?;
+    }
+    fs::create_dir_all(&place).map_err(failed(&place))?;
+    for name in FILES {
+        fs::copy(root.join("tools/clients").join(name), place.join(name))
+            .map_err(failed(&place.join(name)))?;
+    }
+    let venv = place.join("venv");
+    run(&place, Path::new("python3"), &["-m", "venv", "venv"])?;
+    run(
+        &place,
+        &venv.join("bin/python3"),
+        &["-m", "pip", "install", "--quiet", "--no-deps", "-r", FILES[0]],
+    )?;
+    // Not `npm ci`: it refuses a lock file without the variants of other platforms, which not every registry has.
+    run(&place, &venv.join("bin/npm"), &["install", "--ignore-scripts", "--no-audit", "--no-fund"])?;
+    fs::write(&ready, wanted).map_err(failed(&ready))
+}
+
+/// Returns all versions, as they are written.
+fn wanted(root: &Path) -> Result<String, Failure> {
+    let folder = root.join("tools/clients");
+    FILES.iter().map(|name| crate::workspace::read(&folder.join(name))).collect()
+}
+
+fn has_python() -> bool {
+    let mut command = Command::new("python3");
+    command.args(["-c", "import ensurepip, venv"]).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn run(place: &Path, program: &Path, arguments: &[&str]) -> Result<(), Failure> {
+    let mut command = Command::new(program);
+    // npm is a script that looks for node by name.
+    let path = std::env::var("PATH").unwrap_or_default();
+    let path = format!("{}:{path}", place.join("venv/bin").display());
+    command.args(arguments).current_dir(place).env("PATH", path);
+    finish(command, &format!("{} {}", program.display(), arguments.join(" ")))
+}
