@@ -22,7 +22,7 @@ use super::delivery::HttpReceipts;
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
-use super::teller::{Held, Tellers, Told};
+use super::teller::{Drained, Held, Tellers, Told};
 use super::{resources, tasks};
 use crate::dialects::Dialect;
 use crate::session_of::{Clues, HostSession, session_of};
@@ -75,6 +75,7 @@ pub(super) struct Inner {
 pub(super) struct Answer {
     pub(super) reply: Reply,
     pub(super) notices: Vec<Told>,
+    pub(super) left: usize,
     pub(super) held: Option<Held>,
     pub(super) teller: Option<Teller>,
     pub(super) call: Call,
@@ -201,17 +202,20 @@ impl Server {
 
     /// Adds what the session was not told yet.
     pub(super) async fn with_news(&self, reply: Reply, session: &str, call: Call) -> Answer {
-        let (mut notices, held) = self.inner.tellers.drain(session).await;
+        let Drained { held, mut notices, left } = self.inner.tellers.drain(session).await;
         // What the reply tells itself need not be told in front of it.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
-        Answer { reply, notices, held, teller, call }
+        Answer { reply, notices, left, held, teller, call }
     }
 
     /// Writes an answer, and notes what is told once it has been written.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { reply, notices, held, teller, call } = answer;
-        let blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
+        let Answer { reply, notices, left, held, teller, call } = answer;
+        let mut blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
+        if left > 0 {
+            blocks.push(format!("[{left} more notices come with the next reply]"));
+        }
         let mut data = reply.data;
         if !blocks.is_empty() {
             data["notices"] = json!(blocks);

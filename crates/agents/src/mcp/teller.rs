@@ -12,6 +12,9 @@ use tokio::sync::oneshot;
 
 use crate::dialects::Dialect;
 
+/// Most bytes of notices in front of one reply.
+const MOST_BYTES: usize = 8 << 10;
+
 /// The tellers of all sessions that were asked for.
 pub(super) struct Tellers {
     settings: Arc<Settings>,
@@ -28,9 +31,11 @@ enum Wish {
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
 #[derive(Default)]
-struct Drained {
-    held: Option<Held>,
-    notices: Vec<Told>,
+pub(super) struct Drained {
+    pub(super) held: Option<Held>,
+    pub(super) notices: Vec<Told>,
+    /// How many wait for the next reply, because this one has no room for them.
+    pub(super) left: usize,
 }
 
 /// A notice in the words of a dialect.
@@ -76,9 +81,8 @@ impl Tellers {
     }
 
     /// Takes what a session has not been told.
-    pub(super) async fn drain(&self, session: &str) -> (Vec<Told>, Option<Held>) {
-        let drained = self.ask(session, Wish::Drain).await.unwrap_or_default();
-        (drained.notices, drained.held)
+    pub(super) async fn drain(&self, session: &str) -> Drained {
+        self.ask(session, Wish::Drain).await.unwrap_or_default()
     }
 
     async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
@@ -114,7 +118,7 @@ fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<W
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
             Wish::Drain(answer) => {
-                let Some(delivery) =
+                let Some(mut delivery) =
                     host.drain(Moment::Idle).ok().filter(|found| !found.notices().is_empty())
                 else {
                     let _ = answer.send(Drained::default());
@@ -122,10 +126,19 @@ fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<W
                 };
                 last += 1;
                 let notices = delivery.notices().iter();
-                let notices = notices.map(|notice| in_words(notice, dialect, &runtime, session)).collect();
+                let mut notices: Vec<_> =
+                    notices.map(|notice| in_words(notice, dialect, &runtime, session)).collect();
+                // A reply has an end; what does not fit leads the next one.
+                let fitting = fitting(&notices);
+                let left = notices.len() - fitting;
+                notices.truncate(fitting);
+                if delivery.keep(fitting).is_err() {
+                    let _ = answer.send(Drained::default());
+                    continue;
+                }
                 open.insert(last, delivery);
                 let held = Some(Held { number: last, teller: Some(own.clone()) });
-                let _ = answer.send(Drained { held, notices });
+                let _ = answer.send(Drained { held, notices, left });
             }
             Wish::Acknowledge(number, done) => {
                 if let Some(delivery) = open.remove(&number) {
@@ -137,6 +150,16 @@ fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<W
             Wish::TakeBack(number) => drop(open.remove(&number)),
         }
     }
+}
+
+/// Returns how many notices one reply has room for; one at least.
+fn fitting(notices: &[Told]) -> usize {
+    let mut taken = 0;
+    let fits = |told: &&Told| {
+        taken += told.block.len();
+        taken <= MOST_BYTES
+    };
+    notices.iter().take_while(fits).count().max(1)
 }
 
 fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {

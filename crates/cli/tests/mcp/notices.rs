@@ -182,3 +182,25 @@ fn what_a_model_has_read_to_the_end_is_not_news() {
     assert_eq!(told(&read), Vec::<String>::new(), "{read}");
     assert_eq!(host.news(), Vec::<String>::new());
 }
+
+#[test]
+fn more_news_than_a_reply_holds_comes_with_the_next_ones() {
+    const MOST: usize = 16 << 10;
+    let home = home();
+    let mut host = Host::new(&home);
+    let ids = untold(&home, 60);
+    let mut all = BTreeSet::new();
+    let mut replies = 0;
+    while all.len() < ids.len() {
+        let result = host.call("task_wait", &json!({"task_ids": ["bash-00000000"]}));
+        let blocks = result["content"].as_array().unwrap().iter();
+        let size: usize = blocks.map(|block| block["text"].as_str().unwrap().len()).sum();
+        assert!(size < MOST, "{size} bytes in one reply");
+        let new = told(&result);
+        assert!(!new.is_empty(), "{} of {} are told", all.len(), ids.len());
+        assert!(new.into_iter().all(|id| all.insert(id)), "nothing is told twice");
+        replies += 1;
+    }
+    assert!(replies > 1 && all == ids);
+    assert_eq!(host.news(), Vec::<String>::new());
+}
