@@ -50,6 +50,14 @@ impl Ear {
         self.rung.notify_one();
     }
 
+    fn ring_for_all(&self) {
+        let wanted: Vec<_> = {
+            let wanted = self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            wanted.iter().cloned().collect()
+        };
+        self.ring(&wanted);
+    }
+
     /// Returns what has changed since it was asked last; nothing after a ring that changed nothing of interest.
     async fn hear(&self) -> BTreeSet<String> {
         self.rung.notified().await;
@@ -65,6 +73,12 @@ impl Wanted {
             let wants = !ear.wanted.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
             wants && Arc::strong_count(ear) > 1
         });
+    }
+
+    /// Tells everybody of everything.
+    fn ring_for_all(&self) {
+        self.new.iter().filter_map(Weak::upgrade).for_each(|ear| ear.ring_for_all());
+        self.old.iter().for_each(|(_, ear)| ear.ring_for_all());
     }
 
     fn ring(&self, changed: &[String]) {
@@ -174,6 +188,8 @@ fn watch(settings: &Settings, wanted: &Mutex<Wanted>) -> Option<()> {
     let runtime = Runtime::open(settings.clone()).ok()?;
     let (ear, mut seen) = (runtime.listen().ok()?, runtime.last_event().ok()?);
     let mut sizes = HashMap::new();
+    // What changed between a subscription and this moment was heard by nobody.
+    wanted.lock().unwrap_or_else(PoisonError::into_inner).ring_for_all();
     loop {
         ear.wait(LOOK_EVERY);
         let mut changed = Vec::new();

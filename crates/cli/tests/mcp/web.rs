@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
+use std::time::Instant;
 
 use mw_testkit::host::told;
 use mw_testkit::{Home, SOON, alive, children, wait_until};
@@ -184,9 +185,10 @@ fn clients_of_two_sessions_are_both_told_of_their_own_changes() {
         home.ended(started["id"].as_str().unwrap());
         let mut heard = String::new();
         let mut part = [0; 4096];
+        let begun = Instant::now();
         while !heard.contains("notifications/resources/updated") {
             let count = stream.read(&mut part).unwrap_or(0);
-            assert!(count > 0, "{name} was not told: {heard}");
+            assert!(count > 0 && begun.elapsed() < SOON, "{name} was not told: {heard}");
             heard.push_str(&String::from_utf8_lossy(&part[..count]));
         }
     }
