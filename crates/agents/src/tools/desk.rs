@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task, Teller};
-use mw_model::{EnvVar, Limits, RawText};
+use mw_model::{EnvVar, Lifetime, Limits, RawText};
 
 /// What holds for all calls of a session.
 #[derive(Clone, Debug)]
@@ -21,6 +21,8 @@ pub struct Premises {
     pub shell: RawText,
     /// Limits of tasks that ask for none of their own.
     pub limits: Limits,
+    /// Whether tasks end with their session.
+    pub lifetime: Lifetime,
     /// What a start does when no slot is free.
     pub at_capacity: AtCapacity,
     /// When this context began, as it stands in the names of zidane's logs: `20260523-024147-123`.

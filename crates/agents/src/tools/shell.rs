@@ -67,6 +67,7 @@ impl ShellCall {
             limits: Limits { run_timeout_ms, ..premises.limits.clone() },
             batch: self.batch.clone(),
             io: self.io,
+            lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
             approved_by: "auto".to_owned(),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)

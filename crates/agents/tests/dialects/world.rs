@@ -55,6 +55,7 @@ impl World {
             umask: 0o022,
             shell: shell.into(),
             limits: Limits { run_timeout_ms, ..Limits::default() },
+            lifetime: mw_model::Lifetime::Session,
             at_capacity,
             context_stamp: "20260523-024147-123".to_owned(),
             reply_bytes: 16 << 10,

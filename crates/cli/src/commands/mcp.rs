@@ -18,6 +18,9 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
 
+/// What a reply holds where none is wanted: it must be able to say so.
+const LEAST_REPLY: u64 = 256;
+
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Whose names, parameters, replies and figures
@@ -81,8 +84,9 @@ impl Arguments {
             shell: config.shell.as_str().into(),
             limits: config.settings.limits.clone(),
             at_capacity: config.settings.queue.at_capacity,
+            lifetime: config.lifetime(),
             context_stamp: stamp(),
-            reply_bytes: config.tools.reply_bytes,
+            reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
         };

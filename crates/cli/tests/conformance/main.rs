@@ -44,6 +44,7 @@ fn fixtures(home: &Home) -> Fixtures {
         umask: 0o022,
         shell: "/bin/sh".into(),
         limits: Limits::default(),
+        lifetime: meanwhile::model::Lifetime::Session,
         at_capacity: AtCapacity::Queue,
         context_stamp: "conformance".to_owned(),
         reply_bytes: 8192,
