@@ -61,6 +61,7 @@ impl Runtime {
                 report.cleared.push(id.clone());
             }
         }
+        self.sweep_log_names();
         Ok(report)
     }
 

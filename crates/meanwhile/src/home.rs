@@ -362,3 +362,23 @@ fn is_locked(file: &File) -> bool {
         Err(_) => true,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mw_model::TaskKind;
+
+    #[test]
+    fn an_id_that_is_taken_is_not_given_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::open(&dir.path().join("state")).unwrap();
+        let id = TaskId::from_random(TaskKind::Shell, 7);
+        let hold = home.make_task(&id).unwrap();
+        assert!(hold.is_some());
+        fs::write(home.task(&id).join("kept"), "").unwrap();
+        assert!(home.make_task(&id).unwrap().is_none());
+        drop(hold);
+        assert!(home.make_task(&id).unwrap().is_none(), "also when its starter is gone");
+        assert!(home.task(&id).join("kept").exists());
+    }
+}

@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use mw_model::{Event, News, short_handle};
+use mw_model::{Event, News, short_handle, signal_name};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
@@ -218,6 +218,7 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
             payload["status"] = cause.status().word().into();
             payload["cause"] = json!(cause);
             payload["exitCode"] = cause.exit_code().into();
+            payload["signal"] = cause.signal().map(signal_name).into();
             payload["durationMs"] = task.duration_ms.into();
             let words = News::Ended { cause: cause.clone() }.in_words();
             Some(Call { hook: Hook::Exit, payload, summary: format!("{handle} {words}: {}", task.command) })

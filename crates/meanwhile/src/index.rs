@@ -7,6 +7,7 @@ use std::fs;
 use mw_model::wire::{JournalEntry, JournalLine, RUNS_DIR};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
 
+use crate::clear::Retained;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::Home;
@@ -17,6 +18,8 @@ use crate::task::Task;
 
 /// How many arrivals are taken in with one change of the database; others may want to change it too.
 const AT_ONCE: usize = 64;
+/// Set when a task directory was met that cannot be read.
+const DAMAGED: &str = "damaged";
 
 /// What became of an arrival.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,6 +56,26 @@ impl Runtime {
         Ok(())
     }
 
+    /// Returns the tasks whose files cannot be read, and why. They are left alone, and no list has them.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn damaged(&self) -> Result<Vec<Retained>> {
+        let store = self.store()?;
+        if store.mark(DAMAGED)? == 0 {
+            return Ok(Vec::new());
+        }
+        let mut damaged = Vec::new();
+        for id in directories(&self.home)? {
+            let Some(error) = self.home.spec(&id).err().filter(|_| self.home.has_spec(&id)) else { continue };
+            if store.task(&id, &self.home.tasks())?.is_none() {
+                damaged.push(Retained { id, reason: error.to_string() });
+            }
+        }
+        damaged.sort_by(|one, other| one.id.cmp(&other.id));
+        Ok(damaged)
+    }
+
     /// Takes these in; returns those that need not be looked at again.
     fn take_in_all(&self, store: &Store, ids: &[TaskId]) -> Result<HashSet<TaskId>> {
         let mut any = false;
@@ -84,8 +107,10 @@ impl Runtime {
         if !self.home.has_spec(id) || (self.home.is_being_started(id) && self.home.journal(id).is_empty()) {
             return Ok(Arrival::Unfinished);
         }
-        // A damaged one is left alone.
-        let Ok(spec) = self.home.spec(id) else { return Ok(Arrival::Old) };
+        let Ok(spec) = self.home.spec(id) else {
+            transaction.set_mark(DAMAGED, 1)?;
+            return Ok(Arrival::Old);
+        };
         let mut task = insert(&self.home, transaction, &spec)?;
         if !matches!(task.state, TaskState::Pending { .. }) {
             let findings = self.look_at(&task);
@@ -112,8 +137,10 @@ pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> 
         if home.is_being_started(&id) {
             // Its starter does not know that the database is new.
             home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
+        } else if let Ok(spec) = home.spec(&id) {
+            specs.push(spec);
         } else {
-            specs.extend(home.spec(&id).ok());
+            transaction.set_mark(DAMAGED, 1)?;
         }
     }
     specs.sort_by_key(|spec| (spec.created_at, spec.number));

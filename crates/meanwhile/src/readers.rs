@@ -3,9 +3,9 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use mw_model::{TaskId, Timestamp, short_handle};
+use mw_model::{TaskId, Timestamp, short_handle, task_log_name};
 
 use crate::error::{Error, Result};
 use crate::output::{StreamChoice, last_write_us};
@@ -14,6 +14,8 @@ use crate::task::Task;
 
 /// Under this name the moment at which a result was fetched is kept as a place.
 const RESULT: &str = "result";
+/// The directory of a session that has the second names of its logs.
+const LOGS: &str = "tasks";
 
 impl Runtime {
     /// Moves a reader's place in a stream of a task's present run, as if all before it had been read.
@@ -47,19 +49,40 @@ impl Runtime {
     }
 
     /// Gives a log a second name in its session's directory: the task's short handle and when the context
-    /// that asks began. Returns that name.
+    /// that asks began. Returns that name; no two tasks share one.
     ///
     /// # Errors
     /// When the link cannot be made.
     pub fn link_log(&self, task: &Task, context: &str) -> Result<PathBuf> {
-        let directory = self.home.session(&task.session).path().join("tasks");
+        let directory = self.home.session(&task.session).path().join(LOGS);
         let failed = |error| Error::io("cannot link the log into its session")(error);
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
         made.map_err(failed)?;
-        let link = directory.join(format!("{}.{context}.log", short_handle(task.kind, task.number)));
-        match symlink(self.home.log(&task.id), &link) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
-            _ => Ok(link),
+        let (log, handle) = (self.home.log(&task.id), short_handle(task.kind, task.number));
+        let mut clashes = 0;
+        loop {
+            let link = directory.join(task_log_name(&handle, context, clashes));
+            match symlink(&log, &link) {
+                Ok(()) => return Ok(link),
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
+                Err(_) if fs::read_link(&link).is_ok_and(|linked| linked == log) => return Ok(link),
+                Err(_) => clashes += 1,
+            }
+        }
+    }
+
+    /// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
+    /// them. What cannot be taken away is a link to nothing, and is tried again with the next removal.
+    pub(crate) fn sweep_log_names(&self) {
+        let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
+        for session in entries(&self.home.sessions()) {
+            for name in entries(&session.path().join(LOGS)) {
+                let log = fs::read_link(name.path());
+                // A task that waits has a directory and no log yet.
+                if log.is_ok_and(|log| log.parent().is_some_and(|task| !task.exists())) {
+                    let _ = fs::remove_file(name.path());
+                }
+            }
         }
     }
 }

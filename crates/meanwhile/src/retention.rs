@@ -65,6 +65,7 @@ impl Runtime {
                 }
             }
             if report.cleared.len() - before < BATCH as usize {
+                self.sweep_log_names();
                 return Ok(report);
             }
         }

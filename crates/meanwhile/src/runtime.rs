@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::index;
 use crate::launch::Supervisor;
+use crate::platform;
 use crate::redact::Redactor;
 use crate::settings::Settings;
 use crate::store::{EventRow, Filter, Opened, Page, Store};
@@ -210,8 +211,11 @@ impl Runtime {
         match &task.state {
             TaskState::Pending { .. } => task.queue_position = Some(self.store()?.queue_position(task)?),
             TaskState::Starting { .. } => {}
-            TaskState::Running { started_at, .. } | TaskState::Cancelling { started_at, .. } => {
-                task.duration_ms = Some(self.clock.now().ms_since(*started_at));
+            TaskState::Running { process, started_at, .. }
+            | TaskState::Cancelling { process, started_at, .. } => {
+                // The time of day may be set while a task runs.
+                let by_wall = || self.clock.now().ms_since(*started_at);
+                task.duration_ms = Some(platform::running_ms(process).unwrap_or_else(by_wall));
                 if let Some((end, dropped)) = self.output_size(task) {
                     (task.output_bytes, task.dropped_bytes) = (end, dropped);
                 }

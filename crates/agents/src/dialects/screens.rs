@@ -1,5 +1,7 @@
 //! Lists and screens of the sources, drawn from tasks: for replies, and for the slash commands of a chat.
 
+use std::cmp::Reverse;
+
 use meanwhile::Task;
 use mw_model::Status;
 
@@ -17,19 +19,26 @@ pub enum Layout {
     Table,
 }
 
-/// Draws a list of tasks.
+/// Draws a list of tasks; mycode's have the newest first, by their start.
 #[must_use]
 pub fn tasks(tasks: &[Task], layout: Layout) -> String {
     match layout {
-        Layout::Plain => plain(tasks),
-        Layout::Boxed => boxed(tasks),
+        Layout::Plain => plain(&newest_first(tasks)),
+        Layout::Boxed => boxed(&newest_first(tasks)),
         Layout::Table => table(tasks),
     }
 }
 
+/// One that waits has not started; it counts from when it was asked for.
+fn newest_first(tasks: &[Task]) -> Vec<&Task> {
+    let mut sorted: Vec<_> = tasks.iter().collect();
+    sorted.sort_by_key(|task| Reverse(task.started_at.unwrap_or(task.created_at)));
+    sorted
+}
+
 const NONE: &str = "No background tasks.";
 
-fn plain(tasks: &[Task]) -> String {
+fn plain(tasks: &[&Task]) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }
@@ -49,7 +58,7 @@ fn plain(tasks: &[Task]) -> String {
     drawn
 }
 
-fn boxed(tasks: &[Task]) -> String {
+fn boxed(tasks: &[&Task]) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }

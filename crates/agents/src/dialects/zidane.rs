@@ -56,6 +56,7 @@ pub(super) static TOOLS: [Tool; 2] = [
             Field::new("exit_code", "integer|null"),
             Field::new("signal", "string|null"),
             Field::new("output_path", "string"),
+            Field::new("duration_ms", "integer|null"),
         ],
         run: shell_kill,
     },
@@ -138,6 +139,7 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
         "exit_code": code,
         "signal": one.after.signal,
         "output_path": log,
+        "duration_ms": one.after.duration_ms,
     });
     Ok(Reply::new(text, data).telling(told(&stopped)))
 }

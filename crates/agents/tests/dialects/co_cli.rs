@@ -229,6 +229,7 @@ fn parameters_are_those_of_the_source() {
             ("list_background_tasks", json!([])),
         ]
     );
+    assert!(specs[0].description.contains("Example: command "), "{}", specs[0].description);
     assert_eq!(specs[1].input_schema["properties"]["include_output"]["default"], true);
     assert_eq!(
         specs[3].input_schema["properties"]["status_filter"]["enum"],

@@ -96,9 +96,10 @@ fn the_boxed_list() {
     assert_eq!(lines[1], format!("┌{}┐", "─".repeat(64)));
     assert_eq!(lines[2], "│ Status  ID              Description              Elapsed       │");
     assert_eq!(lines[3], format!("├{}┤", "─".repeat(64)));
-    assert_eq!(lines[4], format!("│ ✓       {}   Run npm test             {:<14}│", tasks[0].id, took(0)));
+    // The newest first, in whatever order they come.
+    assert_eq!(lines[6], format!("│ ✓       {}   Run npm test             {:<14}│", tasks[0].id, took(0)));
     assert_eq!(lines[5], format!("│ ✗       {}   Build a docker image th… {:<14}│", tasks[1].id, took(1)));
-    assert_eq!(lines[6], format!("│ ⏳      {}   exec sleep 600           {:<14}│", tasks[2].id, took(2)));
+    assert_eq!(lines[4], format!("│ ⏳      {}   exec sleep 600           {:<14}│", tasks[2].id, took(2)));
     assert_eq!(lines[7], format!("└{}┘", "─".repeat(64)));
     assert!(lines[1..].iter().all(|line| line.width() == 66), "{drawn}");
     assert_eq!(screens::tasks(&[], Layout::Boxed), "No background tasks.");
@@ -114,11 +115,11 @@ fn the_plain_list() {
     let tasks = [world.over(&task.id), cancelled];
     let rule = "─".repeat(70);
     let wanted = format!(
-        "\nBackground Tasks:\n{rule}\n✓ {}   a description of more than thi   {}\n⊘ {}   echo out; exec sleep 600         {}\n{rule}\nUse TaskOutput tool to get task output.",
-        tasks[0].id,
-        briefly(tasks[0].duration_ms.unwrap()),
+        "\nBackground Tasks:\n{rule}\n⊘ {}   echo out; exec sleep 600         {}\n✓ {}   a description of more than thi   {}\n{rule}\nUse TaskOutput tool to get task output.",
         tasks[1].id,
-        briefly(tasks[1].duration_ms.unwrap())
+        briefly(tasks[1].duration_ms.unwrap()),
+        tasks[0].id,
+        briefly(tasks[0].duration_ms.unwrap())
     );
     assert_eq!(screens::tasks(&tasks, Layout::Plain), wanted);
     assert_eq!(screens::tasks(&[], Layout::Plain), "No background tasks.");

@@ -50,6 +50,27 @@ fn l1_a_start_names_id_pid_and_log() {
     assert_eq!(second.data["task_id"], "bash_2");
 }
 
+/// A context that begins later gives names of its own; those of removed tasks go with them.
+#[test]
+fn names_of_logs_tell_the_context_and_go_with_their_tasks() {
+    let mut world = world();
+    let start = |world: &World| {
+        let reply = world.done("shell", json!({"command": "echo hi", "run_in_background": true}));
+        std::path::PathBuf::from(reply.data["output_path"].as_str().unwrap())
+    };
+    let first = start(&world);
+    world.premises.context_stamp = "20260523-024147-124".to_owned();
+    let second = start(&world);
+    assert_eq!(first.file_name().unwrap(), "bash_1.20260523-024147-123.log");
+    assert_eq!(second.file_name().unwrap(), "bash_2.20260523-024147-124.log");
+    assert_eq!(first.parent(), second.parent());
+    let ids = ["bash_1", "bash_2"].map(|handle| world.over(&world.task(handle).id).id);
+    assert_eq!(fs::read_to_string(&second).unwrap(), "hi\n");
+    world.runtime.clear(&ids[..1], None).unwrap();
+    assert!(fs::symlink_metadata(&first).is_err(), "a link to nothing is left");
+    assert!(second.exists());
+}
+
 #[test]
 fn l2_a_kill_gives_the_code_and_the_log() {
     let world = world();
@@ -57,8 +78,13 @@ fn l2_a_kill_gives_the_code_and_the_log() {
     let log = start.data["output_path"].as_str().unwrap();
     let reply = world.done("shell_kill", json!({"task_id": "bash_1"}));
     assert_eq!(reply.text, format!("Killed bash_1 (exited 143). Output: {log}"));
-    assert_eq!(reply.data["status"], "killed");
-    assert_eq!(reply.told, [world.task("bash_1").id]);
+    let task = world.task("bash_1");
+    let (code, took) = (json!(143), json!(task.duration_ms.unwrap()));
+    assert_eq!(
+        reply.data,
+        json!({"task_id": "bash_1", "status": "killed", "exit_code": code, "signal": "SIGTERM", "output_path": log, "duration_ms": took})
+    );
+    assert_eq!(reply.told, [task.id]);
     // A second kill changes nothing.
     let again = world.done("shell_kill", json!({"task_id": "bash_1"}));
     assert_eq!(again.text, format!("bash_1 was not running (exited 143). Output: {log}"));

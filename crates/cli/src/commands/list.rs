@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::start::{KindChoice, parse_port};
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 #[derive(Args)]
@@ -84,8 +84,20 @@ impl Arguments {
         } else {
             render::out(&render::list(&page, context.colour()))?;
         }
+        warn_of_damaged(&runtime)?;
         Ok(0)
     }
+}
+
+fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {
+    let damaged = runtime.damaged()?;
+    let Some(first) = damaged.first() else { return Ok(()) };
+    eprintln!("mw: left out of the list: {}", first.reason);
+    if damaged.len() > 1 {
+        eprintln!("mw: and so are {} more", damaged.len() - 1);
+    }
+    eprintln!("mw: repair or remove {}", runtime.home().task(&first.id).display());
+    Ok(())
 }
 
 fn show_port(context: &Context, runtime: &Runtime, port: u16, scope: &Scope) -> CommandResult {

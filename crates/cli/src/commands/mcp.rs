@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::model::context_stamp;
 use meanwhile::{Clock, SystemClock};
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
 use mw_agents::tools::{Background, Premises};
@@ -85,7 +86,7 @@ impl Arguments {
             limits: config.settings.limits.clone(),
             at_capacity: config.settings.queue.at_capacity,
             lifetime: config.lifetime(),
-            context_stamp: stamp(),
+            context_stamp: context_stamp(SystemClock.now()),
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
@@ -98,14 +99,6 @@ impl Arguments {
             clues,
         })
     }
-}
-
-/// When this server began, as it stands in the names of zidane's logs.
-fn stamp() -> String {
-    let now = SystemClock.now();
-    let (year, month, day, hour, minute, second) = now.civil();
-    let ms = now.as_micros() / 1000 % 1000;
-    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{ms:03}")
 }
 
 /// A token that nobody can guess.

@@ -1,12 +1,14 @@
-//! `mw watch`: what happens, as JSON lines.
+//! `mw watch`: what happens, one line each.
 
 use std::time::{Duration, Instant};
 
-use clap::Args;
-use meanwhile::model::parse_duration_ms;
+use clap::{Args, ValueEnum};
+use meanwhile::model::{Event, parse_duration_ms, signal_name};
+use meanwhile::{EventRow, Runtime, Scope};
+use mw_agents::Dialect;
 
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 const PAGE: u32 = 500;
@@ -27,6 +29,50 @@ pub(crate) struct Arguments {
     /// End when nothing has happened for that long
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     idle_exit: Option<u64>,
+    /// How a line is written
+    #[arg(long, value_enum, default_value = "json")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Every event, as JSON
+    Json,
+    /// `bg[k3f9x2ab] started: …` and `bg[k3f9x2ab] exited: …` alone
+    Debug,
+}
+
+impl Format {
+    fn line(
+        self,
+        event: &EventRow,
+        runtime: &Runtime,
+        scope: &Scope,
+    ) -> Result<Option<String>, CommandError> {
+        match self {
+            Self::Json => Ok(Some(serde_json::to_string(event).map_err(std::io::Error::from)?)),
+            Self::Debug => Ok(debug_line(event, runtime, scope)),
+        }
+    }
+}
+
+/// The two lines that opta logs.
+fn debug_line(row: &EventRow, runtime: &Runtime, scope: &Scope) -> Option<String> {
+    let id = row.task.suffix();
+    match &row.event {
+        Event::Started { process, .. } => {
+            // A task that was removed since has no command any more.
+            let command = runtime.task(row.task.as_str(), scope).map(|task| task.command).unwrap_or_default();
+            Some(format!("bg[{id}] started: pid={} cmd={command:?}", process.pid))
+        }
+        Event::Ended { cause, .. } => {
+            let state = Dialect::Opta.word(cause.status(), Some(cause)).unwrap_or_default();
+            let code = cause.exit_code().map_or_else(|| "null".to_owned(), |code| code.to_string());
+            let signal = cause.signal().map_or_else(|| "null".to_owned(), signal_name);
+            Some(format!("bg[{id}] exited: {state} (code={code}, signal={signal})"))
+        }
+        _ => None,
+    }
 }
 
 impl Arguments {
@@ -47,8 +93,10 @@ impl Arguments {
             let mut text = String::new();
             for event in &events {
                 seq = event.seq;
-                text.push_str(&serde_json::to_string(event).map_err(std::io::Error::from)?);
-                text.push('\n');
+                if let Some(line) = self.format.line(event, &runtime, &context.scope())? {
+                    text.push_str(&line);
+                    text.push('\n');
+                }
             }
             if !events.is_empty() {
                 render::out(&text)?;

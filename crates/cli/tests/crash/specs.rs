@@ -70,6 +70,43 @@ fn a_broken_spec_does_not_hide_the_other_tasks() {
 }
 
 #[test]
+fn what_a_list_leaves_out_is_said_until_it_is_gone() {
+    let (home, broken) = with_finished();
+    let good = home.start("exit 4");
+    home.ended(&good);
+    assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+    fs::write(home.task_dir(&broken).join(SPEC_FILE), "{").unwrap();
+    delete_database(&home);
+    for options in [&["list"][..], &["list", "--json"]] {
+        let outcome = home.mw(options).exits(0);
+        let said = outcome.complaint();
+        assert!(!outcome.text().contains(&broken) && outcome.text().contains(&good), "{outcome}");
+        assert!(said.contains(&broken) && said.contains(SPEC_FILE), "{said}");
+        assert!(said.contains(&home.task_dir(&broken).display().to_string()), "{said}");
+    }
+    fs::remove_dir_all(home.task_dir(&broken)).unwrap();
+    assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+}
+
+#[test]
+fn test_cleanup_old_tasks() {
+    let (home, old) = with_finished();
+    let new = home.start("true");
+    home.ended(&new);
+    let ten_days_ago = |result: &mut Value| {
+        let ended: mw_model::Timestamp = result["completed_at"].as_str().unwrap().parse().unwrap();
+        let then = mw_model::Timestamp::from_micros(ended.as_micros() - 10 * 86_400_000_000);
+        result["completed_at"] = serde_json::to_value(then).unwrap();
+    };
+    edit(&home, &old, RESULT_FILE, ten_days_ago);
+    delete_database(&home);
+    let report = home.mw(["clear", "--older-than", "7d", "--json"]).exits(0).json();
+    assert_eq!(report["cleared"], serde_json::json!([old]), "{report}");
+    assert!(!home.task_dir(&old).exists() && home.task_dir(&new).exists());
+    assert_eq!(home.list().len(), 1);
+}
+
+#[test]
 fn a_spec_of_a_newer_version_does_not_hide_the_other_tasks() {
     let (home, newer) = with_finished();
     let good = home.start("exit 4");

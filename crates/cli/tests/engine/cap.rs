@@ -186,3 +186,17 @@ fn a_small_cap_is_kept_too() {
     assert!(log.ends_with(b"10000\n"), "no tail");
     assert!(log.len() <= 1000 + drop_marker(dropped).len(), "{} bytes", log.len());
 }
+
+#[test]
+fn a_task_that_printed_ten_times_its_cap_is_told_as_any_other() {
+    let home = home();
+    let script = children::one_line(41_000);
+    let start =
+        home.command(["start", "--json", "--cap", "4096", &script]).session("s").run().exits(0).json();
+    let task = home.ended(start["id"].as_str().unwrap());
+    assert_eq!(task["exit_code"], 0, "{task}");
+    assert!(task["dropped_bytes"].as_u64().unwrap() > 9 * 4096, "{task}");
+    let told = home.mw(["notices", "--session", "s", "--json"]).json();
+    assert_eq!(told["notices"].as_array().map(Vec::len), Some(1), "{told}");
+    assert_eq!(told["notices"][0]["task"], task["id"], "{told}");
+}

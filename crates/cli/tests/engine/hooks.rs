@@ -45,7 +45,7 @@ fn hooks_start_and_hooks_exit_take_effect_in_order_with_what_they_must_know() {
         assert_eq!(names(&told), ["background:start", "background:exit"]);
         for (told, fields) in [
             (&told[0], &["taskId", "pid", "command"][..]),
-            (&told[1], &["taskId", "status", "exitCode", "outputPath", "durationMs"]),
+            (&told[1], &["taskId", "status", "exitCode", "signal", "outputPath", "durationMs"]),
         ] {
             mw_testkit::contract::has_fields(told, fields);
             assert_eq!(told["taskId"], id.as_str(), "{told}");

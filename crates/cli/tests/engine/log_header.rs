@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use mw_model::Timestamp;
 use mw_model::wire::{LOG_FILE, drop_marker};
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
@@ -28,11 +29,13 @@ fn output(home: &Home, id: &str, options: &[&str]) -> Value {
 fn assert_is_header(header: &str, id: &str, command: &str) {
     let lines: Vec<_> = header.lines().collect();
     assert_eq!(lines.len(), 4, "{header}");
-    assert!(lines.iter().all(|line| line.starts_with("# ")), "{header}");
-    assert!(lines[0].contains(id), "{header}");
-    assert!(lines[1].contains(command), "{header}");
-    assert!(lines[2].contains("user"), "{header}");
-    assert!(lines[3].trim_end().ends_with('Z'), "{header}");
+    let time = |line: &str, before: &str| {
+        let rest = line.strip_prefix(before).unwrap_or_else(|| panic!("{before:?} is missing: {header}"));
+        rest.parse::<Timestamp>().unwrap_or_else(|error| panic!("{error}: {header}"))
+    };
+    assert_eq!(lines[0], format!("# Background task: {id}"));
+    assert!(lines[1].starts_with("# Command: ") && lines[1].contains(command), "{header}");
+    assert!(time(lines[2], "# Approved by: user at ") <= time(lines[3], "# Started: "), "{header}");
 }
 
 #[test]

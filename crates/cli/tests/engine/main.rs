@@ -12,6 +12,7 @@ mod bad_places;
 mod cap;
 mod cgroup;
 mod cursors;
+mod docs;
 mod doctor;
 mod environment;
 mod files;

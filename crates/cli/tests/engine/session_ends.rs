@@ -23,7 +23,8 @@ fn sessions(home: &Home) -> Vec<Value> {
 #[test]
 fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "3");
-    let stubborn = start(&home, "s", &[], "trap '' TERM; while :; do sleep 0.05; done");
+    let stubborn = start(&home, "s", &[], "trap 'echo asked' TERM; echo ready; while :; do sleep 0.05; done");
+    home.until_logged(&stubborn, "ready");
     let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
     let running = start(&home, "s", &[], "sleep 600");
     let waiting = start(&home, "s", &[], "sleep 600");
@@ -33,6 +34,9 @@ fn the_end_of_a_session_ends_its_tasks_and_spares_detached_and_foreign_ones() {
     for id in [&stubborn, &running, &waiting] {
         assert_eq!(home.status(id)["status"], "cancelled", "{id}");
     }
+    // What was printed until the last moment is there when the session has ended.
+    let log = std::fs::read_to_string(home.task_dir(&stubborn).join("output.log")).unwrap();
+    assert!(log.starts_with("ready\nasked\n"), "{log:?}");
     for id in [&detached, &foreign] {
         assert_eq!(home.status(id)["status"], "running", "{id}");
         home.mw(["kill", id]).ok();
@@ -108,7 +112,9 @@ fn a_deleted_session_leaves_nothing_behind() {
         assert!(!home.task_dir(&id).exists(), "{id}");
     }
     assert!(!home.state().join("sessions/s").exists());
-    assert!(!start(&home, "s", &[], "true").is_empty());
+    // A new one of that name begins anew.
+    let first = start(&home, "s", &[], "true");
+    assert_eq!(home.command(["status", "--json", "bash_1"]).session("s").run().json()["id"], first.as_str());
 }
 
 #[test]

@@ -32,6 +32,23 @@ fn events_tell_a_tasks_life_in_order() {
 }
 
 #[test]
+fn starts_and_ends_can_be_shown_as_lines_of_a_debug_log() {
+    let home = home();
+    let id = home.start("true 'a \"b\"\nc'; exec sleep 600");
+    let (short, pid) = (id.strip_prefix("bash-").unwrap(), home.pid(&id));
+    home.mw(["kill", &id]).ok();
+    let other = home.start("exit 3");
+    home.ended(&other);
+    let log = home.mw(["watch", "--no-follow", "--format", "debug"]).ok();
+    let lines: Vec<_> = log.lines().collect();
+    let started = format!(r#"bg[{short}] started: pid={pid} cmd="true 'a \"b\"\nc'; exec sleep 600""#);
+    assert_eq!(lines[..2], [started, format!("bg[{short}] exited: killed (code=null, signal=SIGTERM)")]);
+    let other = other.strip_prefix("bash-").unwrap();
+    assert!(lines[2].starts_with(&format!("bg[{other}] started: pid=")), "{log}");
+    assert_eq!(lines[3..], [format!("bg[{other}] exited: failed (code=3, signal=null)")]);
+}
+
+#[test]
 fn events_are_numbered_upwards() {
     let home = home();
     for _ in 0..3 {

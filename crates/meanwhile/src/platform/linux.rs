@@ -5,10 +5,19 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
+use mw_model::Process;
+
 /// Returns how long the machine has been up, in microseconds, sleep included.
 pub(crate) fn uptime_us() -> i64 {
     let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     up.tv_sec * 1_000_000 + up.tv_nsec / 1000
+}
+
+/// Returns how long a process has run, by a clock that nobody sets; nothing when its start is not known.
+pub(crate) fn running_ms(process: &Process) -> Option<u64> {
+    // The kernel counts in hundredths of a second for everybody outside of it.
+    let begun_us = i64::try_from(process.start_ticks).ok().filter(|ticks| *ticks > 0)?.checked_mul(10_000)?;
+    u64::try_from((uptime_us() - begun_us) / 1000).ok()
 }
 
 /// Returns a short path to an open directory.

@@ -5,8 +5,11 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
+mod durations;
 mod killed_host;
+mod lazy;
 mod limits;
+mod log_names;
 mod notices;
 mod queue;
 mod retention;

@@ -9,7 +9,7 @@ use meanwhile::{Clock, Condition, SystemClock, TaskRequest, WaitRequest};
 use crate::world::{Asked, Limits, World};
 
 /// Runs ahead of the system's clock.
-struct Ahead(Duration);
+pub struct Ahead(pub Duration);
 
 impl Clock for Ahead {
     fn now(&self) -> Timestamp {

@@ -70,7 +70,12 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
                 at = here + mark_len(&text[here..]).unwrap_or(1);
                 None
             }
-            b'=' | b':' => assigned::at_separator(text, here, edge),
+            b'=' | b':' => {
+                // What is hidden already is no part of a name.
+                let from = found.last().map_or(0, |last: &Secret| last.end).min(here);
+                let secret = assigned::at_separator(&text[from..], here - from, edge);
+                secret.map(|secret| Secret { start: secret.start + from, end: secret.end + from, ..secret })
+            }
             b'-' => tokens::private_key(text, here, edge).or_else(|| assigned::after_flag(text, here, edge)),
             _ => tokens::at(text, here, edge),
         };

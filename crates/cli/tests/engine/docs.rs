@@ -1,0 +1,84 @@
+//! What the pages must not stop saying.
+
+use std::fs;
+use std::path::Path;
+
+use mw_model::wire::drop_marker;
+
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// Returns a section of a page, on one line.
+#[track_caller]
+fn section(page: &str, heading: &str) -> String {
+    let (_, rest) = page.split_once(&format!("\n## {heading}\n")).unwrap();
+    let text = rest.split("\n## ").next().unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is not said in: {text}");
+    }
+}
+
+#[test]
+fn the_first_paragraph_tells_what_it_is_for() {
+    let readme = page("README.md");
+    let paragraph = readme.split("\n\n").nth(1).unwrap().replace('\n', " ");
+    says(&paragraph, &["runs long commands in the background", "returns at once", "coding agents"]);
+}
+
+#[test]
+fn the_readme_shows_an_agents_way_and_that_nobody_polls() {
+    let text = section(&page("README.md"), "With a coding agent");
+    says(&text, &["mw setup codex", "run_in_background", "Nobody polls", "<task-notification>"]);
+}
+
+#[test]
+fn known_limits_are_stated() {
+    let text = section(&page("README.md"), "Known limits");
+    let marker = drop_marker(7).replace('7', "N");
+    let marker = marker.trim().lines().next().unwrap().to_owned();
+    let limits = ["daemons", "Standard input is empty", "both supervisors are killed"];
+    says(
+        &text,
+        &[&limits[..], &["counted per session", "next prompt or tool call", "cannot move"], &[&marker]]
+            .concat(),
+    );
+}
+
+#[test]
+fn the_guide_tells_an_agent_all_it_needs() {
+    let text = page("docs/agents.md");
+    says(&text, &["run_in_background", "Never sleep", "<task-notification>", "<output-file>", "task_output"]);
+    says(
+        &text,
+        &[
+            "`stalled`",
+            "`stall.ms`",
+            "`output.cap`",
+            "hooks.exit",
+            "with_alias",
+            "| a process of this machine | yes",
+        ],
+    );
+    says(&text, &[drop_marker(7).replace('7', "N").trim().lines().next().unwrap()]);
+}
+
+#[test]
+fn the_architecture_shows_the_way_from_a_call_to_a_notice() {
+    let text = section(&page("docs/architecture.md"), "From a call to a notice");
+    let parts = [
+        "foreground: start",
+        "background: start",
+        "else an alias",
+        "next prompt or reply",
+        "start before exit",
+    ];
+    says(&text, &parts);
+    says(&text, &["| a process of this machine | yes | yes | yes | yes |"]);
+}

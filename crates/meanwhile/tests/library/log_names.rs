@@ -1,0 +1,66 @@
+//! The second names of logs: one pattern, and no two tasks with the same.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use meanwhile::model::{TASK_LOG_NAME_PATTERN, Timestamp, context_stamp};
+use meanwhile::{Runtime, Scope, Task};
+use regex::Regex;
+
+use crate::world::{Asked, Limits, World, session_name};
+
+fn task(runtime: &Runtime, world: &World, at: usize) -> Task {
+    runtime.task(world.id(at).as_str(), &Scope::All).unwrap()
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().unwrap().to_str().unwrap()
+}
+
+#[test]
+fn names_fit_the_pattern_and_are_never_shared() {
+    let mut world = World::new(Limits { per_session: 2, in_all: 0 });
+    (0..2).for_each(|_| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }));
+    let runtime = world.runtime();
+    let stamp = context_stamp(Timestamp::from_micros(1_779_504_107_123_000));
+    let first = runtime.link_log(&task(runtime, &world, 0), &stamp).unwrap();
+    assert_eq!(name(&first), "bash_1.20260523-024147-123.log");
+    assert_eq!(runtime.link_log(&task(runtime, &world, 0), &stamp).unwrap(), first, "asked again");
+    // Somebody else has the name that the second would get.
+    let taken = first.with_file_name("bash_2.20260523-024147-123.log");
+    symlink("/nowhere/else/output.log", &taken).unwrap();
+    let second = runtime.link_log(&task(runtime, &world, 1), &stamp).unwrap();
+    assert_eq!(name(&second), "bash_2.20260523-024147-123-1.log");
+    assert_eq!(fs::read_link(&taken).unwrap(), Path::new("/nowhere/else/output.log"));
+    let pattern = Regex::new(TASK_LOG_NAME_PATTERN).unwrap();
+    for (path, handle) in [(&first, "bash_1"), (&second, "bash_2")] {
+        let parts = pattern.captures(name(path)).unwrap();
+        assert_eq!((&parts[1], &parts[2]), (handle, stamp.as_str()));
+    }
+    for other in ["bash_1.log", "bash_1.2026-05-23.log", "x/bash_1.20260523-024147-123.log", "output.log"] {
+        assert!(!pattern.is_match(other), "{other}");
+    }
+    world.finish_all();
+}
+
+/// The names go with a task that was passed on, too, and those of tasks that wait stay.
+#[test]
+fn names_of_removed_tasks_go_wherever_they_are() {
+    let mut world = World::new(Limits { per_session: 1, in_all: 0 });
+    (0..2).for_each(|_| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }));
+    let runtime = world.runtime();
+    let links: Vec<_> = (0..2)
+        .map(|at| runtime.link_log(&task(runtime, &world, at), "20260523-024147-123").unwrap())
+        .collect();
+    runtime.reassign(&session_name(0), &session_name(1), "a test").unwrap();
+    world.finish(0);
+    let over = |at: usize| task(runtime, &world, at).status.is_terminal();
+    while !over(0) {
+        runtime.listen().unwrap().wait(std::time::Duration::from_millis(20));
+    }
+    runtime.clear(std::slice::from_ref(world.id(0)), None).unwrap();
+    assert!(fs::symlink_metadata(&links[0]).is_err());
+    assert!(fs::symlink_metadata(&links[1]).is_ok(), "its task is there");
+    world.finish(1);
+}

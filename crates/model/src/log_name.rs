@@ -1,0 +1,45 @@
+//! The names of logs among those of their session: `bash_1.20260523-024147-123.log`.
+
+use crate::time::Timestamp;
+
+/// The pattern that every such name fits, for programs that look for them: handle, moment, and a count where two
+/// would be the same.
+pub const TASK_LOG_NAME_PATTERN: &str = r"^([a-z]+_[0-9]+)\.([0-9]{8}-[0-9]{6}-[0-9]{3})(?:-([0-9]+))?\.log$";
+
+/// Writes the moment at which a context began, in UTC: sorted as text it is sorted by time.
+#[must_use]
+pub fn context_stamp(begun: Timestamp) -> String {
+    let (year, month, day, hour, minute, second) = begun.civil();
+    let ms = begun.as_micros().div_euclid(1000).rem_euclid(1000);
+    format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{ms:03}")
+}
+
+/// Returns the name of a log; `clashes` is how many others have it already.
+#[must_use]
+pub fn task_log_name(handle: &str, stamp: &str, clashes: u32) -> String {
+    match clashes {
+        0 => format!("{handle}.{stamp}.log"),
+        count => format!("{handle}.{stamp}-{count}.log"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_in_utc_with_milliseconds() {
+        assert_eq!(context_stamp(Timestamp::from_micros(1_779_504_107_123_999)), "20260523-024147-123");
+        assert_eq!(context_stamp(Timestamp::from_micros(0)), "19700101-000000-000");
+    }
+
+    #[test]
+    fn later_moments_have_greater_names() {
+        let moments = [0, 999_999, 1_000_000, 1_779_504_107_123_000, 1_779_504_107_124_000];
+        let names: Vec<_> = moments
+            .map(|micros| task_log_name("bash_1", &context_stamp(Timestamp::from_micros(micros)), 0))
+            .into();
+        assert!(names.is_sorted(), "{names:?}");
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+    }
+}
