@@ -16,6 +16,8 @@ mod event;
 mod id;
 mod limits;
 mod notice;
+#[cfg(feature = "policy")]
+pub mod policy;
 mod progress;
 mod prompt;
 mod quotes;
