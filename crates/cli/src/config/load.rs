@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
+use meanwhile::model::policy::{Mode, RuleOrigin};
 use meanwhile::{Programs, Settings};
 
 use super::accepts::{Accepts, Value};
@@ -16,6 +17,8 @@ use crate::error::CommandError;
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
+/// What is no setting but a list of rules.
+const RULES: &str = "rules";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 /// What holds for calls of models.
@@ -31,11 +34,22 @@ impl Default for ToolSettings {
     }
 }
 
+/// What is decided by.
+#[derive(Default)]
+pub(crate) struct PolicySettings {
+    pub(crate) mode: Mode,
+    pub(crate) ci_reads: bool,
+    pub(crate) writable: Vec<String>,
+}
+
 /// What the command line is configured with.
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    pub(crate) policy: PolicySettings,
+    /// The files that hold rules, each with whose they are; read when somebody asks.
+    pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
     pub(super) profile: &'static Profile,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
@@ -101,12 +115,19 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            policy: PolicySettings::default(),
+            rule_files: Vec::new(),
             profile: &profile::NEUTRAL,
             user_file: None,
             project_file: None,
             not_taken: Vec::new(),
             sources: Vec::new(),
         }
+    }
+
+    /// Returns the name of the profile that holds.
+    pub(crate) const fn profile_name(&self) -> &'static str {
+        self.profile.name
     }
 
     /// Returns where a setting's value came from: the last that set it.
@@ -151,6 +172,10 @@ impl Config {
         let entries = file.entries()?;
         self.take_profile(&entries)?;
         for entry in entries.iter().filter(|entry| entry.name != PROFILE) {
+            if entry.name == RULES {
+                self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
+                continue;
+            }
             let (knob, accepts) = match find(&entry.name) {
                 Some(knob) => (knob, &knob.accepts),
                 None => self.by_alias(entry)?,
@@ -176,6 +201,10 @@ impl Config {
 
     fn take_project_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
         for entry in file.entries()? {
+            if entry.name == RULES {
+                self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
+                continue;
+            }
             let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
             if knob.in_project == InProject::Nothing {
                 return Err(refused(&entry, "a project file may not set it"));

@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use crate::home;
 
-/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention` and
-/// `hooks`.
-const KNOBS: [&str; 25] = [
+/// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
+/// `hooks` and `policy`.
+const KNOBS: [&str; 28] = [
     "profile",
+    "mode",
     "queue.max_running",
     "queue.max_running_total",
     "queue.at_capacity",
@@ -38,6 +39,8 @@ const KNOBS: [&str; 25] = [
     "hooks.webhook",
     "hooks.desktop",
     "hooks.timeout_ms",
+    "policy.ci_reads",
+    "policy.writable",
 ];
 
 /// Returns the variable of a setting.

@@ -34,6 +34,7 @@ mod nested;
 mod notices;
 mod output;
 mod parallel;
+mod policy;
 mod ports;
 mod progress;
 mod queue;
