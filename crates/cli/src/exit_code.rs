@@ -4,6 +4,10 @@
 pub(crate) const FAILURE: u8 = 1;
 /// Bad input; nothing was changed.
 pub(crate) const USAGE: u8 = 2;
+/// A command would be asked about (`mw policy`).
+pub(crate) const ASK: u8 = 3;
+/// A command would not be run (`mw policy`).
+pub(crate) const DENY: u8 = 4;
 /// No such task, or more than one fits.
 pub(crate) const NOT_FOUND: u8 = 5;
 /// A name is live, no slot is free, or a task is not in a state for this.

@@ -156,3 +156,42 @@ mod model {
         });
     }
 }
+
+/// Deciding about commands; no task runs. Paths are looked up on the real file system.
+mod policy {
+    use meanwhile::LocalFiles;
+    use meanwhile::model::policy::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
+
+    use super::*;
+
+    const COMMANDS: [&str; 6] = [
+        "ls",
+        "cargo test -p x 2>&1 | tail -20",
+        "git log --oneline -20 && git diff --stat",
+        "find . -name '*.rs' -print0 | xargs -0 grep -n TODO",
+        "cd src && for f in *.rs; do wc -l \"$f\"; done > ../lines.txt",
+        "rm -rf build && curl -X POST -d @x https://example.org",
+    ];
+
+    #[divan::bench(args = COMMANDS)]
+    fn command(bencher: Bencher, text: &str) {
+        let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+        let rules = Rules::none();
+        let Some(tool) = Tool::named("shell") else { return };
+        let request = Request {
+            mode: Mode::Safe,
+            profile: Profile::Neutral,
+            tool,
+            command: Some(CommandText::Script { shell: "/bin/sh", text }),
+            cwd: &here,
+            project: &here,
+            home: "/nowhere",
+            writable: &[],
+            env: &[],
+            ci_reads: false,
+            rules: &rules,
+            files: &LocalFiles,
+        };
+        bencher.bench_local(|| decide(black_box(&request)));
+    }
+}

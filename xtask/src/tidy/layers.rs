@@ -19,7 +19,8 @@ const LAYERS: [Layer; 8] = [
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
         below: &[],
-        complete: Some(&["serde", "thiserror"]),
+        // The shell grammar is behind the feature `policy`, which the supervisor does not turn on.
+        complete: Some(&["brush-parser", "serde", "thiserror"]),
     },
     Layer {
         manifest: "crates/supervisor/Cargo.toml",

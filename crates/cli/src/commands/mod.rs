@@ -15,6 +15,7 @@ mod list;
 mod mcp;
 mod notices;
 mod output;
+mod policy;
 mod reference;
 mod restart;
 mod run;
@@ -103,6 +104,7 @@ commands! {
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
+    Policy "policy" policy::Arguments, "Explain what would be decided about a command, without running it";
     Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";
     Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";

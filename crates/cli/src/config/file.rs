@@ -11,7 +11,7 @@ use crate::error::CommandError;
 /// A file and what is in it.
 pub(super) struct SettingsFile {
     pub(super) path: PathBuf,
-    text: String,
+    pub(super) text: String,
 }
 
 /// One setting of a file.

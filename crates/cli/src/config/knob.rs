@@ -29,6 +29,8 @@ pub(crate) enum InProject {
     LowerNotZero,
     /// Choose this word.
     Choose(&'static str),
+    /// Choose a word of a higher rank.
+    Rank(&'static [(&'static str, u8)]),
     /// Turn it on.
     TurnOn,
 }
@@ -43,6 +45,12 @@ impl InProject {
                 asked.number() != 0 && (present.number() == 0 || asked.number() < present.number())
             }
             Self::Choose(word) => asked.as_text() == word && present.as_text() != word,
+            Self::Rank(ranks) => {
+                let rank = |value: &Value| {
+                    ranks.iter().find(|(word, _)| *word == value.as_text()).map(|(_, rank)| *rank)
+                };
+                rank(asked) > rank(present)
+            }
             Self::TurnOn => asked.is_on() && !present.is_on(),
         }
     }
@@ -53,6 +61,7 @@ impl InProject {
             Self::Nothing => "not in a project file".to_owned(),
             Self::Lower | Self::LowerNotZero => "a project file may lower it".to_owned(),
             Self::Choose(word) => format!("a project file may choose {word}"),
+            Self::Rank(_) => "a project file may choose a stricter one".to_owned(),
             Self::TurnOn => "a project file may turn it on".to_owned(),
         }
     }
@@ -86,6 +95,15 @@ mod tests {
         assert!(!InProject::LowerNotZero.is_stricter(&number(0), &number(5)));
         assert!(InProject::Lower.is_stricter(&number(0), &number(5)));
         assert!(!InProject::Lower.is_stricter(&number(5), &number(5)));
+    }
+
+    #[test]
+    fn a_rank_is_left_only_upwards() {
+        let word = |word: &str| Value::Text(word.to_owned());
+        let rank = InProject::Rank(&[("loose", 0), ("strict", 1), ("other", 1)]);
+        assert!(rank.is_stricter(&word("strict"), &word("loose")));
+        assert!(!rank.is_stricter(&word("loose"), &word("strict")));
+        assert!(!rank.is_stricter(&word("other"), &word("strict")));
     }
 
     #[test]

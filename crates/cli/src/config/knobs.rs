@@ -1,5 +1,6 @@
 //! Every setting.
 
+use meanwhile::model::policy::Mode;
 use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
@@ -17,7 +18,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 36] = [
+pub(crate) static KNOBS: [Knob; 39] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -26,6 +27,22 @@ pub(crate) static KNOBS: [Knob; 36] = [
         in_project: InProject::Nothing,
         get: |c| Value::Text(c.profile.name.to_owned()),
         set: |c, value| c.profile = profile::named(value.as_text()),
+    },
+    Knob {
+        name: "mode",
+        variable: "MEANWHILE_MODE",
+        help: "how much is asked about before something runs: see docs/approval.md",
+        accepts: Accepts::Word(&["safe", "auto", "plan", "ci", "dangerous"]),
+        in_project: InProject::Rank(&[
+            ("dangerous", 0),
+            ("auto", 1),
+            ("safe", 2),
+            // Each of these allows something that the other does not.
+            ("plan", 3),
+            ("ci", 3),
+        ]),
+        get: |c| Value::Text(c.policy.mode.name().to_owned()),
+        set: |c, value| c.policy.mode = Mode::named(value.as_text()).unwrap_or_default(),
     },
     Knob {
         name: "queue.max_running",
@@ -357,6 +374,24 @@ pub(crate) static KNOBS: [Knob; 36] = [
         in_project: InProject::TurnOn,
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
+    },
+    Knob {
+        name: "policy.ci_reads",
+        variable: "MEANWHILE_POLICY_CI_READS",
+        help: "whether tools that only look are allowed in mode ci",
+        accepts: Accepts::Flag,
+        in_project: InProject::Nothing,
+        get: |c| Value::Flag(c.policy.ci_reads),
+        set: |c, value| c.policy.ci_reads = value.is_on(),
+    },
+    Knob {
+        name: "policy.writable",
+        variable: "MEANWHILE_POLICY_WRITABLE",
+        help: "directories besides the project that commands may write to without being asked about",
+        accepts: Accepts::Lines,
+        in_project: InProject::Nothing,
+        get: |c| Value::List(c.policy.writable.clone()),
+        set: |c, value| c.policy.writable = value.items().to_vec(),
     },
 ];
 

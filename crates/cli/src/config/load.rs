@@ -4,6 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use meanwhile::model::Lifetime;
+use meanwhile::model::policy::{Mode, RuleOrigin};
 use meanwhile::{Programs, Settings};
 
 use super::accepts::{Accepts, Value};
@@ -18,6 +19,8 @@ use crate::otel;
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
+/// What is no setting but a list of rules.
+const RULES: &str = "rules";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 /// What holds for calls of models.
@@ -33,6 +36,14 @@ impl Default for ToolSettings {
     }
 }
 
+/// What is decided by.
+#[derive(Default)]
+pub(crate) struct PolicySettings {
+    pub(crate) mode: Mode,
+    pub(crate) ci_reads: bool,
+    pub(crate) writable: Vec<String>,
+}
+
 /// What the command line is configured with.
 pub(crate) struct Config {
     pub(crate) settings: Settings,
@@ -40,6 +51,9 @@ pub(crate) struct Config {
     pub(crate) tools: ToolSettings,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
+    pub(crate) policy: PolicySettings,
+    /// The files that hold rules, each with whose they are; read when somebody asks.
+    pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
     pub(super) profile: &'static Profile,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
@@ -107,6 +121,8 @@ impl Config {
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
             kill_tasks: true,
+            policy: PolicySettings::default(),
+            rule_files: Vec::new(),
             profile: &profile::NEUTRAL,
             user_file: None,
             project_file: None,
@@ -118,6 +134,11 @@ impl Config {
     /// Returns how long a task may live that does not say so itself.
     pub(crate) const fn lifetime(&self) -> Lifetime {
         if self.kill_tasks { Lifetime::Session } else { Lifetime::Detached }
+    }
+
+    /// Returns the name of the profile that holds.
+    pub(crate) const fn profile_name(&self) -> &'static str {
+        self.profile.name
     }
 
     /// Returns where a setting's value came from: the last that set it.
@@ -162,6 +183,10 @@ impl Config {
         let entries = file.entries()?;
         self.take_profile(&entries)?;
         for entry in entries.iter().filter(|entry| entry.name != PROFILE) {
+            if entry.name == RULES {
+                self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
+                continue;
+            }
             let (knob, accepts) = match find(&entry.name) {
                 Some(knob) => (knob, &knob.accepts),
                 None => self.by_alias(entry)?,
@@ -187,6 +212,10 @@ impl Config {
 
     fn take_project_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
         for entry in file.entries()? {
+            if entry.name == RULES {
+                self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
+                continue;
+            }
             let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
             if knob.in_project == InProject::Nothing {
                 return Err(refused(&entry, "a project file may not set it"));

@@ -18,6 +18,7 @@ mod knobs;
 mod load;
 mod places;
 mod profile;
+mod rules;
 mod source;
 
 pub(crate) use default_file::default_file;

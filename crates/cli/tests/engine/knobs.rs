@@ -11,9 +11,10 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources` and `knobs_tools`.
-const KNOBS: [&str; 36] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`.
+const KNOBS: [&str; 39] = [
     "profile",
+    "mode",
     "queue.max_running",
     "queue.max_running_total",
     "queue.at_capacity",
@@ -49,6 +50,8 @@ const KNOBS: [&str; 36] = [
     "tools.reply_bytes",
     "tools.longest_call",
     "tools.no_background",
+    "policy.ci_reads",
+    "policy.writable",
 ];
 
 /// Returns the variable of a setting.

@@ -40,6 +40,7 @@ mod otlp;
 mod otlp_receiver;
 mod output;
 mod parallel;
+mod policy;
 mod ports;
 mod progress;
 mod queue;

@@ -1,0 +1,261 @@
+//! `mw policy`: what would be decided about a command, and why.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::{env, fs, io};
+
+use clap::Args;
+use meanwhile::model::policy::{CommandText, Decision, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use meanwhile::{LocalFiles, project_of};
+use serde_json::{Value, json};
+
+use crate::config::shown;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::{exit_code, render};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// How much is asked about: safe, auto, plan, ci or dangerous
+    #[arg(long, value_parser = parse_mode)]
+    mode: Option<Mode>,
+    /// The tool that is called, by its name in any dialect
+    #[arg(long, default_value = "shell", value_parser = parse_tool)]
+    tool: Tool,
+    /// Whose conventions hold
+    #[arg(long, value_parser = parse_profile)]
+    profile: Option<Profile>,
+    /// The directory it would run in
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// What would be added to the environment
+    #[arg(long, value_name = "KEY=VALUE", value_parser = parse_variable)]
+    env: Vec<(String, String)>,
+    /// The shell that would run it
+    #[arg(long, value_name = "PROGRAM")]
+    shell: Option<String>,
+    /// Read commands from a file, or from standard input (`-`), one a line, and print one line of JSON for each
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["script", "program"])]
+    file: Option<PathBuf>,
+    /// One quoted script for the shell, or `-` for standard input
+    #[arg(value_name = "SCRIPT", conflicts_with = "program")]
+    script: Option<OsString>,
+    /// Program and arguments, run without a shell
+    #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
+    program: Vec<OsString>,
+}
+
+fn parse_mode(name: &str) -> Result<Mode, String> {
+    let names = Mode::ALL.map(Mode::name).join(", ");
+    Mode::named(name).ok_or_else(|| format!("no mode {name:?}; there are {names}"))
+}
+
+fn parse_profile(name: &str) -> Result<Profile, String> {
+    let names = Profile::ALL.map(Profile::name).join(", ");
+    Profile::named(name).ok_or_else(|| format!("no profile {name:?}; there are {names}"))
+}
+
+fn parse_tool(name: &str) -> Result<Tool, String> {
+    Tool::named(name).ok_or_else(|| format!("no tool {name:?}; mw tools prints those of a dialect"))
+}
+
+fn parse_variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+/// Everything that is the same for every command.
+struct Desk<'a> {
+    arguments: &'a Arguments,
+    context: &'a Context,
+    mode: Mode,
+    profile: Profile,
+    shell: &'a str,
+    cwd: String,
+    project: String,
+    home: String,
+    writable: Vec<String>,
+    rules: Rules,
+}
+
+/// A command that was read.
+enum Given {
+    Script(String),
+    Words(Vec<String>),
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let desk = Desk::new(&self, context)?;
+        match (&self.file, self.script.as_deref(), self.program.as_slice()) {
+            (Some(path), _, _) if path.as_os_str() == "-" => desk.lines(io::stdin().lock()),
+            (Some(path), _, _) => {
+                let file = fs::File::open(path).map_err(|error| {
+                    let path = shown(&path.to_string_lossy());
+                    CommandError::usage(
+                        format!("{path} cannot be read: {error}"),
+                        "name a file of commands, one a line",
+                    )
+                })?;
+                desk.lines(BufReader::new(file))
+            }
+            (None, Some(script), _) if script == "-" => desk.lines(io::stdin().lock()),
+            (None, Some(script), _) => desk.one(Some(&Given::Script(text(script.to_owned())?))),
+            (None, None, []) if self.tool.class.runs_a_command() => Err(CommandError::usage(
+                format!("{} runs a command, and none was given", self.tool.name),
+                "mw policy 'SCRIPT', mw policy -- PROGRAM ARGS, or mw policy --file FILE",
+            )),
+            (None, None, []) => desk.one(None),
+            (None, None, words) => {
+                let words: Vec<_> = words.iter().cloned().map(text).collect::<Result<_, _>>()?;
+                desk.one(Some(&Given::Words(words)))
+            }
+        }
+    }
+}
+
+fn text(word: OsString) -> Result<String, CommandError> {
+    word.into_string().map_err(|word| {
+        let word = shown(&word.to_string_lossy());
+        CommandError::usage(format!("{word} is not UTF-8"), "such a command is always asked about")
+    })
+}
+
+impl<'a> Desk<'a> {
+    fn new(arguments: &'a Arguments, context: &'a Context) -> Result<Self, CommandError> {
+        let config = &context.config;
+        let cwd = match &arguments.cwd {
+            Some(cwd) => fs::canonicalize(cwd).map_err(|error| {
+                let cwd = shown(&cwd.to_string_lossy());
+                CommandError::usage(format!("{cwd} cannot be used: {error}"), "--cwd names a directory")
+            })?,
+            None => env::current_dir()?,
+        };
+        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let project = project_of(&cwd, home.as_deref()).unwrap_or_default();
+        let real = |path: &String| Some(fs::canonicalize(path).ok()?.to_string_lossy().into_owned());
+        Ok(Self {
+            mode: arguments.mode.unwrap_or(config.policy.mode),
+            profile: arguments
+                .profile
+                .unwrap_or_else(|| Profile::named(config.profile_name()).unwrap_or_default()),
+            shell: arguments.shell.as_deref().unwrap_or(&config.shell),
+            cwd: cwd.to_string_lossy().into_owned(),
+            project: project.to_string_lossy().into_owned(),
+            home: home.unwrap_or_default().to_string_lossy().into_owned(),
+            writable: config.policy.writable.iter().filter_map(real).collect(),
+            rules: config.rules()?,
+            arguments,
+            context,
+        })
+    }
+
+    fn verdict(&self, given: Option<&Given>) -> Verdict {
+        let command = given.map(|given| match given {
+            Given::Script(text) => CommandText::Script { shell: self.shell, text },
+            Given::Words(words) => CommandText::Words(words),
+        });
+        decide(&Request {
+            mode: self.mode,
+            profile: self.profile,
+            tool: self.arguments.tool,
+            command,
+            cwd: &self.cwd,
+            project: &self.project,
+            home: &self.home,
+            writable: &self.writable,
+            env: &self.arguments.env,
+            ci_reads: self.context.config.policy.ci_reads,
+            rules: &self.rules,
+            files: &LocalFiles,
+        })
+    }
+
+    fn one(&self, given: Option<&Given>) -> CommandResult {
+        let verdict = self.verdict(given);
+        if self.context.json {
+            render::json(&as_json(&verdict))?;
+        } else {
+            render::out(&as_text(&verdict, self.context.colour()))?;
+        }
+        Ok(exit(verdict.decision))
+    }
+
+    /// Decides every line; the exit code is that of the strictest.
+    fn lines(&self, mut source: impl BufRead) -> CommandResult {
+        let mut strictest = Decision::Allow;
+        let mut line = Vec::new();
+        while source.read_until(b'\n', &mut line)? > 0 {
+            // What is no text is shown as such and never allowed: the marks in its place hide something.
+            let text = String::from_utf8_lossy(line.strip_suffix(b"\n").unwrap_or(&line)).into_owned();
+            line.clear();
+            if text.trim().is_empty() {
+                continue;
+            }
+            let given = from_line(text);
+            let verdict = self.verdict(Some(&given));
+            strictest = strictest.max(verdict.decision);
+            let mut told = as_json(&verdict);
+            told["command"] = match given {
+                Given::Script(text) => json!(text),
+                Given::Words(words) => json!(words),
+            };
+            render::json(&told)?;
+        }
+        Ok(exit(strictest))
+    }
+}
+
+/// Reads a line: a script, or `{"command": …}` with a script of many lines or with words.
+fn from_line(line: String) -> Given {
+    let object = serde_json::from_str::<Value>(&line).ok();
+    let command = object.as_ref().and_then(|object| object.as_object()?.get("command"));
+    let words = |value: &Value| {
+        value.as_array()?.iter().map(|word| word.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+    };
+    match command {
+        Some(Value::String(script)) => Given::Script(script.clone()),
+        Some(other) => words(other).map_or(Given::Script(line), Given::Words),
+        None => Given::Script(line),
+    }
+}
+
+const fn exit(decision: Decision) -> u8 {
+    match decision {
+        Decision::Allow => 0,
+        Decision::Ask => exit_code::ASK,
+        Decision::Deny => exit_code::DENY,
+    }
+}
+
+fn as_json(verdict: &Verdict) -> Value {
+    let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+    json!({"decision": verdict.decision.word(), "reasons": reasons, "effects": verdict.effects,
+           "rules": verdict.rules, "parsed": verdict.parsed})
+}
+
+fn as_text(verdict: &Verdict, colour: bool) -> String {
+    let paint =
+        |text: &str, code: &str| if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() };
+    let code = match verdict.decision {
+        Decision::Allow => "1;32",
+        Decision::Ask => "1;33",
+        Decision::Deny => "1;31",
+    };
+    let mut text = format!("{}\n", paint(verdict.decision.word(), code));
+    let mut section = |title: &str, lines: &[String]| {
+        for (at, line) in lines.iter().enumerate() {
+            let title = if at == 0 { title } else { "" };
+            text.push_str(&format!("  {}  {}\n", paint(&format!("{title:<6}"), "2"), shown(line)));
+        }
+    };
+    let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+    section("why", &reasons);
+    section("effect", &verdict.effects);
+    section(
+        "rules",
+        &[verdict.rules.join(", ")].into_iter().filter(|rules| !rules.is_empty()).collect::<Vec<_>>(),
+    );
+    text
+}

@@ -1,0 +1,133 @@
+//! What this machine's file system knows, for decisions about commands.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+use mw_model::policy::Files;
+
+/// Most bytes of a script that is judged by its content.
+const MOST_BYTES: u64 = 64 << 10;
+
+/// What marks the top of a project.
+const MARKS: [&str; 4] = [".git", ".meanwhile.toml", ".hg", ".jj"];
+
+/// The files of this machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LocalFiles;
+
+impl Files for LocalFiles {
+    fn real(&self, absolute: &str) -> Option<String> {
+        let real = match fs::canonicalize(absolute) {
+            Ok(real) => real,
+            Err(error) if is_absent(&error) => follow(Path::new(absolute))?,
+            Err(_) => return None,
+        };
+        real.into_os_string().into_string().ok()
+    }
+
+    fn text(&self, absolute: &str) -> Option<String> {
+        let about = fs::metadata(absolute).ok()?;
+        if !about.is_file() || about.len() > MOST_BYTES {
+            return None;
+        }
+        let mut text = String::new();
+        File::open(absolute).ok()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+        Some(text)
+    }
+}
+
+/// Tells whether an error means that there is no such file.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Follows a path as far as it exists and takes the rest as it is written; none at a link that leads nowhere.
+fn follow(path: &Path) -> Option<PathBuf> {
+    let mut real = PathBuf::from("/");
+    for part in path.components() {
+        match part {
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+            Component::ParentDir => {
+                real.pop();
+            }
+            Component::Normal(name) => {
+                real.push(name);
+                match fs::symlink_metadata(&real) {
+                    Ok(about) if about.is_symlink() => real = fs::canonicalize(&real).ok()?,
+                    Ok(_) => {}
+                    Err(error) if is_absent(&error) => {}
+                    Err(_) => return None,
+                }
+            }
+        }
+    }
+    Some(real)
+}
+
+/// Finds the project that a directory belongs to: the nearest one above it that has a repository or settings of its
+/// own, else the directory itself.
+///
+/// None where that would be the user's own directory or one above it: nothing there is a project's alone.
+#[must_use]
+pub fn project_of(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let directory = fs::canonicalize(directory).ok()?;
+    let home = home.and_then(|home| fs::canonicalize(home).ok());
+    let too_high =
+        |path: &Path| path == Path::new("/") || home.as_ref().is_some_and(|home| home.starts_with(path));
+    let marked = directory
+        .ancestors()
+        .take_while(|path| !too_high(path))
+        .find(|path| MARKS.iter().any(|mark| path.join(mark).exists()));
+    let project = marked.unwrap_or(&directory);
+    (!too_high(project)).then(|| project.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_and_what_is_not_there_is_taken_as_written() {
+        let place = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir(top.join("a")).unwrap();
+        symlink("/etc", top.join("out")).unwrap();
+        symlink("nowhere", top.join("dangling")).unwrap();
+        let real = |path: &str| LocalFiles.real(&format!("{}/{path}", top.display()));
+        let inside = |path: &str| Some(format!("{}/{path}", top.display()));
+        assert_eq!(real("a/../a/new/file"), inside("a/new/file"));
+        assert_eq!(real("out/new"), Some("/etc/new".to_owned()));
+        assert_eq!(real("out/../new"), Some("/new".to_owned()));
+        assert_eq!(real("dangling"), None);
+        assert_eq!(real("missing/../a"), inside("a"));
+    }
+
+    #[test]
+    fn scripts_are_read_when_they_are_short_files() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x.sh");
+        fs::write(&path, "ls\n").unwrap();
+        assert_eq!(LocalFiles.text(path.to_str().unwrap()).as_deref(), Some("ls\n"));
+        fs::write(&path, "ls\n".repeat(40_000)).unwrap();
+        assert_eq!(LocalFiles.text(path.to_str().unwrap()), None);
+        assert_eq!(LocalFiles.text("/dev/zero"), None);
+        assert_eq!(LocalFiles.text(place.path().to_str().unwrap()), None);
+    }
+
+    #[test]
+    fn a_project_ends_below_the_home() {
+        let place = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(place.path()).unwrap();
+        fs::create_dir_all(home.join("code/x/src")).unwrap();
+        assert_eq!(project_of(&home.join("code/x/src"), Some(&home)), Some(home.join("code/x/src")));
+        fs::create_dir(home.join("code/x/.git")).unwrap();
+        assert_eq!(project_of(&home.join("code/x/src"), Some(&home)), Some(home.join("code/x")));
+        fs::create_dir(home.join(".git")).unwrap();
+        assert_eq!(project_of(&home.join("code"), Some(&home)), Some(home.join("code")));
+        assert_eq!(project_of(&home, Some(&home)), None);
+        assert_eq!(project_of(Path::new("/"), None), None);
+    }
+}

@@ -1,0 +1,83 @@
+//! Modes and profiles.
+
+/// How much is asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Safe work runs, everything else is asked about.
+    #[default]
+    Safe,
+    /// Tools run without asking; commands that are not safe are still asked about.
+    Auto,
+    /// Nothing is changed: reading only.
+    Plan,
+    /// Nobody is there to be asked, and nothing stays in the background.
+    Ci,
+    /// Nothing is asked about; only rules that deny still count.
+    Dangerous,
+}
+
+impl Mode {
+    /// Every mode, the strictest first: a project's file may move to the left, never to the right.
+    pub const ALL: [Self; 5] = [Self::Ci, Self::Plan, Self::Safe, Self::Auto, Self::Dangerous];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Auto => "auto",
+            Self::Plan => "plan",
+            Self::Ci => "ci",
+            Self::Dangerous => "dangerous",
+        }
+    }
+
+    /// Finds one by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// Whose conventions hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// Ours.
+    #[default]
+    Neutral,
+    /// zidane.
+    Zidane,
+    /// mycode.
+    Mycode,
+    /// The background-task specification.
+    BackgroundTask,
+    /// opta: asks before every start and every kill.
+    Opta,
+    /// co-cli.
+    CoCli,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 6] =
+        [Self::Neutral, Self::Zidane, Self::Mycode, Self::BackgroundTask, Self::Opta, Self::CoCli];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Neutral => "neutral",
+            Self::Zidane => "zidane",
+            Self::Mycode => "mycode",
+            Self::BackgroundTask => "background-task",
+            Self::Opta => "opta",
+            Self::CoCli => "co-cli",
+        }
+    }
+
+    /// Finds one by its name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|profile| profile.name() == name)
+    }
+}

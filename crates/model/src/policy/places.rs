@@ -1,0 +1,346 @@
+//! Where paths lead, and which places are special.
+
+use super::decision::Ground;
+use super::glob;
+use super::judge::Judge;
+use super::word::Word;
+
+/// Files that may be written to by anyone.
+const HARMLESS_DEVICES: [&str; 6] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/dev/stderr", "/dev/tty"];
+
+/// Names under which secrets are kept, wherever they are.
+const SECRET_NAMES: [&str; 44] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".gcloud",
+    ".password-store",
+    ".netrc",
+    "_netrc",
+    ".pgpass",
+    ".my.cnf",
+    ".git-credentials",
+    ".npmrc",
+    ".pypirc",
+    ".vault-token",
+    ".env",
+    ".env.*",
+    ".envrc",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "*.pem",
+    "*.p12",
+    "*.pfx",
+    "*.kdbx",
+    "*.keystore",
+    "*.jks",
+    "credentials",
+    "credentials.*",
+    "secrets.*",
+    ".bash_history",
+    ".zsh_history",
+    ".python_history",
+    ".psql_history",
+    "gcloud",
+    "hosts.yml",
+    "shadow",
+    "gshadow",
+    "sudoers",
+    "keychains",
+    "login data",
+    ".htpasswd",
+];
+
+/// Names that look like secrets and are none.
+const NO_SECRETS: [&str; 6] =
+    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test", "credentials.rs"];
+
+/// Names in a project that others obey: whoever writes there runs code later.
+const OBEYED_NAMES: [&str; 40] = [
+    ".git",
+    ".gitmodules",
+    ".hg",
+    ".svn",
+    ".meanwhile.toml",
+    ".env",
+    ".envrc",
+    ".husky",
+    ".vscode",
+    ".idea",
+    ".cargo",
+    ".claude",
+    ".codex",
+    ".gemini",
+    ".cursor",
+    ".opencode",
+    ".mcp.json",
+    ".npmrc",
+    ".pre-commit-config.yaml",
+    ".ssh",
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".gitconfig",
+    ".config",
+    ".netrc",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".local",
+    ".vimrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".inputrc",
+    ".tmux.conf",
+];
+
+/// Where a path leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Into the project, or a directory that the user made writable.
+    Inside,
+    /// Into the project, to something that others obey.
+    Obeyed,
+    /// To a device that takes or gives nothing.
+    Harmless,
+    /// To a disk or another device.
+    Device,
+    /// To another machine.
+    Network,
+    /// Elsewhere.
+    Outside,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl Judge<'_> {
+    /// Returns the absolute paths that a text can mean; none when the directory is not known.
+    fn absolutes(&self, value: &str) -> Option<Vec<String>> {
+        if value.starts_with('/') {
+            return Some(vec![value.to_owned()]);
+        }
+        if self.cwd.is_empty() {
+            return None;
+        }
+        Some(self.cwd.iter().map(|cwd| format!("{}/{value}", cwd.trim_end_matches('/'))).collect())
+    }
+
+    /// Tells where a path leads when it is written to.
+    pub(super) fn place(&self, value: &str) -> Place {
+        let Some(paths) = self.absolutes(value) else { return Place::Unknown };
+        let places = paths.iter().map(|path| self.place_of(path));
+        places.max_by_key(|place| strictness(*place)).unwrap_or(Place::Unknown)
+    }
+
+    fn place_of(&self, absolute: &str) -> Place {
+        if HARMLESS_DEVICES.contains(&absolute) || is_descriptor(absolute) {
+            return Place::Harmless;
+        }
+        if absolute.starts_with("/dev/tcp/") || absolute.starts_with("/dev/udp/") {
+            return Place::Network;
+        }
+        // A pattern leads to where its fixed beginning leads, if what it finds is no link.
+        let fixed = absolute.find(['*', '?', '[']).map_or(absolute, |at| &absolute[..at]);
+        let fixed =
+            if fixed.len() < absolute.len() { fixed.rsplit_once('/').map_or("/", |(d, _)| d) } else { fixed };
+        let fixed = if fixed.is_empty() { "/" } else { fixed };
+        let Some(real) = self.request.files.real(fixed) else { return Place::Unknown };
+        if HARMLESS_DEVICES.contains(&real.as_str()) {
+            return Place::Harmless;
+        }
+        if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory)) {
+            return Place::Device;
+        }
+        if absolute[fixed.len()..].contains("..") {
+            return Place::Unknown;
+        }
+        let project = self.request.project;
+        if is_below(&real, project) && !project.is_empty() {
+            let inside = format!("{}{}", &real[project.len()..], &absolute[fixed.len()..]);
+            let obeyed = inside.split('/').any(|part| {
+                let part = part.to_lowercase();
+                OBEYED_NAMES.iter().any(|name| glob_or_same(&part, name))
+            });
+            return if obeyed { Place::Obeyed } else { Place::Inside };
+        }
+        let writable = self.request.writable.iter().any(|directory| is_below(&real, directory));
+        if writable { Place::Inside } else { Place::Outside }
+    }
+
+    /// Asks about a write, unless it stays inside the project.
+    pub(super) fn write(&mut self, word: &Word, part: &str) {
+        let Some(values) = word.values().filter(|_| !word.odd) else {
+            self.wrote = true;
+            if !word.in_project {
+                let why = format!("where {} leads is known only once it runs", word.text);
+                self.ask(Ground::NotLiteral, part, &why, "writes to a file that is not known yet");
+            }
+            return;
+        };
+        for value in values {
+            self.write_to(value, part);
+        }
+    }
+
+    /// The same for a path that is known.
+    pub(super) fn write_to(&mut self, value: &str, part: &str) {
+        let shown = self.shown(value);
+        let place = self.place(value);
+        self.wrote |= place != Place::Harmless;
+        match place {
+            Place::Inside | Place::Harmless => {}
+            Place::Obeyed => {
+                let why = format!("{shown} is obeyed by other programs");
+                self.ask(Ground::WriteProtected, part, &why, &format!("changes what others obey: {shown}"));
+            }
+            Place::Device => {
+                let why = format!("{shown} is a device");
+                self.ask(Ground::Destroy, part, &why, &format!("writes to the device {shown}"));
+            }
+            Place::Network => {
+                let why = format!("{shown} is a connection");
+                self.ask(Ground::Network, part, &why, &format!("sends data to {}", host_of_device(value)));
+            }
+            Place::Outside => {
+                let why = format!("{shown} is outside the project");
+                self.ask(Ground::WriteOutside, part, &why, &format!("writes outside the project: {shown}"));
+            }
+            Place::Unknown => {
+                let why = format!("where {shown} leads cannot be told");
+                self.ask(Ground::NotLiteral, part, &why, &format!("writes to {shown}, wherever that is"));
+            }
+        }
+    }
+
+    /// Asks about reading a secret.
+    pub(super) fn read(&mut self, word: &Word, part: &str) {
+        if word.in_project {
+            return;
+        }
+        let Some(values) = word.values() else {
+            let why = format!("which file {} is, is known only once it runs", word.text);
+            return self.ask(Ground::NotLiteral, part, &why, "reads a file that is not known yet");
+        };
+        for value in values {
+            self.read_from(value, part);
+        }
+    }
+
+    /// The same for a path that is known.
+    pub(super) fn read_from(&mut self, value: &str, part: &str) {
+        if value.starts_with("/dev/tcp/") || value.starts_with("/dev/udp/") {
+            let effect = format!("connects to {}", host_of_device(value));
+            return self.ask(Ground::Network, part, "this is a connection", &effect);
+        }
+        let paths = self.absolutes(value);
+        let secret = match &paths {
+            None => is_secret(value),
+            Some(paths) => paths.iter().any(|path| {
+                let fixed = path.split(['*', '?', '[']).next().unwrap_or_default();
+                let real = self.request.files.real(if path == fixed { path } else { fixed });
+                let home = self.request.home;
+                let holds_home = |real: &String| !home.is_empty() && is_below(home, real);
+                is_secret(path)
+                    || real.as_ref().is_some_and(holds_home)
+                    || real.is_none_or(|real| is_secret(&real))
+                    || has_private_environment(path)
+            }),
+        };
+        if secret {
+            let shown = self.shown(value);
+            self.ask(Ground::Secret, part, &format!("{shown} may hold secrets"), &format!("reads {shown}"));
+        } else if paths.is_none() && !value.starts_with('-') {
+            let why = format!("which file {value} is cannot be told: the directory is not known");
+            self.ask(Ground::NotLiteral, part, &why, "reads a file that is not known yet");
+        }
+    }
+
+    /// Tells whether every path that a word can mean lies in the project.
+    pub(super) fn is_inside(&self, word: &Word) -> bool {
+        let inside = |value: &String| matches!(self.place(value), Place::Inside | Place::Obeyed);
+        word.in_project || word.values().is_some_and(|values| values.iter().all(inside))
+    }
+
+    /// Tells whether the command runs inside the project, wherever it is by now.
+    pub(super) fn is_at_home(&self) -> bool {
+        !self.cwd.is_empty() && matches!(self.place("."), Place::Inside)
+    }
+
+    /// Makes a path fit for a sentence.
+    fn shown(&self, value: &str) -> String {
+        let home = self.request.home;
+        let inside_home = value.strip_prefix(home).filter(|_| !home.is_empty());
+        inside_home.map_or_else(|| value.to_owned(), |rest| format!("~{rest}"))
+    }
+}
+
+fn strictness(place: Place) -> u8 {
+    match place {
+        Place::Harmless => 0,
+        Place::Inside => 1,
+        Place::Obeyed => 2,
+        Place::Outside => 3,
+        Place::Unknown => 4,
+        Place::Network => 5,
+        Place::Device => 6,
+    }
+}
+
+/// Tells whether a path is a directory or lies in it.
+pub(super) fn is_below(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn is_descriptor(path: &str) -> bool {
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn host_of_device(path: &str) -> String {
+    path.split('/').nth(3).unwrap_or_default().to_owned()
+}
+
+/// Tells whether two names can be the same when either may be a pattern.
+fn glob_or_same(part: &str, name: &str) -> bool {
+    let is_pattern = part.contains(['*', '?', '[']);
+    // Shells leave names with a dot out of patterns without one.
+    let hidden = name.starts_with('.') && !part.starts_with('.');
+    let loose = part.replace(['[', ']'], "*");
+    if is_pattern { !hidden && glob::fits(&loose, name) } else { glob::fits(name, part) }
+}
+
+/// Tells whether a path, or a pattern, leads to where secrets are kept.
+pub(super) fn is_secret(path: &str) -> bool {
+    let path = path.to_lowercase();
+    path.split('/').filter(|part| !part.is_empty()).any(|part| {
+        if NO_SECRETS.contains(&part) || part == "*" {
+            return false;
+        }
+        let only_etc = matches!(part, "shadow" | "gshadow" | "sudoers");
+        let only_config = matches!(part, "gcloud" | "hosts.yml");
+        if (only_etc && !path.contains("etc/")) || (only_config && !path.contains(".config/")) {
+            return false;
+        }
+        SECRET_NAMES.iter().any(|name| glob_or_same(part, name))
+    })
+}
+
+/// Tells whether a path is what the kernel shows of another process's memory.
+fn has_private_environment(path: &str) -> bool {
+    path.starts_with("/proc/") && ["/environ", "/mem", "/maps", "/fd/"].iter().any(|end| path.contains(end))
+        || ["/dev/mem", "/dev/kmem", "/dev/sd", "/dev/nvme", "/dev/disk"]
+            .iter()
+            .any(|dev| path.starts_with(dev))
+}

@@ -1,0 +1,267 @@
+//! Judges a simple command: its assignments, its words, its redirections.
+
+use brush_parser::ast::{
+    Assignment, AssignmentName, AssignmentValue, CommandPrefixOrSuffixItem, IoFileRedirectKind,
+    IoFileRedirectTarget, IoRedirect, SimpleCommand,
+};
+
+use super::decision::Ground;
+use super::judge::{Feed, Grammar, Judge, text_of};
+use super::word::{Context, Read, Variable, Word, read_here, read_value, read_word};
+
+impl Judge<'_> {
+    pub(super) fn simple(&mut self, simple: &SimpleCommand) {
+        let mut words = Vec::new();
+        let mut outputs_moved = false;
+        let before = simple.prefix.iter().flat_map(|prefix| &prefix.0);
+        let after = simple.suffix.iter().flat_map(|suffix| &suffix.0);
+        let name = simple.word_or_name.as_ref().map(|word| word.value.as_str());
+        let assigns_only = name.is_none();
+        let mut redirects = Vec::new();
+        for item in before {
+            match item {
+                CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
+                    self.assignment(assignment, &word.value, assigns_only);
+                }
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => redirects.push(redirect),
+                CommandPrefixOrSuffixItem::Word(word) => words.extend(self.word(&word.value)),
+                CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
+                    self.isolated(|judge| judge.list(&subshell.list));
+                }
+            }
+        }
+        if let Some(name) = name {
+            words.extend(self.word(name));
+        }
+        for item in after {
+            match item {
+                CommandPrefixOrSuffixItem::AssignmentWord(_, word)
+                | CommandPrefixOrSuffixItem::Word(word) => {
+                    if outputs_moved && self.grammar == Grammar::Posix {
+                        let why = "after `&>` other shells than bash run this as a command of its own";
+                        self.ask(Ground::UnknownCode, &word.value, why, "may run another command");
+                    }
+                    words.extend(self.word(&word.value));
+                }
+                CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
+                    outputs_moved |= matches!(redirect, IoRedirect::OutputAndError(..));
+                    redirects.push(redirect);
+                }
+                CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
+                    self.isolated(|judge| judge.list(&subshell.list));
+                    words.push(Word::plain("/dev/fd/63"));
+                }
+            }
+        }
+        let part = text_of(&words);
+        // What it prints into a file is no code that it runs.
+        let (wrote, feed) = (self.wrote, self.feed);
+        for redirect in redirects {
+            self.redirect(redirect, &part);
+        }
+        let writes = std::mem::replace(&mut self.wrote, wrote);
+        self.output = Feed::Unknown;
+        self.call(&words);
+        self.wrote |= writes;
+        self.feed = feed;
+    }
+
+    /// Reads a word, judges what runs to make it, and returns what it becomes.
+    pub(super) fn word(&mut self, raw: &str) -> Vec<Word> {
+        self.read_with(raw, read_word)
+    }
+
+    fn value(&mut self, raw: &str) -> Word {
+        self.read_with(raw, read_value).pop().unwrap_or_else(|| Word::open(raw))
+    }
+
+    fn read_with(&mut self, raw: &str, reader: fn(&str, &Context<'_>) -> Read) -> Vec<Word> {
+        let read = {
+            let cwd = match self.cwd.as_slice() {
+                [one] => Some(one.as_str()),
+                _ => None,
+            };
+            let home = self.request.home;
+            let variables = &self.variables;
+            let variable = |name: &str| match (variables.get(name), name, cwd) {
+                (Some(known), _, _) => known.clone(),
+                (None, "HOME", _) if !home.is_empty() => Variable::Known(vec![home.to_owned()]),
+                (None, "PWD", Some(cwd)) => Variable::Known(vec![cwd.to_owned()]),
+                (None, _, _) => Variable::Unknown,
+            };
+            reader(raw, &Context { home, cwd, variable: &variable })
+        };
+        if let Some(trouble) = read.trouble {
+            self.ask(Ground::NotLiteral, raw, &format!("it has {trouble}"), "may run commands");
+        }
+        if read.evaluates && self.odd_values {
+            let why = "it evaluates a variable whose content may be a command";
+            self.ask(Ground::UnknownCode, raw, why, "may run commands");
+        }
+        self.secret_variables(&read.used, raw);
+        self.used.extend(read.used);
+        for name in read.assigned {
+            self.assign(&name, &Word::open(raw), raw);
+        }
+        let mut words = read.words;
+        let mut feed = Feed::Unknown;
+        for script in &read.scripts {
+            let grammar = self.grammar;
+            self.output = Feed::Unknown;
+            self.isolated(|judge| judge.script(script, grammar));
+            feed = self.output;
+        }
+        let inside = raw.trim_matches('"');
+        let whole = read.scripts.len() == 1 && inside.starts_with("$(") && inside.ends_with(')');
+        if whole && feed != Feed::Unknown {
+            words.iter_mut().for_each(|word| word.in_project = true);
+        }
+        for word in &words {
+            self.look_for_disguise(word);
+        }
+        words
+    }
+
+    /// Asks about letters that look like others where a reader would trust them.
+    fn look_for_disguise(&mut self, word: &Word) {
+        let values = word.values().unwrap_or_default();
+        let trusted = |value: &String| value.starts_with('-') || value.contains("://") || value.contains('@');
+        if values.iter().any(|value| trusted(value) && !value.is_ascii()) {
+            let why = "it holds letters that may look like others";
+            self.ask(Ground::Disguise, &word.text.clone(), why, "");
+        }
+    }
+
+    fn assignment(&mut self, assignment: &Assignment, raw: &str, stays: bool) {
+        let name = match &assignment.name {
+            AssignmentName::VariableName(name) => name.as_str(),
+            AssignmentName::ArrayElementName(name, index) => {
+                if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                    self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
+                }
+                name.as_str()
+            }
+        };
+        let values = match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                let value = self.value(&word.value);
+                // What is added to is not known in full.
+                if assignment.append { vec![Word::open(raw)] } else { vec![value] }
+            }
+            AssignmentValue::Array(elements) => {
+                let mut values = Vec::new();
+                for (index, word) in elements {
+                    if let Some(index) = index {
+                        self.word(&index.value);
+                    }
+                    values.extend(self.word(&word.value));
+                }
+                if values.is_empty() { vec![Word::plain("")] } else { values }
+            }
+        };
+        for value in &values {
+            self.assign(name, value, raw);
+            if !stays {
+                // It holds for this one command, or longer in some shells.
+                self.variables.insert(name.to_owned(), Variable::Unknown);
+            }
+            if stays {
+                for text in value.values().unwrap_or_default().to_vec() {
+                    self.mention(&text, raw);
+                }
+            }
+        }
+    }
+
+    /// Asks about the mere name of a secret: what is done with it later cannot be followed.
+    pub(super) fn mention(&mut self, text: &str, part: &str) {
+        if text.contains('/') && super::places::is_secret(text) {
+            self.ask(Ground::Secret, part, "it names a place of secrets", &format!("may read {text}"));
+        }
+    }
+
+    pub(super) fn redirect(&mut self, redirect: &IoRedirect, command: &str) {
+        if !is_output(redirect) {
+            // What is read then does not come through the pipe.
+            self.feed = Feed::Unknown;
+        }
+        match redirect {
+            IoRedirect::File(_, kind, target) => self.file_redirect(kind, target, command),
+            IoRedirect::OutputAndError(target, appends) => {
+                let word = self.value(&target.value);
+                let part = format!("&> {}", target.value);
+                self.write(&word, &part);
+                if !appends {
+                    self.empties(&target.value, &part, command);
+                }
+            }
+            IoRedirect::HereString(_, text) => {
+                self.value(&text.value);
+            }
+            IoRedirect::HereDocument(_, document) => {
+                if document.requires_expansion {
+                    if document.doc.value.contains("\\\n") {
+                        // bash joins such lines before it looks for the end, so that more may be code than is seen.
+                        let why = "a line that goes on may hide where the document ends";
+                        self.ask(Ground::UnknownCode, &document.doc.value, why, "may run commands");
+                    }
+                    self.read_with(&document.doc.value, read_here);
+                }
+            }
+        }
+    }
+
+    /// Asks about a file that is emptied: whatever it is wrapped in, a command that prints nothing is there for that.
+    fn empties(&mut self, file: &str, part: &str, command: &str) {
+        let silent = matches!(command.rsplit(' ').next(), Some("" | ":" | "true"));
+        if silent && !file.starts_with("/dev/") {
+            self.ask(Ground::Delete, part, "it empties the file", &format!("empties {file}"));
+        }
+    }
+
+    fn file_redirect(&mut self, kind: &IoFileRedirectKind, target: &IoFileRedirectTarget, command: &str) {
+        let raw = match target {
+            IoFileRedirectTarget::Fd(_) => return,
+            IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
+                return self.isolated(|judge| judge.list(&subshell.list));
+            }
+            IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
+                word.value.as_str()
+            }
+        };
+        let word = self.value(raw);
+        match kind {
+            IoFileRedirectKind::Read => self.read(&word, &format!("< {raw}")),
+            IoFileRedirectKind::Write | IoFileRedirectKind::Clobber => {
+                let part = format!("> {raw}");
+                self.write(&word, &part);
+                self.empties(raw, &part, command);
+            }
+            IoFileRedirectKind::Append => self.write(&word, &format!(">> {raw}")),
+            IoFileRedirectKind::ReadAndWrite => self.write(&word, &format!("<> {raw}")),
+            IoFileRedirectKind::DuplicateInput | IoFileRedirectKind::DuplicateOutput => {
+                let number = raw.trim_end_matches('-');
+                if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                    self.write(&word, &format!(">& {raw}"));
+                }
+            }
+        }
+    }
+}
+
+/// Tells whether a redirection only writes.
+fn is_output(redirect: &IoRedirect) -> bool {
+    match redirect {
+        IoRedirect::OutputAndError(..) => true,
+        IoRedirect::HereDocument(..) | IoRedirect::HereString(..) => false,
+        IoRedirect::File(_, kind, _) => match kind {
+            IoFileRedirectKind::Write
+            | IoFileRedirectKind::Append
+            | IoFileRedirectKind::Clobber
+            | IoFileRedirectKind::DuplicateOutput => true,
+            IoFileRedirectKind::Read
+            | IoFileRedirectKind::ReadAndWrite
+            | IoFileRedirectKind::DuplicateInput => false,
+        },
+    }
+}

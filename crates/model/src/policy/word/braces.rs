@@ -1,0 +1,106 @@
+//! `{a,b}` and `{1..3}`.
+
+use super::Unit;
+
+/// Most words that one may become.
+const MOST: usize = 64;
+
+/// Returns the words that braces make of one; none when they are too many.
+pub(super) fn expand(units: &[Unit]) -> Option<Vec<Vec<Unit>>> {
+    let Some((open, close)) = first_group(units) else { return Some(vec![units.to_vec()]) };
+    let inside = &units[open + 1..close];
+    let middles = match sequence(inside) {
+        Some(texts) => texts?,
+        None => {
+            let mut all = Vec::new();
+            for part in split(inside) {
+                all.extend(expand(part)?);
+            }
+            all
+        }
+    };
+    let tails = expand(&units[close + 1..])?;
+    if middles.len().saturating_mul(tails.len()) > MOST {
+        return None;
+    }
+    let mut words = Vec::new();
+    for middle in &middles {
+        for tail in &tails {
+            words.push([&units[..open], middle, tail].concat());
+        }
+    }
+    Some(words)
+}
+
+fn is(unit: &Unit, wanted: char) -> bool {
+    matches!(unit, Unit::Char { c, quoted: false } if *c == wanted)
+}
+
+/// Finds the first braces that mean something: those with a comma or a range in them.
+fn first_group(units: &[Unit]) -> Option<(usize, usize)> {
+    let opens = units.iter().enumerate().filter(|(_, unit)| is(unit, '{')).map(|(at, _)| at);
+    for open in opens.take(MOST) {
+        let (mut depth, mut comma) = (0, false);
+        for (at, unit) in units.iter().enumerate().skip(open) {
+            if is(unit, '{') {
+                depth += 1;
+            } else if is(unit, ',') && depth == 1 {
+                comma = true;
+            } else if is(unit, '}') {
+                depth -= 1;
+                if depth == 0 {
+                    if comma || sequence(&units[open + 1..at]).is_some() {
+                        return Some((open, at));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    None
+}
+
+fn split(inside: &[Unit]) -> Vec<&[Unit]> {
+    let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0);
+    for (at, unit) in inside.iter().enumerate() {
+        if is(unit, '{') {
+            depth += 1;
+        } else if is(unit, '}') {
+            depth -= 1;
+        } else if is(unit, ',') && depth == 0 {
+            parts.push(&inside[start..at]);
+            start = at + 1;
+        }
+    }
+    parts.push(&inside[start..]);
+    parts
+}
+
+/// Reads `1..9`; the inner result is none when it has too many members.
+fn sequence(inside: &[Unit]) -> Option<Option<Vec<Vec<Unit>>>> {
+    let mut text = String::new();
+    for unit in inside {
+        match unit {
+            Unit::Char { c, quoted: false } => text.push(*c),
+            Unit::Char { .. } | Unit::Number | Unit::Choice(_) | Unit::Open { .. } => return None,
+        }
+    }
+    let (first, rest) = text.split_once("..")?;
+    let (last, step) = rest.split_once("..").map_or((rest, None), |(last, step)| (last, Some(step)));
+    if let Some(step) = step {
+        step.parse::<i64>().ok()?;
+    }
+    let letters = |text: &str| text.len() == 1 && text.chars().all(|c| c.is_ascii_alphabetic());
+    if letters(first) && letters(last) {
+        // Letters in between may be signs, so nobody relies on them.
+        return Some(None);
+    }
+    let (first, last): (i64, i64) = (first.parse().ok()?, last.parse().ok()?);
+    if step.is_some() || first.abs_diff(last) >= MOST as u64 || text.starts_with('0') {
+        return Some(None);
+    }
+    let range: Vec<i64> =
+        if first <= last { (first..=last).collect() } else { (last..=first).rev().collect() };
+    let units = |n: i64| n.to_string().chars().map(|c| Unit::Char { c, quoted: true }).collect();
+    Some(Some(range.into_iter().map(units).collect()))
+}

@@ -1,0 +1,106 @@
+//! Where a substitution ends.
+//!
+//! Deliberately narrow: what would need a second grammar to be sure, such as a here-document or a `case` inside a
+//! substitution, has no end here and is asked about.
+
+/// Finds the parenthesis that closes what was opened before `from`.
+pub(super) fn parenthesis(chars: &[char], from: usize) -> Option<usize> {
+    let (mut at, mut depth) = (from, 1);
+    let mut word_starts = true;
+    let mut word = String::new();
+    while at < chars.len() {
+        let c = chars[at];
+        let started = word_starts;
+        word_starts = matches!(c, ' ' | '\t' | '\n' | ';' | '|' | '&' | '(' | ')');
+        if word_starts {
+            if word == "case" {
+                return None;
+            }
+            word.clear();
+        } else {
+            word.push(c);
+        }
+        match c {
+            '\\' => at += 1,
+            '\'' => at = quote(chars, at + 1)?,
+            '"' => at = double(chars, at + 1)?,
+            '`' => at = backquote(chars, at + 1)?,
+            // Shells differ in where this ends.
+            '$' if chars.get(at + 1) == Some(&'\'') => return None,
+            '$' if chars.get(at + 1) == Some(&'{') => at = brace(chars, at + 2)?,
+            '#' if started => {
+                while at < chars.len() && chars[at] != '\n' {
+                    at += 1;
+                }
+                word_starts = true;
+            }
+            '<' if chars.get(at + 1) == Some(&'<') && chars.get(at + 2) != Some(&'<') => return None,
+            '<' if chars.get(at + 1) == Some(&'<') => at += 2,
+            '(' => depth += 1,
+            ')' => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(at);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Finds the brace that closes `${`.
+pub(super) fn brace(chars: &[char], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < chars.len() {
+        match chars[at] {
+            '\\' => at += 1,
+            '\'' => at = quote(chars, at + 1)?,
+            '"' => at = double(chars, at + 1)?,
+            '`' => at = backquote(chars, at + 1)?,
+            '$' if chars.get(at + 1) == Some(&'(') => at = parenthesis(chars, at + 2)?,
+            '$' if chars.get(at + 1) == Some(&'{') => at = brace(chars, at + 2)?,
+            '}' => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Finds the quote that closes `"`.
+pub(super) fn double(chars: &[char], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < chars.len() {
+        match chars[at] {
+            '\\' => at += 1,
+            '"' => return Some(at),
+            '`' => at = backquote(chars, at + 1)?,
+            '$' if chars.get(at + 1) == Some(&'(') => at = parenthesis(chars, at + 2)?,
+            '$' if chars.get(at + 1) == Some(&'{') => at = brace(chars, at + 2)?,
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Finds the quote that closes `'`.
+pub(super) fn quote(chars: &[char], from: usize) -> Option<usize> {
+    chars.iter().skip(from).position(|c| *c == '\'').map(|at| from + at)
+}
+
+/// Finds the backquote that closes one.
+pub(super) fn backquote(chars: &[char], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < chars.len() {
+        match chars[at] {
+            '\\' => at += 1,
+            '`' => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
