@@ -29,13 +29,13 @@ fn says(text: &str, parts: &[&str]) {
 fn the_first_paragraph_tells_what_it_is_for() {
     let readme = page("README.md");
     let paragraph = readme.split("\n\n").nth(1).unwrap().replace('\n', " ");
-    says(&paragraph, &["runs long commands in the background", "returns at once", "coding agents"]);
+    says(&paragraph, &["in the background", "returns at once", "coding agents", "exactly once"]);
 }
 
 #[test]
 fn the_readme_shows_an_agents_way_and_that_nobody_polls() {
     let text = section(&page("README.md"), "With a coding agent");
-    says(&text, &["mw setup codex", "run_in_background", "Nobody polls", "<task-notification>"]);
+    says(&text, &["mw setup", "run_in_background", "Nobody polls", "<task-notification>"]);
 }
 
 #[test]
