@@ -25,7 +25,7 @@ use crate::fail_point::fail_point;
 use crate::home::Home;
 use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
-use crate::settings::{Programs, Settings};
+use crate::settings::{Programs, RedactSettings, Settings};
 
 /// What a supervisor is summoned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +194,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         progress: spec.progress_fd,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, run, &Redactor::new(&settings.redact, &spec.env))),
+        metadata: Some(metadata(spec, run, &settings.redact)),
     }
 }
 
@@ -221,9 +221,12 @@ fn log_header(spec: &TaskSpec) -> String {
 }
 
 /// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
-fn metadata(spec: &TaskSpec, run: u32, redactor: &Redactor) -> Metadata {
+fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
     let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
     let description = spec.description.clone().unwrap_or_else(|| spec.command.to_line());
+    let mut texts: Vec<_> = words.iter().map(String::as_str).collect();
+    texts.push(&description);
+    let redactor = Redactor::for_texts(settings, &spec.env, &texts);
     Metadata {
         task_id: spec.id.to_string(),
         created_at: spec.created_at,

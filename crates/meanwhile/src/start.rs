@@ -70,7 +70,9 @@ impl Runtime {
         match started {
             Ok(mut task) => {
                 self.ring();
-                Redactor::new(&self.settings.redact, &request.env).task(&mut task);
+                let texts = [&task.command, task.description.as_ref().unwrap_or(&task.command)];
+                let texts = texts.map(String::as_str);
+                Redactor::for_texts(&self.settings.redact, &request.env, &texts).task(&mut task);
                 Ok(Started { task, existed: false })
             }
             Err(error) => {
