@@ -13,7 +13,7 @@ use crate::home;
 
 /// Ten minutes of a build that prints a line every two seconds.
 const BUILD: &str = "for unit in $(seq 1 300); do \
-    echo \"[$unit/300] Compiling crate-number-$unit v0.$unit.0 (/work/project/crates/crate-number-$unit)\"; \
+    echo \"[$unit/300] Compiling crate-number-$unit v0.$unit.0 (/home/me/shop/crates/crate-number-$unit)\"; \
     sleep 0.018; done; echo 'Finished `release` profile [optimized] target(s) in 10m 00s'";
 /// Ten seconds.
 const POLL: Duration = Duration::from_millis(100);
