@@ -25,6 +25,7 @@ mod setup;
 mod start;
 mod status;
 mod tools;
+mod top;
 mod traces;
 mod wait;
 mod watch;
@@ -101,6 +102,7 @@ commands! {
     Attach "attach" attach::Arguments, "Join the terminal to a task";
     Restart "restart" restart::Arguments, "Run a task once more";
     Clear "clear" clear::Arguments, "Remove finished tasks and their files";
+    Top "top" top::Arguments, "Manage tasks on a full screen: live list, logs, kill, restart";
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";

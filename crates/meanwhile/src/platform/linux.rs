@@ -59,3 +59,32 @@ pub(crate) fn command_of(pid: u32) -> String {
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");
     line.trim().chars().take(80).collect()
 }
+
+/// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in
+/// bytes; nothing of one that is gone.
+pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
+    use_in(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn use_in(stat: &str) -> Option<(u64, u64)> {
+    let fields: Vec<u64> =
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
+    // Behind the name: state, parent, … user, system, both of awaited children, … resident pages.
+    let ticks: u64 = fields.get(11..15)?.iter().sum();
+    let cpu_us = ticks.saturating_mul(1_000_000 / rustix::param::clock_ticks_per_second().max(1));
+    Some((cpu_us, fields.get(21)?.saturating_mul(rustix::param::page_size() as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_uses_is_read_whatever_its_name() {
+        let line = "7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 30 20 5 5 20 0 3 0 999 1000000 250 18446744073709551615";
+        assert_eq!(use_in(line), Some((600_000, 250 * rustix::param::page_size() as u64)));
+        assert_eq!(use_in("7 (cut) S 1 7"), None);
+        assert_eq!(use_of(0), None);
+        assert!(use_of(std::process::id()).is_some_and(|(_, memory)| memory > 0));
+    }
+}
