@@ -41,7 +41,12 @@ impl Runtime {
             | TaskState::Cancelling { .. } => None,
         };
         let begun = task.state.started_at();
-        runs.extend(begun.map(|started_at| Run { number: present, started_at, ended_at, status: task.status }));
+        runs.extend(begun.map(|started_at| Run {
+            number: present,
+            started_at,
+            ended_at,
+            status: task.status,
+        }));
         runs
     }
 }

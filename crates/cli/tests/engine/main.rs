@@ -64,6 +64,8 @@ mod spawn;
 mod start;
 mod survivors;
 mod terminal;
+mod top;
+mod top_many;
 mod traces;
 mod wait;
 mod wait_pending;

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use crossterm::event::{KeyEvent, MouseEvent};
 use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Run, SessionInfo};
-use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 
 use super::log::{LogChunk, LogTarget};
 use crate::facts::Fact;

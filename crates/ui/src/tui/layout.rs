@@ -42,11 +42,10 @@ impl Areas {
                 (Rect { width: left, ..body }, Rect { x: left + 1, width: width - left - 1, ..body })
             }
             Zoom::Split if height >= TALL => {
-                let list = (body.height / 2).clamp(5, 24);
-                (
-                    Rect { height: list, ..body },
-                    Rect { y: body.y + list, height: body.height - list, ..body },
-                )
+                // Few tasks leave more room to the log.
+                let wanted = u16::try_from(state.list.total).unwrap_or(u16::MAX).saturating_add(2).max(8);
+                let list = (body.height / 2).min(wanted).clamp(5, 24);
+                (Rect { height: list, ..body }, Rect { y: body.y + list, height: body.height - list, ..body })
             }
             Zoom::Split => match state.focus {
                 Focus::List => (body, none),

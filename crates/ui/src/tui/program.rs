@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
+use crossterm::event as terminal_event;
 use meanwhile::{Runtime, Scope, Settings};
-use ratatui::crossterm::event as terminal_event;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::iterator::Signals;
@@ -24,6 +24,8 @@ use super::theme::ThemeChoice;
 use super::update::update;
 use super::worker::{self, Worker};
 
+/// Long enough to take in what has come; with no time at all nothing would be read.
+const MOMENT: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
 
 /// What the task manager is given.
@@ -182,8 +184,10 @@ impl Program {
 
     /// Sleeps until something comes; keys are taken in here.
     fn sleep(&mut self, longest: Option<Duration>) -> io::Result<Next> {
-        let timeout = longest
-            .map(|longest| Timespec { tv_sec: longest.as_secs() as i64, tv_nsec: longest.subsec_nanos().into() });
+        let timeout = longest.map(|longest| Timespec {
+            tv_sec: longest.as_secs() as i64,
+            tv_nsec: longest.subsec_nanos().into(),
+        });
         let stdin = io::stdin();
         let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
         match poll(&mut fds, timeout.as_ref()) {
@@ -195,7 +199,10 @@ impl Program {
             return Ok(Next::Leave(Ending::Signal(SIGHUP)));
         }
         while matches!((&self.woken).read(&mut [0; 64]), Ok(1..)) {}
-        while terminal_event::poll(Duration::ZERO)? {
+        if !keyboard.contains(PollFlags::IN) {
+            return Ok(Next::GoOn);
+        }
+        while terminal_event::poll(MOMENT)? {
             let event = match terminal_event::read()? {
                 terminal_event::Event::Key(key) => Event::Key(key),
                 terminal_event::Event::Mouse(mouse) => Event::Mouse(mouse),

@@ -39,6 +39,8 @@ impl Reader {
         let (options, turn) = (Arc::clone(&self.options), Arc::clone(&self.turn));
         self.post.spawn(move |post| {
             let is_mine = || turn.load(Ordering::SeqCst) == mine;
+            // Whoever holds a key down passes over most logs.
+            std::thread::sleep(BREATH);
             if let Err(error) = read_on(&options, post, &target, is_mine) {
                 post.event(Event::Unreadable(target, told(&error)));
             }

@@ -4,17 +4,17 @@ use std::io::{self, Stdout, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::cursor::Show;
-use ratatui::crossterm::event::{
+use crossterm::cursor::Show;
+use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
-use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+use crossterm::execute;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
 
 use super::event::MouseUse;
 use super::state::State;
@@ -70,7 +70,9 @@ impl Screen {
 
     /// Forgets what was drawn, so that everything is drawn anew.
     pub(super) fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // The terminal's own way to clear asks where the cursor is, and not every terminal answers.
+        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        execute!(stdout(), Clear(ClearType::All))
     }
 
     /// Draws what has changed, in one stroke where the terminal can.

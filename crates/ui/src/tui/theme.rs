@@ -206,7 +206,8 @@ mod tests {
     #[test]
     fn without_colour_no_colour_is_used() {
         let theme = Theme::of(ThemeChoice::Plain);
-        let styles = [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found, theme.error];
+        let styles =
+            [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found, theme.error];
         let states = Status::ALL.map(|status| theme.status(status));
         for style in styles.iter().chain(&states) {
             assert_eq!((style.fg, style.bg), (None, None));

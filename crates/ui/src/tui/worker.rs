@@ -104,8 +104,11 @@ struct Library {
 impl Library {
     fn list(&mut self, query: Query, stretch: &Stretch) -> Result<Event> {
         let by_use = matches!(query.sort, Sort::Cpu | Sort::Memory) && stretch.start < SORTED;
-        let (start, count) =
-            if by_use { (0, (stretch.start + stretch.count).max(SORTED)) } else { (stretch.start, stretch.count) };
+        let (start, count) = if by_use {
+            (0, (stretch.start + stretch.count).max(SORTED))
+        } else {
+            (stretch.start, stretch.count)
+        };
         let filter = Filter { offset: start as u32, limit: count as u32, ..filter(&query, &self.scope) };
         let page = self.runtime.list(&filter)?;
         if let Look::Fresh(places) = &stretch.look {
@@ -115,7 +118,8 @@ impl Library {
                 self.look_at(task);
             }
         }
-        let mut rows: Vec<_> = page.tasks.iter().map(|task| TaskRow::of(task, self.sample_of(task))).collect();
+        let mut rows: Vec<_> =
+            page.tasks.iter().map(|task| TaskRow::of(task, self.sample_of(task))).collect();
         if by_use {
             let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
             let by = |row: &TaskRow| match query.sort {
@@ -228,10 +232,11 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
         Effect::Restart(id) => {
             let task = runtime.restart(&id, &scope)?;
             Ok(vec![match task.state {
-                TaskState::Pending { .. } | TaskState::Starting { .. } => format!("{id} waits for its turn"),
-                TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => {
-                    format!("{id} runs again, run {}", task.state.run())
-                }
+                TaskState::Pending { run, .. } => format!("{id} waits for a slot, run {run}"),
+                TaskState::Starting { run, .. }
+                | TaskState::Running { run, .. }
+                | TaskState::Cancelling { run, .. }
+                | TaskState::Ended { run, .. } => format!("{id} runs again, run {run}"),
             }])
         }
         Effect::Input(id, text) => {

@@ -5,9 +5,7 @@ use meanwhile::StreamChoice;
 use super::{load, say};
 use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
 use crate::tui::keys::Action;
-use crate::tui::state::{
-    Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, Question, State, Zoom,
-};
+use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, Question, State, Zoom};
 
 /// Columns by which a log is moved sideways.
 const SIDESTEP: usize = 16;

@@ -162,11 +162,8 @@ fn settle(state: &mut State, effects: &mut Vec<Effect>) {
         effects.push(Effect::Know(row.id.clone()));
         state.facts_asked = Some(row.id.clone());
     } else if shows(Pane::Timeline) {
-        let ids: Vec<_> = state
-            .list
-            .visible(height.max(areas.detail.height.into()))
-            .map(|row| row.id.clone())
-            .collect();
+        let ids: Vec<_> =
+            state.list.visible(height.max(areas.detail.height.into())).map(|row| row.id.clone()).collect();
         if state.lanes_asked != ids {
             effects.push(Effect::LookUpRuns(ids.clone()));
             state.lanes_asked = ids;
@@ -177,9 +174,7 @@ fn settle(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
     let wanted = match (is_shown, state.list.selected_row()) {
-        (true, Some(row)) => {
-            Some(LogTarget { id: row.id.clone(), run: row.run, stream: state.log.stream })
-        }
+        (true, Some(row)) => Some(LogTarget { id: row.id.clone(), run: row.run, stream: state.log.stream }),
         // It is on its way: what is shown may stay so long.
         (true, None) if state.list.total > 0 => return,
         (true, None) | (false, _) => None,

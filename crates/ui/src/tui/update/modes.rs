@@ -1,7 +1,7 @@
 //! Keys while something is typed, asked, chosen or explained.
 
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::{actions, say};
 use crate::tui::event::{Effect, Force, Query, Removal, States};

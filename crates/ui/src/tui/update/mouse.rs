@@ -1,6 +1,6 @@
 //! Clicks and the wheel.
 
-use ratatui::crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::actions;

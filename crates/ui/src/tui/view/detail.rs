@@ -27,7 +27,6 @@ pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
     let has_focus = state.focus == Focus::Detail || state.zoom == Zoom::Detail;
     let rule = if has_focus { "━" } else { "─" };
     let style = if has_focus { state.theme.accent } else { state.theme.dim };
-    buffer.set_string(area.x, area.y, rule.repeat(area.width.into()), style);
     let mut spans: Vec<_> = TABS
         .iter()
         .map(|(pane, name)| {
@@ -44,6 +43,8 @@ pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
     let line = Line::from(spans);
     let used = line.width();
     buffer.set_line(area.x, area.y, &line, area.width);
+    let rest = usize::from(area.width).saturating_sub(used);
+    buffer.set_string(area.x + used.min(area.width.into()) as u16, area.y, rule.repeat(rest), style);
     if !right.is_empty() && used + width_of(&right) < usize::from(area.width) {
         let x = area.right() - width_of(&right) as u16;
         buffer.set_string(x, area.y, right, state.theme.dim);

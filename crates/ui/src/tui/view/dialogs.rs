@@ -67,12 +67,8 @@ fn dialog(state: &State, title: &str, lines: &[String], area: Rect, buffer: &mut
     let longest = lines.iter().map(|line| width_of(line)).max().unwrap_or(0).max(width_of(title));
     let width = (longest as u16 + 4).min(area.width);
     let height = (lines.len() as u16 + 2).min(area.height);
-    let frame = Rect::new(
-        area.x + (area.width - width) / 2,
-        area.y + (area.height - height) / 2,
-        width,
-        height,
-    );
+    let frame =
+        Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
     Clear.render(frame, buffer);
     Block::bordered().title(title.to_owned()).border_style(state.theme.accent).render(frame, buffer);
     Rect::new(frame.x + 2, frame.y + 1, width.saturating_sub(4), height.saturating_sub(2))

@@ -29,11 +29,8 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     for (place, line) in log.lines.iter().enumerate().skip(first) {
         let found = matcher.as_ref().map(|matcher| (matcher, current == Some(place)));
         let spans = styled(state, line, found);
-        let stretches = if log.wraps {
-            breaks(&line.text, width)
-        } else {
-            vec![byte_of_column(&line.text, log.left)]
-        };
+        let stretches =
+            if log.wraps { breaks(&line.text, width) } else { vec![byte_of_column(&line.text, log.left)] };
         for (at, begin) in stretches.iter().enumerate() {
             if y >= area.bottom() {
                 return;
@@ -87,7 +84,12 @@ fn styled(state: &State, line: &Painted, found: Option<(&Matcher, bool)>) -> Vec
     stretches
 }
 
-fn cut<'line>(stretches: &[(usize, usize, Style)], text: &'line str, begin: usize, end: usize) -> Line<'line> {
+fn cut<'line>(
+    stretches: &[(usize, usize, Style)],
+    text: &'line str,
+    begin: usize,
+    end: usize,
+) -> Line<'line> {
     let within = stretches.iter().filter_map(|(a, b, style)| {
         let (a, b) = ((*a).max(begin), (*b).min(end));
         (a < b).then(|| Span::styled(&text[a..b], *style))

@@ -11,7 +11,7 @@ mod timeline;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::event::States;
@@ -72,7 +72,7 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
     let list = &state.list;
     let ended = list.total.saturating_sub(list.live);
     let mut left = vec![
-        Span::styled(" mw top ", state.theme.header.patch(state.theme.title)),
+        Span::styled(" mw top ", Style::new().add_modifier(Modifier::BOLD)),
         Span::raw(format!(" {} live · {ended} ended", list.live)),
     ];
     let query = &list.query;

@@ -63,6 +63,8 @@ impl Column {
 
 /// From this width on nothing is left out for want of room.
 const ROOMY: usize = 120;
+/// Below this width ids are left out.
+const NARROW: usize = 56;
 /// What a task is should have at least this much.
 const WHAT: usize = 20;
 
@@ -74,8 +76,18 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     let any = |is: fn(&TaskRow) -> bool| rows.iter().any(|row| is(row));
     let sessions = rows.windows(2).any(|pair| pair[0].session != pair[1].session);
     let roomy = width >= ROOMY;
-    let status = if width >= 90 { 22 } else { 12 };
-    let mut chosen = vec![(Column::Status, status), (Column::Id, id), (Column::Time, 7)];
+    let status = match width {
+        100.. => 24,
+        90.. => 20,
+        _ if any(|row| row.survivors > 0) => 15,
+        _ => 12,
+    };
+    let mut chosen = vec![(Column::Status, status)];
+    // Where there is no room for both, the name says more than the id.
+    if width >= NARROW {
+        chosen.push((Column::Id, id));
+    }
+    chosen.push((Column::Time, 7));
     let optional = [
         (Column::Cpu, 5, true),
         (Column::Memory, 5, true),
@@ -174,7 +186,7 @@ fn cell(column: Column, width: usize, text: &str) -> String {
 
 fn text(column: Column, width: usize, row: &TaskRow) -> String {
     match column {
-        Column::Status if width > 12 => format!("{} {}", icon(row.status), row.state),
+        Column::Status if width > 15 => format!("{} {}", icon(row.status), row.state),
         Column::Status if row.survivors > 0 => {
             format!("{} {} +{}", icon(row.status), row.status.word(), row.survivors)
         }

@@ -79,7 +79,8 @@ mod tests {
 
     #[test]
     fn cells_have_the_width_asked_for() {
-        for text in ["", "abc", "a long text", "日本語テキスト", "⏳ wait", "a\u{301}b", "x\n\x1b[31my"] {
+        for text in ["", "abc", "a long text", "日本語テキスト", "⏳ wait", "a\u{301}b", "x\n\x1b[31my"]
+        {
             for columns in 1..12 {
                 assert_eq!(fit(text, columns).width(), columns, "{text:?} in {columns}");
                 assert!(fit_right(text, columns).width() == columns, "{text:?} in {columns}");

@@ -79,7 +79,12 @@ fn axis(state: &State, scale: &Scale, area: Rect, buffer: &mut Buffer) {
         ms => format!("{} ago", duration(ms)),
     };
     let (left, right) = (ago(scale.from), ago(scale.to));
-    buffer.set_string(area.x, area.y, format!("└{}┘", "─".repeat(scale.columns.saturating_sub(2))), state.theme.dim);
+    buffer.set_string(
+        area.x,
+        area.y,
+        format!("└{}┘", "─".repeat(scale.columns.saturating_sub(2))),
+        state.theme.dim,
+    );
     let room = width_of(&left) + width_of(&right) + 6;
     if scale.columns > room {
         buffer.set_string(area.x + 2, area.y, format!(" {left} "), state.theme.dim);
