@@ -131,12 +131,10 @@ impl Desk {
         terminal.draw(|frame| view(&self.state, frame)).unwrap();
         let text = terminal.backend().to_string();
         // What wide characters cover is no part of the picture.
-        let line = |line: &str| {
-            line.trim_start_matches('"').rsplit_once('"').map(|(line, _)| line.trim_end().to_owned())
-        };
-        let text =
-            text.lines().map(|line| line.split("\" Hidden by").next().unwrap_or(line).to_owned() + "\"");
-        let lines = text.filter_map(|text| line(&text));
+        let lines = text.lines().map(|line| {
+            let line = line.split("\" Hidden by").next().unwrap_or(line);
+            line.trim_matches('"').trim_end().to_owned()
+        });
         lines.collect::<Vec<_>>().join("\n")
     }
 }
