@@ -122,8 +122,11 @@ class Stage:
         self.directory = tempfile.mkdtemp(prefix="mw-pictures-")
         self.mw = mw
         self.work = os.path.join(self.directory, "shop")
+        self.programs = os.path.join(self.directory, "bin")
         os.makedirs(self.work)
+        os.makedirs(self.programs)
         self.env = dict(os.environ, MEANWHILE_HOME=os.path.join(self.directory, "home"), COLORTERM="truecolor")
+        self.env["PATH"] = self.programs + ":" + self.env["PATH"]
         self.env.pop("NO_COLOR", None)
 
     def run(self, *words):
@@ -144,12 +147,17 @@ class Stage:
         start("--name", "index", "sleep 600")
         time.sleep(0.6)
         self.run("kill", "index")
-        start("--name", "dev-server", "echo listening on 18321; exec python3 -u -m http.server 18321")
-        start("--description", "watch the assets", "while :; do sleep 3; done")
-        with open(os.path.join(self.work, "cargo"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh" + TESTS)
+        self.program("npm", "echo listening on 18321; exec python3 -u -m http.server 18321")
+        self.program("cargo", TESTS)
+        start("--name", "dev-server", "npm run dev")
+        start("--description", "watch the assets", "while :; do for i in $(seq 9999); do :; done; sleep 0.1; done")
+        start("--name", "tests", "cargo test")
+
+    def program(self, name, script):
+        """Puts a program on the path that looks like another."""
+        with open(os.path.join(self.programs, name), "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n" + script)
         os.chmod(file.name, 0o755)
-        self.run("start", "--name", "tests", "PATH=.:$PATH; cargo test")
 
     def show(self, columns, rows):
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), self.mw, "top", "--theme", "dark")

@@ -1,6 +1,6 @@
 //! What is known about one task, line by line.
 
-use meanwhile::{Progress, Task};
+use meanwhile::{Progress, Task, TaskNews, Told};
 
 use crate::row::state_words;
 use crate::text::{bytes, duration};
@@ -53,4 +53,18 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     };
     add("output", Some(format!("{} ({}{dropped})", task.output_path, bytes(task.output_bytes))));
     facts
+}
+
+/// Says what a task's owner knows of it.
+#[must_use]
+pub fn news_facts(news: &[TaskNews]) -> Vec<Fact> {
+    let words = |news: &TaskNews| {
+        let told = match news.told {
+            Told::Waiting => "its owner was not told yet",
+            Told::HandedOver => "handed to its owner, not acknowledged yet",
+            Told::Known => "its owner knows",
+        };
+        format!("run {} {}: {told}", news.run, news.kind)
+    };
+    news.iter().map(|news| Fact { name: "notice", value: words(news) }).collect()
 }

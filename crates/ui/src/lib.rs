@@ -12,7 +12,7 @@ mod text;
 #[cfg(feature = "tui")]
 pub mod tui;
 
-pub use facts::{Fact, facts};
+pub use facts::{Fact, facts, news_facts};
 pub use receipt::receipt_lines;
 pub use row::{Row, icon, state_words, what};
 pub use task_row::{Sample, TaskRow};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use meanwhile::model::Status;
-use meanwhile::{Filter, Order, Runtime, Scope, Task};
+use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Told};
 
 use crate::world::{Asked, Limits, World, session_name};
 
@@ -126,4 +126,21 @@ fn every_run_is_remembered_with_its_times() {
     let starts: BTreeSet<_> = runs.iter().map(|run| run.started_at).collect();
     assert_eq!(starts.len(), 3);
     assert_eq!(world.runtime().runs(&task, 2)[..], runs[1..]);
+}
+
+#[test]
+fn whether_the_owner_knows_is_known() {
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    world.start(asked(0, 0));
+    world.finish_all();
+    let told = || {
+        let news = world.runtime().news_of(world.id(0).as_str(), &Scope::All).unwrap();
+        news.iter().map(|news| (news.run, news.kind.clone(), news.told)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), [(1, "ended".to_owned(), Told::Waiting)]);
+    let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+    let delivery = host.drain(Moment::RunStart).unwrap();
+    assert_eq!(told()[0].2, Told::HandedOver);
+    delivery.acknowledge().unwrap();
+    assert_eq!(told()[0].2, Told::Known);
 }

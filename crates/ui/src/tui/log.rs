@@ -7,8 +7,9 @@ use ratatui::style::Style;
 
 use super::ansi::{Painted, paint};
 
-/// Lines that are kept; older ones are read again when somebody goes there.
+/// Lines that are kept, and bytes in them.
 const MOST_LINES: usize = 100_000;
+const MOST_BYTES: usize = 16 << 20;
 /// A line that is longer goes on in the next.
 const LONGEST_LINE: usize = 8 << 10;
 
@@ -60,6 +61,8 @@ pub(crate) struct Log {
     pub(crate) offset: u64,
     pub(crate) end: u64,
     pub(crate) has_earlier: bool,
+    /// Whether lines were left out that are not read again.
+    pub(crate) is_cut: bool,
     /// Whether the stretch before the first line was asked for.
     pub(crate) awaits_earlier: bool,
     /// Whether anything was read yet.
@@ -85,6 +88,7 @@ impl Log {
             offset: 0,
             end: 0,
             has_earlier: false,
+            is_cut: false,
             awaits_earlier: false,
             is_read: false,
             problem: None,
@@ -111,19 +115,29 @@ impl Log {
         self.end = chunk.end;
         self.problem = None;
         if chunk.skipped > 0 {
-            self.open = None;
+            (self.open, self.is_cut) = (None, true);
             let text = format!("[{} passed over: too much came at once]", crate::bytes(chunk.skipped));
             self.lines.push_back(paint(&text, &mut Style::new()));
         }
         self.push_text(&chunk.text);
-        let surplus = self.lines.len().saturating_sub(MOST_LINES);
+        self.forget_surplus();
+        self.find_again();
+    }
+
+    /// Drops the first lines, where there are too many. Where what is left begins is not known then, so what lies
+    /// before is not gone back to.
+    fn forget_surplus(&mut self) {
+        let mut bytes: usize = self.lines.iter().map(|line| line.text.len()).sum();
+        let mut surplus = 0;
+        while bytes > MOST_BYTES || self.lines.len() - surplus > MOST_LINES {
+            bytes -= self.lines[surplus].text.len();
+            surplus += 1;
+        }
         if surplus > 0 {
             self.lines.drain(..surplus);
             self.top = self.top.saturating_sub(surplus);
-            // Where the first line begins is not known any more; what lies before is not gone back to.
-            self.has_earlier = false;
+            (self.has_earlier, self.is_cut) = (false, true);
         }
-        self.find_again();
     }
 
     fn push_text(&mut self, text: &str) {
@@ -350,6 +364,20 @@ mod tests {
             log.append(&chunk(&"é".repeat(3000), 0));
         }
         assert_eq!(log.lines.iter().map(|line| line.text.chars().count()).sum::<usize>(), 15_000);
+    }
+
+    #[test]
+    fn what_is_kept_has_a_limit_and_says_so() {
+        let mut log = Log::new();
+        let long = "x".repeat(7000) + "\n";
+        for _ in 0..3 {
+            log.append(&chunk(&long.repeat(1000), 0));
+        }
+        assert!(log.is_cut && !log.has_earlier);
+        assert_eq!(log.lines.len(), MOST_BYTES / 7000);
+        let mut log = Log::new();
+        log.append(&chunk(&"x\n".repeat(MOST_LINES + 5), 0));
+        assert_eq!(log.lines.len(), MOST_LINES);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::event::{Effect, Event, Force, Lane, Look, Query, Removal, Sort, State
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
-use crate::facts::facts;
+use crate::facts::{facts, news_facts};
 use crate::receipt::receipt_lines;
 use crate::row::what;
 use crate::task_row::{Sample, TaskRow};
@@ -161,7 +161,9 @@ impl Library {
     fn facts(&self, id: &str) -> Result<Event> {
         let mut task = self.runtime.task(id, &self.scope)?;
         self.runtime.add_ports(&mut task);
-        Ok(Event::Known(id.to_owned(), facts(&task)))
+        let mut known = facts(&task);
+        known.extend(news_facts(&self.runtime.news_of(id, &self.scope)?));
+        Ok(Event::Known(id.to_owned(), known))
     }
 
     fn lanes(&self, ids: &[String]) -> Vec<Lane> {

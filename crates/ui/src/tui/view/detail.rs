@@ -67,7 +67,9 @@ fn right_words(state: &State) -> String {
     if log.left > 0 {
         words.push(format!("→{}", log.left));
     }
-    if log.has_earlier {
+    if log.is_cut {
+        words.push(format!("parts of {}", bytes(log.end)));
+    } else if log.has_earlier {
         words.push(format!("last {} of {}", bytes(log.end.saturating_sub(log.offset)), bytes(log.end)));
     } else {
         words.push(bytes(log.end));

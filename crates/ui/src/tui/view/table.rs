@@ -77,7 +77,7 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     let sessions = rows.windows(2).any(|pair| pair[0].session != pair[1].session);
     let roomy = width >= ROOMY;
     let status = match width {
-        100.. => 24,
+        96.. => 24,
         90.. => 20,
         _ if any(|row| row.survivors > 0) => 15,
         _ => 12,
