@@ -8,7 +8,7 @@ use mw_ui::tui::{self, Ending, Options, ThemeChoice};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::exit_code;
+use crate::{exit_code, gate};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -56,7 +56,8 @@ impl Arguments {
             ));
         }
         // What is wrong with the home is said on a screen that stays.
-        context.runtime()?.last_event()?;
+        let runtime = context.runtime()?;
+        runtime.last_event()?;
         let program = env::current_exe()?;
         let variable = |names: &[&str], default: &str| {
             let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -67,7 +68,10 @@ impl Arguments {
             session: context.session.clone().or(self.session),
             requester: context.requester(),
             theme: self.theme.theme(),
-            attach: vec![program.into(), "attach".into()],
+            mw: program.into(),
+            gated: context.gated_session().is_some(),
+            inside: gate::around(&runtime),
+            keep: context.config.policy.patience.keep,
             editor: variable(&["VISUAL", "EDITOR"], "vi"),
             pager: variable(&["PAGER"], "less -R"),
             #[cfg(debug_assertions)]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use mw_testkit::{Home, SOON, Screen, Terminal, alive, children, wait_until};
+use mw_testkit::{Home, Running, SOON, Screen, Terminal, alive, children, wait_until};
 use rustix::process::Signal;
 
 use crate::home;
@@ -233,6 +233,58 @@ fn an_action_that_fails_says_what_to_do() {
     terminal.press("ihello\r");
     until_shown(&terminal, "✗");
     until_shown(&terminal, "--stdin");
+    leave(terminal);
+}
+
+/// A home with the gate shut, and a call of an agent that waits for an answer.
+fn asking() -> (Home, Running) {
+    let home = home().gated();
+    std::fs::create_dir(home.work().join(".git")).unwrap();
+    std::fs::write(home.work().join("precious"), "x").unwrap();
+    let call = home.command(["start", "--json", "rm precious"]).session("agent");
+    let call = call.env("MEANWHILE_APPROVAL_WAIT", "10m").spawn();
+    (home, call)
+}
+
+#[test]
+fn what_waits_for_approval_is_answered() {
+    let (home, call) = asking();
+    let mut terminal = top(&home);
+    until_shown(&terminal, "1 waits for approval: A");
+    terminal.press("A");
+    until_shown(&terminal, "rm precious");
+    terminal.press("y");
+    until_shown(&terminal, "approved ask-");
+    let started = call.wait();
+    assert_eq!(home.ended(started.json()["id"].as_str().unwrap())["status"], "completed");
+    until(&terminal, "nothing waits any more", |screen| !screen.text.contains("waits for approval"));
+    leave(terminal);
+}
+
+#[test]
+fn nobody_answers_from_inside_a_task() {
+    let (home, call) = asking();
+    let mut terminal = home.command(["top"]).env("MEANWHILE_TASK_ID", "bash-aaaaaaaa").on_terminal();
+    until_shown(&terminal, "1 waits for approval: A");
+    terminal.press("Ay");
+    until_shown(&terminal, "cannot be answered from inside task bash-aaaaaaaa");
+    leave(terminal);
+    let entries = home.mw(["approvals", "--json"]).json();
+    assert_eq!(entries["approvals"][0]["status"], "open", "{entries}");
+    drop(call);
+}
+
+#[test]
+fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
+    let home = home().gated();
+    let started = home.command(["start", "--json", "sleep 600"]).session("agent").run();
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    let mut terminal = home.command(["top"]).session("agent").on_terminal();
+    until_shown(&terminal, &id);
+    terminal.press("xy");
+    until_shown(&terminal, "Enter goes back to mw top");
+    terminal.press("\r");
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
     leave(terminal);
 }
 

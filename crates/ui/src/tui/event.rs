@@ -136,6 +136,8 @@ pub enum Event {
     Lanes(Vec<Lane>, Timestamp),
     /// The sessions were looked up.
     SessionsKnown(Vec<SessionInfo>),
+    /// These wait for a person's answer, oldest first.
+    Asked(Vec<Proposed>),
     /// A log was read.
     Read(LogTarget, LogChunk),
     /// The stretch before was read.
@@ -169,6 +171,8 @@ pub enum Effect {
     Restart(String),
     /// Type a line into it.
     Input(String, String),
+    /// Answer a proposal.
+    Answer(String, Reply),
     /// Remove tasks that have ended.
     Clear(Removal),
     /// Give the terminal to another program.
@@ -212,6 +216,26 @@ pub enum Force {
     Kill,
 }
 
+/// Something that waits for a person's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    /// Its id.
+    pub id: String,
+    /// What a person reads before answering.
+    pub lines: Vec<String>,
+}
+
+/// A person's answer to a proposal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// Yes, to this.
+    Once,
+    /// Yes, and to every further start of exactly this in its session.
+    Session,
+    /// No.
+    Deny,
+}
+
 /// What is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removal {
@@ -226,6 +250,8 @@ pub enum Removal {
 pub enum Program {
     /// `mw attach`.
     Attach(String),
+    /// A command of `mw` that asks, if it has to.
+    Command(Vec<String>),
     /// The editor, on a file.
     Editor(String),
     /// The pager, on a file.

@@ -59,6 +59,8 @@ pub enum Action {
     Editor,
     /// Opens its log in the pager.
     Pager,
+    /// Answers the oldest question that waits for a person.
+    Answer,
     /// Removes it.
     Clear,
     /// Removes all that have ended and fit the filter.
@@ -174,7 +176,7 @@ bindings! {
     Editor Acting "e" "log in $EDITOR" [c('e')];
     Pager Acting "p" "log in $PAGER" [c('p')];
     Clear Acting "c" "remove it, if it has ended" [c('c')];
-    // Approving and denying belong here, as soon as there is something that waits for an answer.
+    Answer Acting "A" "answer what asks for approval" [c('A')];
     ClearEnded Listing "C" "remove all listed that ended" [c('C')];
     Find Listing "/" "filter; in the log: search" [c('/')];
     States Listing "f" "by state" [c('f')];

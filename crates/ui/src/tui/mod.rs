@@ -29,7 +29,8 @@ mod view;
 mod worker;
 
 pub use event::{
-    Effect, Event, Force, Lane, Look, MouseUse, Program, Query, Removal, Sort, States, Stretch, Window,
+    Effect, Event, Force, Lane, Look, MouseUse, Program, Proposed, Query, Removal, Reply, Sort, States,
+    Stretch, Window,
 };
 pub use keys::{Action, BINDINGS, Binding, Group};
 pub use log::{LogChunk, LogTarget};

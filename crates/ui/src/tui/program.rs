@@ -38,8 +38,14 @@ pub struct Options {
     pub requester: String,
     /// Colours.
     pub theme: ThemeChoice,
-    /// The command that joins the terminal to a task; the id is added.
-    pub attach: Vec<OsString>,
+    /// The command line of `mw`, for what asks or joins the terminal to a task.
+    pub mw: OsString,
+    /// Whether kills, restarts and input must go through the gate: by the command line, which asks.
+    pub gated: bool,
+    /// The task that this runs in, if it does: what an agent runs cannot answer for a person.
+    pub inside: Option<String>,
+    /// How long a question may be answered.
+    pub keep: Duration,
     /// The editor, as a shell would take it.
     pub editor: String,
     /// The pager, as a shell would take it.
@@ -253,7 +259,17 @@ impl Program {
                 | Effect::LookUpRuns(_)
                 | Effect::LookUpSessions
                 | Effect::ReadBefore(..) => self.worker.ask(effect),
-                Effect::Kill(..) | Effect::Restart(_) | Effect::Input(..) | Effect::Clear(_) => {
+                Effect::Kill(..) | Effect::Restart(_) | Effect::Input(..) if self.options.gated => {
+                    let command = super::event::Program::Command(outside::words(&effect));
+                    if let Next::Leave(ending) = self.run_outside(&command)? {
+                        return Ok(Next::Leave(ending));
+                    }
+                }
+                Effect::Kill(..)
+                | Effect::Restart(_)
+                | Effect::Input(..)
+                | Effect::Answer(..)
+                | Effect::Clear(_) => {
                     let options = Arc::clone(&self.options);
                     self.post.spawn(move |post| post.event(worker::act(&options, effect)));
                 }
@@ -308,15 +324,22 @@ fn watch_signals(post: &Post, is_outside: Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-/// Says so whenever something happens to tasks.
+/// Says so whenever something happens to tasks, or somebody is asked.
 fn watch_news(options: Arc<Options>, post: &Post) {
-    const LONG: Duration = Duration::from_secs(3600);
+    /// Questions are no events of tasks, so they are looked for.
+    const LONGEST: Duration = Duration::from_secs(2);
     post.spawn(move |post| {
         let watch = || -> meanwhile::Result<()> {
             let runtime = Runtime::open(options.settings.clone())?;
             let mut subscription = runtime.subscribe(options.scope())?;
+            let mut before = Vec::new();
             loop {
-                if !subscription.next(LONG)?.is_empty() {
+                let asked = worker::proposed(&runtime, &options)?;
+                if asked != before {
+                    post.event(Event::Asked(asked.clone()));
+                    before = asked;
+                }
+                if !subscription.next(LONGEST)?.is_empty() {
                     post.event(Event::News);
                 }
             }

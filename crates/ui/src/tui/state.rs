@@ -2,7 +2,7 @@
 
 use meanwhile::model::Timestamp;
 
-use super::event::{Lane, Query, Window};
+use super::event::{Lane, Proposed, Query, Window};
 use super::layout::Areas;
 use super::log::Log;
 use super::theme::{Theme, ThemeChoice};
@@ -73,6 +73,7 @@ pub(crate) enum Question {
     Restart { id: String, what: String },
     Clear { id: String, what: String },
     ClearEnded { count: usize },
+    Answer(Proposed),
 }
 
 /// A choice between lines.
@@ -164,6 +165,8 @@ pub struct State {
     pub(crate) lanes: Vec<Lane>,
     /// Whose runs were asked for.
     pub(crate) lanes_asked: Vec<String>,
+    /// What waits for a person's answer, oldest first.
+    pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
     pub(crate) mouse_is_ours: bool,
     /// The session that must not be left, for those who work in one.
@@ -205,6 +208,7 @@ impl State {
             facts_asked: None,
             lanes: Vec::new(),
             lanes_asked: Vec::new(),
+            proposed: Vec::new(),
             message: None,
             mouse_is_ours: true,
             bound_to: session,

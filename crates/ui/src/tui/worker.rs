@@ -5,12 +5,15 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
+use meanwhile::model::approval::{Answer, Remember};
 use meanwhile::model::{Status, TaskState};
 use meanwhile::{
     Clock, Error, Filter, From, KillRequest, Order, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
 };
 
-use super::event::{Effect, Event, Force, Lane, Look, Query, Removal, Sort, States, Stretch, Window};
+use super::event::{
+    Effect, Event, Force, Lane, Look, Proposed, Query, Removal, Reply, Sort, States, Stretch, Window,
+};
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
@@ -76,6 +79,7 @@ fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
             | Effect::Kill(..)
             | Effect::Restart(_)
             | Effect::Input(..)
+            | Effect::Answer(..)
             | Effect::Clear(_)
             | Effect::Run(_)
             | Effect::Mouse(_)
@@ -245,6 +249,7 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
             let sent = runtime.input(&id, &scope, format!("{text}\n").as_bytes(), false)?;
             Ok(vec![format!("{id} was given {}", count(sent as usize, "byte", "bytes"))])
         }
+        Effect::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
         Effect::Clear(removal) => {
             let ids = match removal {
                 Removal::One(id) => vec![runtime.resolve(&id, &scope)?],
@@ -270,4 +275,34 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
         | Effect::Suspend
         | Effect::Quit => Ok(Vec::new()),
     }
+}
+
+/// Returns what waits for a person's answer.
+pub(super) fn proposed(runtime: &Runtime, options: &Options) -> Result<Vec<Proposed>> {
+    let open = runtime.open_approvals(options.keep)?.into_iter();
+    let ours = open.filter(|entry| options.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
+    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
+    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+    let lines = |text: String| text.lines().map(|line| line.chars().map(visible).collect()).collect();
+    Ok(ours
+        .map(|entry| Proposed { id: entry.proposal.id.to_string(), lines: lines(entry.proposal.question()) })
+        .collect())
+}
+
+fn answer_proposal(runtime: &Runtime, options: &Options, id: &str, reply: Reply) -> Result<Vec<String>> {
+    let id = runtime.find_approval(id)?.proposal.id;
+    if let Some(task) = &options.inside {
+        runtime.note_forbidden_answer(&id, &format!("task {task}"))?;
+        return Err(Error::Denied {
+            message: format!("{id} cannot be answered from inside task {task}"),
+            hint: "a person answers in a terminal of their own; this try was recorded".to_owned(),
+        });
+    }
+    let (answer, word) = match reply {
+        Reply::Once => (Answer::Approve(Remember::Once), "approved"),
+        Reply::Session => (Answer::Approve(Remember::Session), "approved for its session"),
+        Reply::Deny => (Answer::Deny(String::new()), "denied"),
+    };
+    runtime.answer(&id, answer, "mw top")?;
+    Ok(vec![format!("{word} {id}")])
 }

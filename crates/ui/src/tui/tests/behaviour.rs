@@ -5,7 +5,9 @@ use meanwhile::StreamChoice;
 use meanwhile::model::Status;
 
 use super::{Desk, NOW, key, row, rows, target};
-use crate::tui::event::{Effect, Event, Force, Program, Query, Removal, Sort, States, Window};
+use crate::tui::event::{
+    Effect, Event, Force, Program, Proposed, Query, Removal, Reply, Sort, States, Window,
+};
 use crate::tui::log::LogChunk;
 
 fn selected(desk: &Desk) -> Option<&str> {
@@ -33,6 +35,43 @@ fn a_kill_is_asked_and_its_receipt_shown() {
     assert!(desk.effects.contains(&Effect::Kill("bash-00000002".to_owned(), Force::Kill)));
     desk.press("xn");
     assert_eq!(desk.effects, []);
+}
+
+#[test]
+fn what_waits_for_approval_is_counted_shown_and_answered() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("A");
+    assert_eq!(desk.effects, []);
+    let lines =
+        ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
+    let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
+    desk.take(Event::Asked(vec![asked]));
+    assert!(desk.drawn().contains("1 waits for approval: A"));
+    for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
+        desk.press("A");
+        assert!(desk.drawn().contains("rm -rf build"));
+        // Nothing is approved in passing.
+        desk.take(super::key(KeyCode::Enter));
+        assert_eq!(desk.effects, []);
+        desk.press(key);
+        assert_eq!(desk.effects, [Effect::Answer("ask-k3f9x2ab".to_owned(), reply)]);
+    }
+    desk.press("A");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.effects, []);
+    desk.take(Event::Asked(Vec::new()));
+    assert!(!desk.drawn().contains("approval"));
+}
+
+#[test]
+fn a_question_that_does_not_fit_shows_its_answers_and_says_so() {
+    let mut desk = Desk::with_tasks(40, 10);
+    let asked = (0..40).map(|at| format!("line {at}"));
+    let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
+    desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+    desk.press("A");
+    let drawn = desk.drawn();
+    assert!(drawn.contains("y  yes") && drawn.contains("line 0") && drawn.contains("lines more"), "{drawn}");
 }
 
 #[test]

@@ -59,6 +59,10 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Editor => outside(state, Program::Editor, effects),
         Action::Pager => outside(state, Program::Pager, effects),
         Action::Clear => ask(state, |id, what| Question::Clear { id, what }),
+        Action::Answer => match state.proposed.first() {
+            Some(proposed) => state.mode = Mode::Asking(Question::Answer(proposed.clone())),
+            None => say(state, Message::Note("nothing waits for approval".to_owned())),
+        },
         Action::ClearEnded => {
             let count = state.list.total - state.list.live.min(state.list.total);
             if count == 0 {

@@ -79,6 +79,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
                 state.is_changed = true;
             }
         }
+        Event::Asked(proposed) => {
+            state.is_changed |= state.proposed != proposed;
+            state.proposed = proposed;
+        }
         Event::Read(target, chunk) => {
             if state.log.target.as_ref() == Some(&target) {
                 state.log.append(&chunk);

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
 
 use super::{actions, say};
-use crate::tui::event::{Effect, Force, Query, Removal, States};
+use crate::tui::event::{Effect, Force, Query, Removal, Reply, States};
 use crate::tui::keys::{self, Action};
 use crate::tui::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, Question, State};
 
@@ -146,6 +146,15 @@ fn cancel(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
 
 fn answered(state: &mut State, question: Question, key: KeyEvent, effects: &mut Vec<Effect>) {
     match (question, key.code) {
+        (Question::Answer(proposed), KeyCode::Char('n')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Deny));
+        }
+        (Question::Answer(proposed), KeyCode::Char('y')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Once));
+        }
+        (Question::Answer(proposed), KeyCode::Char('s')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Session));
+        }
         (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => {}
         (Question::Kill { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
             say(state, Message::Note(format!("ending {id} …")));

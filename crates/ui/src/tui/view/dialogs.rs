@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::text::{fit, width_of};
+use super::text::{breaks, fit, width_of};
 use super::{put, states_word};
 use crate::text::{count, shortened};
 use crate::tui::keys::{BINDINGS, Group};
@@ -18,13 +18,26 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
         Mode::Asking(question) => {
             let lines = question_lines(question, usize::from(area.width).saturating_sub(6));
             let inner = dialog(state, " really? ", &lines, area, buffer);
-            for (y, line) in (inner.y..inner.bottom()).zip(&lines) {
-                put(buffer, inner, y, line, Style::new());
+            for (y, line) in (inner.y..inner.bottom()).zip(fitting(&lines, inner.height.into())) {
+                put(buffer, inner, y, &line, Style::new());
             }
         }
         Mode::Choosing(menu) => draw_menu(state, menu, area, buffer),
         Mode::Help(top) => help(state, *top, area, buffer),
     }
+}
+
+/// Leaves lines out in the middle, and says so: what is asked comes first, and the answers at the end must be seen.
+fn fitting(lines: &[String], height: usize) -> Vec<String> {
+    if lines.len() <= height {
+        return lines.to_vec();
+    }
+    let answers = lines.iter().rev().take_while(|line| !line.is_empty()).count().min(height);
+    let first = height.saturating_sub(answers + 1);
+    let hidden = lines.len() - answers - first;
+    let notice = format!("… {} more: mw approvals prints all", count(hidden, "line", "lines"));
+    let kept = lines[..first].iter().cloned().chain((answers < height).then_some(notice));
+    kept.chain(lines[lines.len() - answers..].iter().cloned()).collect()
 }
 
 fn question_lines(question: &Question, width: usize) -> Vec<String> {
@@ -52,6 +65,21 @@ fn question_lines(question: &Question, width: usize) -> Vec<String> {
             "y  yes, they cannot be brought back".to_owned(),
             "n  no".to_owned(),
         ],
+        Question::Answer(proposed) => {
+            let lines = proposed.lines.iter().flat_map(|line| {
+                let line = line.trim_end();
+                let begins = breaks(line, width.max(1));
+                let ends = begins.iter().skip(1).copied().chain([line.len()]).collect::<Vec<_>>();
+                begins
+                    .into_iter()
+                    .zip(ends)
+                    .map(|(begin, end)| line[begin..end].to_owned())
+                    .collect::<Vec<_>>()
+            });
+            let keys =
+                ["y  yes", "s  yes, and whenever this session starts exactly this", "n  no", "Esc  later"];
+            lines.chain(keys.map(str::to_owned)).collect()
+        }
         Question::ClearEnded { count: number } => vec![
             format!("Remove {} that ended,", count(*number, "listed task", "listed tasks")),
             "with logs and files?".to_owned(),

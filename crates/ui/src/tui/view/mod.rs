@@ -75,6 +75,10 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
         Span::styled(" mw top ", Style::new().add_modifier(Modifier::BOLD)),
         Span::raw(format!(" {} live · {ended} ended", list.live)),
     ];
+    if !state.proposed.is_empty() {
+        let asked = crate::count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
+        left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));
+    }
     let query = &list.query;
     let mut chip = |name: &str, value: Option<String>| {
         left.extend(value.map(|value| Span::raw(format!("  {name}:{}", crate::shortened(&value, 24)))));
