@@ -164,7 +164,7 @@ class Stage:
         self.tmux("set", "-g", "status", "off")
 
     def picture(self, path, columns, rows, title):
-        text = self.tmux("capture-pane", "-e", "-p")
+        text = self.tmux("capture-pane", "-e", "-p", "-N")
         with open(path, "w", encoding="utf-8") as file:
             file.write(to_svg(text, columns, rows, title))
 
