@@ -15,7 +15,7 @@ use super::places;
 use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
 use crate::error::CommandError;
-use crate::otel;
+use crate::{otel, programs};
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
@@ -92,7 +92,7 @@ impl Config {
 
     fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
         let home = places::home_directory();
-        let programs = places::programs(&home)?;
+        let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file()?;
         config.user_file = path;
