@@ -1,44 +1,61 @@
 //! The two executables' ways from their arguments to an exit code.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Args, FromArgMatches};
 use meanwhile::Supervisor;
 
-use crate::commands::Command;
+use crate::commands::{self, Command};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::{exit_code, programs};
 
-/// Runs the long work of coding agents in the background.
-#[derive(Parser)]
-#[command(
-    name = "mw",
-    version,
-    max_term_width = 100,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
-pub(crate) struct Arguments {
+// What holds for every command. No doc comment: it would become the help.
+#[derive(Args)]
+struct Options {
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
-    #[command(subcommand)]
-    command: Command,
+}
+
+fn root() -> clap::Command {
+    let root = clap::Command::new("mw")
+        .about("Runs the long work of coding agents in the background")
+        .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(100)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    Options::augment_args(root)
+}
+
+/// Returns everything that can be written, for those who describe it.
+pub(crate) fn whole_command() -> clap::Command {
+    commands::all(root())
+}
+
+/// Reads what was written: with the command that its first word names, or with all of them where it names none.
+fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
+    let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
+    let mut command = commands::only(root(), first);
+    let read = command.try_get_matches_from_mut(words)?;
+    let parts =
+        Options::from_arg_matches(&read).and_then(|options| Ok((options.json, Command::read(&read)?)));
+    parts.map_err(|error| error.format(&mut command))
 }
 
 /// The whole of `mw`.
 #[must_use]
 pub fn mw() -> ExitCode {
     let early = summon_early();
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let words: Vec<_> = std::env::args_os().collect();
+    let (json, command) = match read(&words) {
+        Ok(read) => read,
         Err(error) => return refuse(&error),
     };
-    let json = arguments.json;
     conclude(
         json,
-        match arguments.command {
+        match command {
             Command::Config(config) if config.wants_default() => config.print_default(json),
             command => command.run(|| Context::load(json, early)),
         },
@@ -52,14 +69,13 @@ pub fn surfaces() -> ExitCode {
         Ok(words) => words,
         Err(error) => return conclude(asks_for_json(), Err(error)),
     };
-    let arguments = match Arguments::try_parse_from(words) {
-        Ok(arguments) => arguments,
+    let (json, command) = match read(&words) {
+        Ok(read) => read,
         Err(error) => return refuse(&error),
     };
-    let json = arguments.json;
     conclude(
         json,
-        match arguments.command {
+        match command {
             // A hook must not hold its host up, whatever is wrong here.
             Command::Hook(hook) => hook.run_without_failing(json),
             // The rest of it was done in `mw`.

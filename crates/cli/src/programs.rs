@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use meanwhile::Programs;
 use meanwhile::model::RawText;
@@ -23,8 +24,14 @@ pub(crate) const INSTALL: &str =
 
 /// Returns the path of `mw`, also in the executable beside it.
 pub(crate) fn mw() -> io::Result<PathBuf> {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(mw) = FOUND.get() {
+        return Ok(mw.clone());
+    }
     let me = env::current_exe()?;
-    Ok(if me.file_name().is_some_and(|name| name == SURFACES) { me.with_file_name("mw") } else { me })
+    let is_surfaces = me.file_name().is_some_and(|name| name == SURFACES);
+    let mw = if is_surfaces { me.with_file_name("mw") } else { me };
+    Ok(FOUND.get_or_init(|| mw).clone())
 }
 
 /// Finds the supervisor, and `mw` itself for `mw settle`.
@@ -49,7 +56,7 @@ fn supervisor(mw: &Path) -> io::Result<PathBuf> {
 
 /// Returns what is needed to summon a supervisor before anything is known about its task.
 pub(crate) fn early() -> Option<Programs> {
-    let supervisor = supervisor(&env::current_exe().ok()?).ok()?;
+    let supervisor = supervisor(&mw().ok()?).ok()?;
     Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
 }
 

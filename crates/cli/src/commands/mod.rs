@@ -29,7 +29,9 @@ mod traces;
 mod wait;
 mod watch;
 
-use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use std::ffi::OsStr;
+
+use clap::{ArgMatches, Args, FromArgMatches};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -37,31 +39,30 @@ use crate::programs;
 
 /// Lists the commands once: the variant, the word, the arguments, the executable that runs it, the line of help.
 ///
-/// What `#[derive(Subcommand)]` writes, but for one thing: the options of a command are put together only when
-/// it is the one that was called, or when help for it is wanted. With all of them every call would take a tenth
-/// longer.
+/// What `#[derive(Subcommand)]` writes, but for one thing: a command and its options are put together only when it is the
+/// one that was called, or when help for it is wanted. With all of them every call would take longer by a tenth.
 macro_rules! commands {
     ($($variant:ident $word:literal $arguments:ty, $place:ident, $about:literal $(, $with:ident($value:expr))*;)+) => {
         pub(crate) enum Command {
             $($variant($arguments),)+
         }
 
-        impl Subcommand for Command {
-            fn augment_subcommands(root: clap::Command) -> clap::Command {
-                root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
-            }
+        /// Adds every command to the root.
+        pub(crate) fn all(root: clap::Command) -> clap::Command {
+            root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
+        }
 
-            fn augment_subcommands_for_update(root: clap::Command) -> clap::Command {
-                Self::augment_subcommands(root)
-            }
-
-            fn has_subcommand(name: &str) -> bool {
-                [$($word),+].contains(&name)
+        /// Adds the command of that name to the root, and no other; all of them where there is none.
+        pub(crate) fn only(root: clap::Command, name: &OsStr) -> clap::Command {
+            match name.to_str() {
+                $(Some($word) => root.subcommand(described::<$arguments>($word, $about)$(.$with($value))*),)+
+                _ => all(root),
             }
         }
 
-        impl FromArgMatches for Command {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        impl Command {
+            /// Takes from what was read what belongs to the command that was called.
+            pub(crate) fn read(matches: &ArgMatches) -> Result<Self, clap::Error> {
                 match matches.subcommand() {
                     $(Some(($word, matches)) => {
                         <$arguments>::from_arg_matches(matches).map(Self::$variant)
@@ -70,13 +71,6 @@ macro_rules! commands {
                 }
             }
 
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
-
-        impl Command {
             /// Runs a command of `mw`, and has the other executable run one of its own.
             pub(crate) fn run(self, context: impl FnOnce() -> Result<Context, CommandError>) -> CommandResult {
                 match self {

@@ -4,7 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -54,15 +54,12 @@ pub(super) fn user_file() -> Result<(Option<PathBuf>, Option<SettingsFile>), Com
     Ok((Some(path), file))
 }
 
-/// Looks for a project's settings in the current directory and those above it, up to the user's own.
+/// Looks for a project's settings in a directory and those above it, up to the user's own.
 ///
 /// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command comes by here
 /// and most find nothing, so directories are cut off one path as bytes instead of being taken apart.
-pub(super) fn project_file(home: &Path) -> Result<Option<SettingsFile>, CommandError> {
-    let Ok(directory) = env::current_dir() else {
-        return Ok(None);
-    };
-    let mut path = directory.into_os_string().into_vec();
+pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<SettingsFile>, CommandError> {
+    let mut path = directory.as_os_str().as_bytes().to_vec();
     if is_inside(&path, home.as_os_str().as_bytes()) {
         return Ok(None);
     }
