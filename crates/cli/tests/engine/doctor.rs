@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use mw_testkit::Home;
+use mw_testkit::{Home, SOON, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -77,7 +77,9 @@ fn nothing_is_left_of_the_measurement() {
     home.command(["doctor"]).env("TMPDIR", &scratch).run().ok();
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
     let inside = |pid: &u32| mw_testkit::processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(&scratch));
-    assert_eq!(mw_testkit::processes::all().into_iter().filter(inside).count(), 0);
+    wait_until(SOON, "what was started for it is gone", || {
+        (!mw_testkit::processes::all().iter().any(inside)).then_some(())
+    });
 }
 
 #[test]
