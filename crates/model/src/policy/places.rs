@@ -10,7 +10,7 @@ const HARMLESS_DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
 /// Names under which secrets are kept, wherever they are.
-const SECRET_NAMES: [&str; 44] = [
+const SECRET_NAMES: [&str; 58] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -30,10 +30,24 @@ const SECRET_NAMES: [&str; 44] = [
     ".env",
     ".env.*",
     ".envrc",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
+    ".flaskenv",
+    ".dev.vars",
+    ".credentials.json",
+    ".dockercfg",
+    ".s3cfg",
+    ".boto",
+    ".mylogin.cnf",
+    "auth.json",
+    "oauth_creds.json",
+    "keyrings",
+    "cookies.sqlite",
+    "logins.json",
+    "*.tfstate",
+    "*.key",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
     "*.pem",
     "*.p12",
     "*.pfx",
@@ -62,11 +76,15 @@ const NO_SECRETS: [&str; 6] =
     [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test", "credentials.rs"];
 
 /// Names in a project that others obey: whoever writes there runs code later.
-const OBEYED_NAMES: [&str; 40] = [
+const OBEYED_NAMES: [&str; 44] = [
     ".git",
     ".gitmodules",
     ".hg",
     ".svn",
+    ".jj",
+    ".zed",
+    ".mise.toml",
+    "mise.toml",
     ".meanwhile.toml",
     ".env",
     ".envrc",
@@ -182,7 +200,7 @@ impl Judge<'_> {
     pub(super) fn write(&mut self, word: &Word, part: &str) {
         let Some(values) = word.values().filter(|_| !word.odd) else {
             self.wrote = true;
-            if !word.in_project {
+            if !self.is_project_file(word) {
                 let why = format!("where {} leads is known only once it runs", word.text);
                 self.ask(Ground::NotLiteral, part, &why, "writes to a file that is not known yet");
             }
@@ -198,6 +216,11 @@ impl Judge<'_> {
         let shown = self.shown(value);
         let place = self.place(value);
         self.wrote |= place != Place::Harmless;
+        // Cut at its blanks, `x /etc/passwd` is another file; where names are listed, nobody would see it.
+        if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
+            let why = format!("{shown} is two names to programs that cut names at blanks");
+            self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
+        }
         match place {
             Place::Inside | Place::Harmless => {}
             Place::Obeyed => {
@@ -225,7 +248,7 @@ impl Judge<'_> {
 
     /// Asks about reading a secret.
     pub(super) fn read(&mut self, word: &Word, part: &str) {
-        if word.in_project {
+        if self.is_project_file(word) {
             return;
         }
         let Some(values) = word.values() else {
@@ -252,9 +275,9 @@ impl Judge<'_> {
                 let home = self.request.home;
                 let holds_home = |real: &String| !home.is_empty() && is_below(home, real);
                 is_secret(path)
-                    || real.as_ref().is_some_and(holds_home)
-                    || real.is_none_or(|real| is_secret(&real))
                     || has_private_environment(path)
+                    || real.as_ref().is_some_and(holds_home)
+                    || real.is_none_or(|real| is_secret(&real) || has_private_environment(&real))
             }),
         };
         if secret {
@@ -269,12 +292,37 @@ impl Judge<'_> {
     /// Tells whether every path that a word can mean lies in the project.
     pub(super) fn is_inside(&self, word: &Word) -> bool {
         let inside = |value: &String| matches!(self.place(value), Place::Inside | Place::Obeyed);
-        word.in_project || word.values().is_some_and(|values| values.iter().all(inside))
+        self.is_project_file(word) || word.values().is_some_and(|values| values.iter().all(inside))
+    }
+
+    /// Tells whether a name that is not known is that of a file in the project: a relative one would be another file
+    /// in another place.
+    fn is_project_file(&self, word: &Word) -> bool {
+        word.in_project && self.is_at_home()
+    }
+
+    /// The same, whichever directory of the project the paths are used in later: none goes up.
+    pub(super) fn stays_inside(&self, word: &Word) -> bool {
+        let goes_up = |value: &String| value.split('/').any(|part| glob_or_same(part, ".."));
+        self.is_inside(word) && !word.values().is_some_and(|values| values.iter().any(goes_up))
     }
 
     /// Tells whether the command runs inside the project, wherever it is by now.
     pub(super) fn is_at_home(&self) -> bool {
-        !self.cwd.is_empty() && matches!(self.place("."), Place::Inside)
+        !self.cwd.is_empty() && self.is_in_project(&Word::plain("."))
+    }
+
+    /// Tells whether a directory is the project's own, not merely one that may be written to.
+    pub(super) fn is_in_project(&self, directory: &Word) -> bool {
+        let project = self.request.project;
+        let real = |path: &String| self.request.files.real(path);
+        let own = |value: &String| {
+            self.place(value) == Place::Inside
+                && self.absolutes(value).is_some_and(|paths| {
+                    paths.iter().all(|path| real(path).is_some_and(|real| is_below(&real, project)))
+                })
+        };
+        directory.values().is_some_and(|values| values.iter().all(own))
     }
 
     /// Makes a path fit for a sentence.

@@ -278,6 +278,7 @@ impl Judge<'_> {
         self.repeats += 1;
         self.perhaps(|judge| judge.compound(&function.body.0));
         self.repeats -= 1;
+        self.deferred = true;
         self.functions[at].moves = self.cwd != before;
         self.functions[at].cwd = Some(before.clone());
         self.cwd = before;
@@ -312,6 +313,28 @@ impl Judge<'_> {
                 }
                 self.test_word(&left.value);
                 self.test_word(&right.value);
+                if matches!(predicate.to_string().as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
+                    self.number(&left.value);
+                    self.number(&right.value);
+                }
+            }
+        }
+    }
+
+    /// Asks about what bash calculates with when it may be more than a number.
+    fn number(&mut self, raw: &str) {
+        if matches!(raw, "$#" | "$?" | "$$" | "$!") || raw.starts_with("${#") {
+            return;
+        }
+        let is_number = |value: &String| value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+        let words = self.word(raw);
+        let numbers =
+            words.iter().all(|word| word.values().is_some_and(|values| values.iter().all(is_number)));
+        if !numbers {
+            self.calculates = true;
+            if self.odd_values || words.iter().any(|word| word.values().is_none()) {
+                let why = "bash calculates with it, and it may hold a command";
+                self.ask(Ground::UnknownCode, raw, why, "may run commands");
             }
         }
     }
@@ -333,13 +356,21 @@ impl Judge<'_> {
         }
     }
 
+    /// Notes that a calculation looks at variables, and asks if one may hold a command.
+    pub(super) fn evaluates(&mut self, text: &str) {
+        self.calculates = true;
+        if self.odd_values {
+            let why = "it evaluates a variable whose content may be a command";
+            self.ask(Ground::UnknownCode, text, why, "may run commands");
+        }
+    }
+
     fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
         let text = &expression.value;
         if !is_calculation(text) {
             self.ask(Ground::UnknownCode, text, "this calculation may run commands", "may run commands");
-        } else if self.odd_values && text.chars().any(char::is_alphabetic) {
-            let why = "it evaluates a variable whose content may be a command";
-            self.ask(Ground::UnknownCode, text, why, "may run commands");
+        } else if text.chars().any(char::is_alphabetic) {
+            self.evaluates(text);
         }
         let changed = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         for name in changed.filter(|name| !name.is_empty()) {
