@@ -210,6 +210,14 @@ fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
     match sources_and_target(&options) {
         Some((sources, target)) => {
             into(judge, call, &sources, &target);
+            if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
+                judge.ask(
+                    Ground::Delete,
+                    &call.part,
+                    "it empties the file",
+                    &format!("empties {}", target.text),
+                );
+            }
             files(judge, sources.into_iter(), &call.part);
             judge.write(&target, &call.part);
         }
