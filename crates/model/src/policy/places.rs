@@ -365,11 +365,12 @@ fn host_of_device(path: &str) -> String {
 
 /// Tells whether two names can be the same when either may be a pattern.
 fn glob_or_same(part: &str, name: &str) -> bool {
-    let is_pattern = part.contains(['*', '?', '[']);
+    if !part.contains(['*', '?', '[']) {
+        return if name.contains('*') { glob::fits(name, part) } else { name == part };
+    }
     // Shells leave names with a dot out of patterns without one.
     let hidden = name.starts_with('.') && !part.starts_with('.');
-    let loose = part.replace(['[', ']'], "*");
-    if is_pattern { !hidden && glob::fits(&loose, name) } else { glob::fits(name, part) }
+    !hidden && glob::fits(&part.replace(['[', ']'], "*"), name)
 }
 
 /// Tells whether a path, or a pattern, leads to where secrets are kept.

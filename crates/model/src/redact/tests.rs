@@ -190,16 +190,21 @@ fn no_text_takes_long() {
         "a:",
         "[redacted:",
         "xoxb-",
+        "curl -u ",
+        "mysql -p'",
+        "password=\"\\",
+        "\npassword=abcdef,",
     ];
     let begun = std::time::Instant::now();
     for part in hostile {
-        let text = part.repeat((1 << 20) / part.len());
+        let text = part.repeat((1 << 19) / part.len());
         for edge in [Edge::Open, Edge::Closed] {
             assert!(find_secrets(text.as_bytes(), edge).len() <= text.len());
         }
     }
-    // A second per MiB would be far too slow, and is far more than any machine needs.
-    assert!(begun.elapsed().as_secs() < 2 * hostile.len() as u64, "{:?}", begun.elapsed());
+    // Two seconds of work; as many minutes if each byte were looked at as often as there are bytes. The machine may be
+    // busy with others.
+    assert!(begun.elapsed().as_secs() < 90, "{:?}", begun.elapsed());
 }
 
 /// Texts made of what the rules are about.
