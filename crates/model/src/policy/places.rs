@@ -3,77 +3,12 @@
 use super::decision::Ground;
 use super::glob;
 use super::judge::Judge;
+use super::secrets::{has_private_environment, is_secret};
 use super::word::Word;
 
 /// Files that may be written to by anyone.
 const HARMLESS_DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/dev/stderr", "/dev/tty"];
-
-/// Names under which secrets are kept, wherever they are.
-const SECRET_NAMES: [&str; 58] = [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".gcloud",
-    ".password-store",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".npmrc",
-    ".pypirc",
-    ".vault-token",
-    ".env",
-    ".env.*",
-    ".envrc",
-    ".flaskenv",
-    ".dev.vars",
-    ".credentials.json",
-    ".dockercfg",
-    ".s3cfg",
-    ".boto",
-    ".mylogin.cnf",
-    "auth.json",
-    "oauth_creds.json",
-    "keyrings",
-    "cookies.sqlite",
-    "logins.json",
-    "*.tfstate",
-    "*.key",
-    "id_rsa*",
-    "id_dsa*",
-    "id_ecdsa*",
-    "id_ed25519*",
-    "*.pem",
-    "*.p12",
-    "*.pfx",
-    "*.kdbx",
-    "*.keystore",
-    "*.jks",
-    "credentials",
-    "credentials.*",
-    "secrets.*",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".psql_history",
-    "gcloud",
-    "hosts.yml",
-    "shadow",
-    "gshadow",
-    "sudoers",
-    "keychains",
-    "login data",
-    ".htpasswd",
-];
-
-/// Names that look like secrets and are none.
-const NO_SECRETS: [&str; 6] =
-    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test", "credentials.rs"];
 
 /// Names in a project that others obey: whoever writes there runs code later.
 const OBEYED_NAMES: [&str; 44] = [
@@ -364,35 +299,11 @@ fn host_of_device(path: &str) -> String {
 }
 
 /// Tells whether two names can be the same when either may be a pattern.
-fn glob_or_same(part: &str, name: &str) -> bool {
+pub(super) fn glob_or_same(part: &str, name: &str) -> bool {
     if !part.contains(['*', '?', '[']) {
         return if name.contains('*') { glob::fits(name, part) } else { name == part };
     }
     // Shells leave names with a dot out of patterns without one.
     let hidden = name.starts_with('.') && !part.starts_with('.');
     !hidden && glob::fits(&part.replace(['[', ']'], "*"), name)
-}
-
-/// Tells whether a path, or a pattern, leads to where secrets are kept.
-pub(super) fn is_secret(path: &str) -> bool {
-    let path = path.to_lowercase();
-    path.split('/').filter(|part| !part.is_empty()).any(|part| {
-        if NO_SECRETS.contains(&part) || part == "*" {
-            return false;
-        }
-        let only_etc = matches!(part, "shadow" | "gshadow" | "sudoers");
-        let only_config = matches!(part, "gcloud" | "hosts.yml");
-        if (only_etc && !path.contains("etc/")) || (only_config && !path.contains(".config/")) {
-            return false;
-        }
-        SECRET_NAMES.iter().any(|name| glob_or_same(part, name))
-    })
-}
-
-/// Tells whether a path is what the kernel shows of another process's memory.
-fn has_private_environment(path: &str) -> bool {
-    path.starts_with("/proc/") && ["/environ", "/mem", "/maps", "/fd/"].iter().any(|end| path.contains(end))
-        || ["/dev/mem", "/dev/kmem", "/dev/sd", "/dev/nvme", "/dev/disk"]
-            .iter()
-            .any(|dev| path.starts_with(dev))
 }

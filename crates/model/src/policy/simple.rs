@@ -182,7 +182,7 @@ impl Judge<'_> {
 
     /// Asks about the mere name of a secret: what is done with it later cannot be followed.
     pub(super) fn mention(&mut self, text: &str, part: &str) {
-        if text.contains('/') && super::places::is_secret(text) {
+        if text.contains('/') && super::secrets::is_secret(text) {
             self.ask(Ground::Secret, part, "it names a place of secrets", &format!("may read {text}"));
         }
     }

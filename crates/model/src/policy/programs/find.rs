@@ -101,7 +101,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     for word in &call.args[roots_end..] {
         if word
             .values()
-            .is_some_and(|values| values.iter().any(|value| super::super::places::is_secret(value)))
+            .is_some_and(|values| values.iter().any(|value| super::super::secrets::is_secret(value)))
         {
             let why = format!("{} is a name of secrets", word.text);
             judge.ask(Ground::Secret, &call.part, &why, "looks for secrets");

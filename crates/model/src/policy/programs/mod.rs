@@ -15,6 +15,7 @@ mod interpreters;
 mod network;
 mod options;
 mod packages;
+mod project_code;
 mod reads;
 mod scripts;
 mod searches;
