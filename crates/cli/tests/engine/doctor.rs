@@ -47,7 +47,7 @@ fn a_healthy_home_is_called_so_and_left_alone() {
     let id = home.start("exit 0");
     home.ended(&id);
     home.mw(["list"]).ok();
-    home.wait_until_empty(mw_testkit::SOON);
+    home.wait_until_empty(SOON);
     let before = snapshot(home.state());
     let outcome = home.mw(["doctor", "--json"]).exits(0);
     assert_eq!(snapshot(home.state()), before);
@@ -102,7 +102,7 @@ fn a_damaged_database_is_told_and_left_alone() {
     let id = home.start("exit 0");
     home.ended(&id);
     home.mw(["list"]).ok();
-    home.wait_until_empty(mw_testkit::SOON);
+    home.wait_until_empty(SOON);
     let path = home.state().join("meanwhile.db");
     let damaged = b"this is no database, and long enough to be looked at".repeat(100);
     fs::write(&path, &damaged).unwrap();
