@@ -8,7 +8,7 @@ use mw_ui::tui::{self, Ending, Options, ThemeChoice};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, gate};
+use crate::{exit_code, gate, programs};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -58,7 +58,6 @@ impl Arguments {
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
         runtime.last_event()?;
-        let program = env::current_exe()?;
         let variable = |names: &[&str], default: &str| {
             let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
             names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
@@ -68,7 +67,7 @@ impl Arguments {
             session: context.session.clone().or(self.session),
             requester: context.requester(),
             theme: self.theme.theme(),
-            mw: program.into(),
+            mw: programs::mw()?.into(),
             gated: context.gated_session().is_some(),
             inside: gate::around(&runtime),
             keep: context.config.policy.patience.keep,
