@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod adopt;
+mod agents;
 mod arrivals;
 mod bell;
 mod clear;
@@ -47,6 +48,7 @@ mod reconcile;
 mod redact;
 mod request;
 mod restart;
+mod resume;
 mod retention;
 mod runtime;
 mod session_dir;
@@ -63,6 +65,7 @@ mod task;
 mod traces;
 mod wait;
 
+pub use agents::{AgentMessage, child_session};
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};
@@ -93,6 +96,6 @@ pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
 pub use store::{EventRow, ExportState, Filter, Page};
 pub use subscription::Subscription;
-pub use task::{Scope, Task, TaskLimits};
+pub use task::{AgentView, Scope, Task, TaskLimits};
 pub use traces::Trace;
 pub use wait::{Condition, WaitReply, WaitRequest};

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
+use mw_model::{AgentSpec, CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
 
 use crate::error::{Error, Result};
 use crate::launch;
@@ -73,6 +73,8 @@ pub struct TaskRequest {
     /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
     /// it is of every end.
     pub teller: Option<Teller>,
+    /// What an agent is asked; the command is then what drives that agent.
+    pub agent: Option<Box<AgentSpec>>,
     /// Who approved it: `user`, or `auto` when nobody had to.
     pub approved_by: String,
 }
@@ -104,6 +106,7 @@ impl TaskRequest {
             at_capacity: AtCapacity::Queue,
             uncounted: false,
             teller: None,
+            agent: None,
             approved_by: "user".to_owned(),
         }
     }

@@ -22,6 +22,8 @@ pub enum AtCapacity {
 pub struct QueueSettings {
     /// Per session.
     pub max_running: u32,
+    /// Agents per session; they do not count among the others.
+    pub max_agents: u32,
     /// On this home altogether; 0 = no limit.
     pub max_running_total: u32,
     /// What a start does beyond that.
@@ -30,7 +32,7 @@ pub struct QueueSettings {
 
 impl Default for QueueSettings {
     fn default() -> Self {
-        Self { max_running: 8, max_running_total: 0, at_capacity: AtCapacity::Queue }
+        Self { max_running: 8, max_agents: 4, max_running_total: 0, at_capacity: AtCapacity::Queue }
     }
 }
 

@@ -1,5 +1,7 @@
 //! One file per command: its arguments and what it does.
 
+mod agent;
+mod agent_driver;
 mod attach;
 mod clear;
 mod completions;
@@ -18,6 +20,7 @@ mod output;
 mod policy;
 mod reference;
 mod restart;
+mod resume;
 mod run;
 mod session;
 mod settle;
@@ -101,6 +104,8 @@ commands! {
     Attach "attach" attach::Arguments, "Join the terminal to a task";
     Restart "restart" restart::Arguments, "Run a task once more";
     Clear "clear" clear::Arguments, "Remove finished tasks and their files";
+    Agent "agent" agent::Arguments, "Ask another agent in the background, or list those that can be asked";
+    Resume "resume" resume::Arguments, "Send a follow-up message to an agent that has answered";
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
@@ -113,6 +118,7 @@ commands! {
     Doctor "doctor" doctor::Arguments, "Check everything mw needs, and measure how fast it is here";
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";
+    AgentDriver "agent-driver" agent_driver::Arguments, "Drive the agent of a task (called by supervisors)", hide(true);
     Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);
     Reference "reference" reference::Arguments, "Print the reference of all commands and settings", hide(true);
     FailPoints "fail-points" fail_points::Arguments, "List the steps at which a debug build can be made to die", hide(true);

@@ -255,6 +255,7 @@ impl TaskArguments {
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             uncounted: false,
             teller: None,
+            agent: None,
             approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
         })
     }

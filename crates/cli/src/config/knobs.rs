@@ -18,7 +18,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 39] = [
+pub(crate) static KNOBS: [Knob; 45] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -374,6 +374,60 @@ pub(crate) static KNOBS: [Knob; 39] = [
         in_project: InProject::TurnOn,
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
+    },
+    Knob {
+        name: "agent.max_running",
+        variable: "MEANWHILE_AGENT_MAX_RUNNING",
+        help: "subagents a session may run at a time; they do not count among its other tasks",
+        accepts: Accepts::Count { least: 1, most: MOST_RUNNING },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.settings.queue.max_agents.into()),
+        set: |c, value| c.settings.queue.max_agents = value.small(),
+    },
+    Knob {
+        name: "agent.max_depth",
+        variable: "MEANWHILE_AGENT_MAX_DEPTH",
+        help: "how many subagents may be above each other; 0 = no subagents at all",
+        accepts: Accepts::Count { least: 0, most: 16 },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agents.max_depth.into()),
+        set: |c, value| c.agents.max_depth = value.small(),
+    },
+    Knob {
+        name: "agent.cancel_ms",
+        variable: "MEANWHILE_AGENT_CANCEL_MS",
+        help: "time an agent has to end its turn when it is asked to, before it is ended",
+        accepts: Accepts::Milliseconds { least: 0, most: HOUR_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agents.cancel_ms),
+        set: |c, value| c.agents.cancel_ms = value.number(),
+    },
+    Knob {
+        name: "agent.silence",
+        variable: "MEANWHILE_AGENT_SILENCE",
+        help: "time without a word from an agent that counts as a stall; 0 = never",
+        accepts: Accepts::Duration { most: DAY_MS },
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.agents.silence_ms),
+        set: |c, value| c.agents.silence_ms = value.number(),
+    },
+    Knob {
+        name: "agent.linger",
+        variable: "MEANWHILE_AGENT_LINGER",
+        help: "how long an agent that cannot reload its session is kept alive for a follow-up; 0 = not at all",
+        accepts: Accepts::Duration { most: DAY_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agents.linger_ms),
+        set: |c, value| c.agents.linger_ms = value.number(),
+    },
+    Knob {
+        name: "agent.default",
+        variable: "MEANWHILE_AGENT_DEFAULT",
+        help: "the agent that is asked when none is named; empty = the first of [agents.NAME], else the first found",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| Value::Text(c.agents.default.clone()),
+        set: |c, value| value.as_text().clone_into(&mut c.agents.default),
     },
     Knob {
         name: "policy.ci_reads",

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use mw_model::{DEFAULT_SESSION, Event, News, TaskId, TaskState, Timestamp, next_state};
+use mw_model::{DEFAULT_SESSION, Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::connection::Store;
@@ -133,6 +133,9 @@ impl Transaction<'_> {
         self.append_event(&task.id, next.run(), at, event)?;
         if matches!(event, Event::Requeued { .. }) {
             (task.output_bytes, task.dropped_bytes, task.survivors) = (0, 0, 0);
+        }
+        if matches!(event, Event::Requeued { origin: RunOrigin::Resume }) {
+            task.resume_count += 1;
         }
         task.set_state(next);
         task.duration_ms = change.duration_ms.or(task.duration_ms);
