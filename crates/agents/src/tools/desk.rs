@@ -1,10 +1,13 @@
 //! Where calls are carried out: one session of an open home.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task, Teller};
 use mw_model::{EnvVar, Lifetime, Limits, RawText};
+
+use crate::acp::AgentSettings;
 
 /// What holds for all calls of a session.
 #[derive(Clone, Debug)]
@@ -33,6 +36,8 @@ pub struct Premises {
     pub longest_call: Duration,
     /// Whether background work is offered.
     pub background: Background,
+    /// Which other agents can be asked, if any.
+    pub agents: Option<Arc<AgentSettings>>,
 }
 
 /// Whether background work is offered.

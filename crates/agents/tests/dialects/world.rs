@@ -61,6 +61,7 @@ impl World {
             reply_bytes: 16 << 10,
             longest_call: Duration::from_secs(60),
             background: Background::On,
+            agents: None,
         };
         let runtime = Runtime::open(settings).unwrap();
         Self { runtime, premises, tools: Toolset::of(dialect), home }

@@ -3,6 +3,7 @@
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -90,6 +91,7 @@ impl Arguments {
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
+            agents: Some(Arc::new(config.agent_settings()?)),
         };
         Ok(Offer {
             settings: config.settings,
