@@ -111,6 +111,7 @@ impl Talk {
             }
             outcome
         });
+        self.client.transcript().tick(self.garbage.count());
         // Threads that wait for a terminal end with this process.
         runtime.shutdown_background();
         outcome.map_err(|error| match error {
@@ -250,7 +251,7 @@ impl Talk {
         };
         match answered {
             Some(Ok(response)) => stopped(response.stop_reason),
-            Some(Err(_)) if connection.is_incoming_closed() => Err(AcpError::Gone { how: String::new() }),
+            Some(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
             Some(Err(error)) => Err(AcpError::Refused { request: "session/prompt", why: in_words(&error) }),
             None if !*cancelled.borrow() => Err(AcpError::Gone { how: String::new() }),
             None => {
@@ -361,9 +362,16 @@ async fn in_time<T>(
 ) -> Result<T, AcpError> {
     match tokio::time::timeout(MOMENT, answer).await {
         Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
         Ok(Err(error)) => Err(AcpError::Refused { request, why: in_words(&error) }),
         Err(_) => Err(AcpError::Silent { request, seconds: MOMENT.as_secs() }),
     }
+}
+
+/// Tells whether an error only says that nobody is there any more.
+fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
+    let reason = error.data.as_ref().and_then(|data| data.get("reason"));
+    reason.is_some_and(|reason| reason == "incoming_transport_closed")
 }
 
 fn in_words(error: &agent_client_protocol::Error) -> String {

@@ -24,7 +24,10 @@ pub(super) fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
     git(&top, &["worktree", "add", "--detach", "--quiet", &target, &base])?;
     let real = fs::canonicalize(cwd).map_err(|error| error.to_string())?;
     let below = real.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
-    let inside = if path.join(&below).is_dir() { path.join(&below) } else { path.clone() };
+    let inside = match path.join(&below) {
+        inside if inside.is_dir() && !below.as_os_str().is_empty() => inside,
+        _ => path.clone(),
+    };
     let raw = |path: &Path| path.as_os_str().as_bytes().into();
     Ok((Worktree { repository: raw(&top), path: raw(&path), base }, inside))
 }

@@ -74,8 +74,8 @@ impl Transaction<'_> {
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
-             deadline, created_at, approved_by, approved_at, phase, status, state, trace) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
+             deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
         )?;
         let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
         insert.execute(params![
@@ -99,6 +99,7 @@ impl Transaction<'_> {
             task.status.word(),
             json(&task.state)?,
             task.trace.as_ref().map(json).transpose()?,
+            task.resume_count,
         ])?;
         Ok(())
     }
