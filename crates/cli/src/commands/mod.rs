@@ -1,5 +1,6 @@
 //! One file per command: its arguments and what it does.
 
+mod acp;
 mod attach;
 mod clear;
 mod completions;
@@ -106,6 +107,7 @@ commands! {
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
     Policy "policy" policy::Arguments, "Explain what would be decided about a command, without running it";
     Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
+    Acp "acp" acp::Arguments, "Be an agent for a client of the Agent Client Protocol, with a model of your own";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";
     Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";
     Setup "setup" setup::Arguments, "Tell a host of meanwhile: show the change to its files, make it, take it back";
