@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod acp;
+pub mod agent;
 pub mod dialects;
 pub mod hook;
 pub mod mcp;

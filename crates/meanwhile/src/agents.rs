@@ -1,10 +1,13 @@
 //! Agent tasks: their record in the task's directory, and what passes on when one ends.
 
 use std::fs;
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
 
-use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, DIFF_FILE, FOLLOW_UPS_DIR, TRANSCRIPT_FILE};
+use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, TRANSCRIPT_FILE};
 use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
 
+use crate::bell::short;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::task::{AgentView, Task};
@@ -102,6 +105,28 @@ impl Runtime {
         if let Some(agent) = task.agent.as_ref().filter(|_| !task.status.is_terminal()) {
             task.progress = agent.activity.progress();
         }
+    }
+
+    /// Connects to an agent that is kept alive for the next message.
+    ///
+    /// # Errors
+    /// When there is none, or no longer.
+    pub fn lingering_agent(&self, id: &TaskId) -> io::Result<UnixStream> {
+        short(&self.home.task(id).join(AGENT_SOCKET), |path| UnixStream::connect(path))
+    }
+
+    /// Makes the socket at which an agent that is kept alive is found. For whoever keeps it.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn keep_agent(&self, id: &TaskId) -> io::Result<UnixListener> {
+        short(&self.home.task(id).join(AGENT_SOCKET), |path| {
+            match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            UnixListener::bind(path)
+        })
     }
 
     /// Returns what a run of an agent answered, as it may be shown; nothing for tasks that keep no record.

@@ -213,7 +213,8 @@ impl Runtime {
         } else {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
-        let outcome = if current { self.outcome(&task) } else { None };
+        let is_batch = matches!(row.news, News::Batch { .. });
+        let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let answers = task.kind == TaskKind::Agent && matches!(row.news, News::Ended { .. });
         let result = match answers.then(|| self.agent_record(&row.task)) {
             Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
@@ -412,7 +413,7 @@ impl Delivery<'_> {
 fn mark_told(runtime: &Runtime, notice: &Notice) {
     match &notice.news {
         News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
-        News::Stalled { .. } | News::Ready { .. } => {
+        News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
             let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
             runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
         }

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::net::UnixStream;
 
-use mw_model::wire::{AGENT_SOCKET, FOLLOW_UPS_DIR};
+use mw_model::wire::FOLLOW_UPS_DIR;
 use mw_model::{Event, RunOrigin, Status, TaskId, TaskState};
 
 use crate::error::{Error, Result};
@@ -82,7 +81,7 @@ impl Runtime {
     /// Tells whether an agent can be talked to again: it can reload what was said, or it still lives.
     fn can_go_on(&self, id: &TaskId) -> bool {
         let record = self.agent_record(id);
-        let lingers = || UnixStream::connect(self.home.task(id).join(AGENT_SOCKET)).is_ok();
+        let lingers = || self.lingering_agent(id).is_ok();
         record.session_id.is_some() && (record.can_load || lingers())
     }
 }

@@ -101,8 +101,12 @@ impl Runtime {
             return Ok(store);
         }
         let mut store = match Store::open(&self.home.database())? {
-            Opened::Ready(store) => store,
+            Opened::Ready(store) => {
+                store.tells_batches.set(self.settings.batch_notices);
+                store
+            }
             Opened::Behind(store) => {
+                store.tells_batches.set(self.settings.batch_notices);
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
                     index::rebuild(&self.home, transaction)?;
                     self.note_purge(transaction)

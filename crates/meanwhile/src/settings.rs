@@ -168,6 +168,8 @@ pub struct Settings {
     pub session_grace_ms: u64,
     /// Most milliseconds between two looks of a waiter that heard nothing.
     pub fallback_ms: u64,
+    /// Whether the end of a batch is told, beside the ends of its tasks.
+    pub batch_notices: bool,
 }
 
 impl Settings {
@@ -186,6 +188,7 @@ impl Settings {
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,
+            batch_notices: true,
         }
     }
 }

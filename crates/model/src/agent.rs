@@ -7,7 +7,7 @@ use crate::raw_text::RawText;
 use crate::time::Timestamp;
 
 /// The variable that tells how many agents are above whoever reads it.
-pub const DEPTH_VARIABLE: &str = "MEANWHILE_AGENT_DEPTH";
+pub const DEPTH_VARIABLE: &str = "MEANWHILE_DEPTH";
 
 /// How many of the last tools are kept.
 const RECENT_TOOLS: usize = 5;
@@ -92,6 +92,9 @@ pub struct AgentRecord {
     /// Whether it can take the conversation up again in a new process.
     #[serde(default)]
     pub can_load: bool,
+    /// The task that keeps it alive between two messages, where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeper: Option<String>,
     /// What was said, oldest first.
     #[serde(default)]
     pub turns: Vec<AgentTurn>,

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -12,12 +11,12 @@ use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
 
 use super::client::Client;
 use super::error::AcpError;
+use super::link::Link;
 use super::permissions::Permissions;
-use super::process::{AgentProcess, Start};
-use super::talk::{Conversation, Talk};
+use super::talk::{Conversation, Stay, Talk};
 use super::terminals::Terminals;
 use super::transcript::Transcript;
-use super::wire;
+use super::wire::{Garbage, Transport};
 use super::worktree::{self, Changes};
 
 /// What a driver is started with.
@@ -40,6 +39,8 @@ pub struct DriverOptions {
     pub mw: PathBuf,
 }
 
+/// How long the process of an agent that closed its output may take to say why.
+const LAST_WORD: Duration = Duration::from_millis(500);
 /// Exit code of a turn that gave no answer.
 const NO_ANSWER: u8 = 1;
 
@@ -113,12 +114,12 @@ fn client(options: &DriverOptions, message: &AgentMessage, child: &str) -> Resul
     })
 }
 
-fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
+pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
     let others = env.iter().filter(|var| var.name.as_bytes() != name.as_bytes()).cloned();
     others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
 }
 
-/// Starts the agent and talks with it until its turn is over.
+/// Talks with the agent until its turn is over: one that is ours, one that was kept, or one that has to be.
 fn converse(
     options: &DriverOptions,
     message: &AgentMessage,
@@ -127,35 +128,59 @@ fn converse(
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
-    let child = child_session(&options.task);
-    let env = [("MEANWHILE_SESSION".to_owned(), child.clone())];
-    let start = Start { command: &agent.command, env: &env, cwd: &options.cwd, stderr: Stdio::inherit() };
-    let (process, stdin, stdout) = AgentProcess::start(start)?;
-    let (transport, garbage) = wire::lines(stdin, stdout);
-    let process = Mutex::new(process);
-    let talk = Talk {
+    let mut talk = Talk {
         client: Arc::clone(client),
-        garbage,
         conversation: Conversation {
             cwd: options.cwd.clone(),
             mw: options.mw.clone(),
             home: options.settings.home.clone(),
-            child,
+            child: child_session(&options.task),
             depth: agent.depth,
             mode: agent.mode.clone(),
             known: record.session_id.clone().filter(|_| message.follows),
             prompt: message.text.clone(),
             cancel_after: Duration::from_millis(agent.cancel_ms),
             silence: Duration::from_millis(agent.silence_ms),
+            stay: Stay::Unknown,
         },
     };
-    let outcome = talk.run(transport, &process, |news| {
+    if message.follows && !record.can_load {
+        talk.conversation.stay = Stay::Resident;
+        let link = Link::again(runtime, &options.task, record.keeper.clone())?;
+        return hold(&talk, link, options, record, runtime);
+    }
+    if agent.linger_ms == 0 {
+        talk.conversation.stay = Stay::Passing;
+    }
+    let link = Link::own(&agent.command, options)?;
+    match hold(&talk, link, options, record, runtime) {
+        Err(AcpError::NeedsKeeper) => {
+            talk.conversation.stay = Stay::Kept;
+            let link = Link::kept(runtime, options)?;
+            record.keeper = link.0.keeper();
+            hold(&talk, link, options, record, runtime)
+        }
+        outcome => outcome,
+    }
+}
+
+fn hold(
+    talk: &Talk,
+    (link, transport, garbage): (Link, Transport, Garbage),
+    options: &DriverOptions,
+    record: &mut AgentRecord,
+    runtime: &Runtime,
+) -> Result<String, AcpError> {
+    let outcome = talk.run(transport, &garbage, |news| {
         news.apply(record);
         // A record that cannot be written now is written at the end, or that fails loudly.
         let _ = runtime.write_agent_record(&options.task, record);
     });
-    let patience = if outcome == Err(AcpError::Cancelled) { Duration::ZERO } else { Duration::from_secs(1) };
-    process.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).end(patience);
+    let outcome = outcome.map_err(|error| match error {
+        AcpError::Gone { .. } => AcpError::Gone { how: link.last_word(LAST_WORD) },
+        other => other,
+    });
+    link.close(runtime, &outcome);
     outcome
 }
 

@@ -51,6 +51,9 @@ pub enum AcpError {
         /// What it said.
         why: String,
     },
+    /// It cannot take a conversation up again, so it must be kept alive. Said between parts of this program only.
+    #[error("the agent has to be kept alive")]
+    NeedsKeeper,
     /// Somebody asked for its end.
     #[error("cancelled")]
     Cancelled,

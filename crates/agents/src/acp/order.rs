@@ -99,10 +99,10 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
     if settings.depth >= settings.max_depth {
         return invalid(
             format!(
-                "{} agents are above each other already, and agent.max_depth is {}",
+                "{} agents are above each other already, and subagent.max_depth is {}",
                 settings.depth, settings.max_depth
             ),
-            "do this yourself, or raise agent.max_depth".to_owned(),
+            "do this yourself, or raise subagent.max_depth".to_owned(),
         );
     }
     let made = if call.worktree { Some(new_worktree(&call.cwd)?) } else { None };

@@ -1,7 +1,7 @@
 //! One turn over the protocol: greet, begin or take up the conversation, ask, follow, end.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::schema::ProtocolVersion;
@@ -21,14 +21,13 @@ use tokio::sync::watch;
 
 use super::client::Client;
 use super::error::AcpError;
-use super::process::AgentProcess;
 use super::wire::Garbage;
 
 /// How long an agent may take over requests that take a moment.
 const MOMENT: Duration = Duration::from_secs(60);
 /// How often it is looked at whether an agent is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
-/// How long the process of an agent that closed its output may take to say why.
+/// How long an answer may take that came just before the end.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
 /// What a turn is about.
@@ -44,12 +43,25 @@ pub(super) struct Conversation {
     pub(super) prompt: String,
     pub(super) cancel_after: Duration,
     pub(super) silence: Duration,
+    pub(super) stay: Stay,
+}
+
+/// What becomes of the agent after its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stay {
+    /// That depends on whether it can take the conversation up again.
+    Unknown,
+    /// It goes.
+    Passing,
+    /// A keeper has it.
+    Kept,
+    /// A keeper had it all along, and it knows the conversation.
+    Resident,
 }
 
 /// A turn.
 pub(super) struct Talk {
     pub(super) client: Arc<Client>,
-    pub(super) garbage: Garbage,
     pub(super) conversation: Conversation,
 }
 
@@ -83,9 +95,9 @@ impl News {
 impl Talk {
     /// Holds the turn; returns the word of the protocol for why it ended.
     pub(super) fn run(
-        self,
+        &self,
         transport: impl ConnectTo<ClientRole> + 'static,
-        process: &Mutex<AgentProcess>,
+        garbage: &Garbage,
         mut on_news: impl FnMut(News),
     ) -> Result<String, AcpError> {
         let failed = |why: String| AcpError::NotStarted { command: "the driver".to_owned(), why };
@@ -98,7 +110,7 @@ impl Talk {
             let (cancel, cancelled) = watch::channel(false);
             tokio::spawn(watch_signals(cancel));
             let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
-            let turn = self.turn(transport, cancelled, tell);
+            let turn = self.turn(transport, garbage, cancelled, tell);
             tokio::pin!(turn);
             let outcome = loop {
                 tokio::select! {
@@ -111,18 +123,16 @@ impl Talk {
             }
             outcome
         });
-        self.client.transcript().tick(self.garbage.count());
+        self.client.transcript().tick(garbage.count());
         // Threads that wait for a terminal end with this process.
         runtime.shutdown_background();
-        outcome.map_err(|error| match error {
-            AcpError::Gone { .. } => AcpError::Gone { how: last_word(process) },
-            other => other,
-        })
+        outcome
     }
 
     async fn turn(
         &self,
         transport: impl ConnectTo<ClientRole> + 'static,
+        garbage: &Garbage,
         cancelled: watch::Receiver<bool>,
         tell: tokio::sync::mpsc::UnboundedSender<News>,
     ) -> Result<String, AcpError> {
@@ -130,7 +140,7 @@ impl Talk {
         let mut outcome = Err(gone());
         let place = &mut outcome;
         let connected = self.serve(transport, async move |connection| {
-            *place = self.ask(&connection, cancelled, &tell).await;
+            *place = self.ask(&connection, garbage, cancelled, &tell).await;
             Ok(())
         });
         // An outcome outranks whatever the connection says while it comes down.
@@ -227,6 +237,7 @@ impl Talk {
     async fn ask(
         &self,
         connection: &ConnectionTo<Agent>,
+        garbage: &Garbage,
         mut cancelled: watch::Receiver<bool>,
         tell: &tokio::sync::mpsc::UnboundedSender<News>,
     ) -> Result<String, AcpError> {
@@ -247,7 +258,7 @@ impl Talk {
                 // The answer may have come just before the end.
                 tokio::time::timeout(LAST_WORD, &mut prompt).await.ok()
             }
-            never = self.watch_silence() => match never {},
+            never = self.watch_silence(garbage) => match never {},
         };
         match answered {
             Some(Ok(response)) => stopped(response.stop_reason),
@@ -268,8 +279,14 @@ impl Talk {
         connection: &ConnectionTo<Agent>,
         tell: &tokio::sync::mpsc::UnboundedSender<News>,
     ) -> Result<String, AcpError> {
+        if let (Stay::Resident, Some(known)) = (self.conversation.stay, &self.conversation.known) {
+            return Ok(known.clone());
+        }
         let greeted = greet(connection).await?;
         let can_load = greeted.agent_capabilities.load_session;
+        if !can_load && self.conversation.stay == Stay::Unknown {
+            return Err(AcpError::NeedsKeeper);
+        }
         let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
         let conversation = &self.conversation;
         let session = match &conversation.known {
@@ -301,12 +318,12 @@ impl Talk {
     }
 
     /// Keeps the state of things written, and says so when nothing was heard for too long.
-    async fn watch_silence(&self) -> std::convert::Infallible {
+    async fn watch_silence(&self, garbage: &Garbage) -> std::convert::Infallible {
         let mut told_at: Option<Instant> = None;
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
             let mut transcript = self.client.transcript();
-            transcript.tick(self.garbage.count());
+            transcript.tick(garbage.count());
             let heard = transcript.heard;
             let limit = self.conversation.silence;
             if limit.is_zero() || heard.elapsed() < limit || told_at == Some(heard) {
@@ -391,18 +408,6 @@ fn stopped(reason: StopReason) -> Result<String, AcpError> {
         StopReason::Refusal => early("refusal"),
         StopReason::Cancelled => early("cancelled"),
         _ => early("for a reason that is not known"),
-    }
-}
-
-fn last_word(process: &Mutex<AgentProcess>) -> String {
-    let deadline = Instant::now() + LAST_WORD;
-    loop {
-        let ended = process.lock().unwrap_or_else(PoisonError::into_inner).ended();
-        match ended {
-            Some(how) => return how,
-            None if Instant::now() > deadline => return "it closed its output".to_owned(),
-            None => std::thread::sleep(Duration::from_millis(5)),
-        }
     }
 }
 

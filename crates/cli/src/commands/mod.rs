@@ -1,7 +1,9 @@
 //! One file per command: its arguments and what it does.
 
+mod acp;
 mod agent;
 mod agent_driver;
+mod agent_keeper;
 mod attach;
 mod clear;
 mod completions;
@@ -111,6 +113,7 @@ commands! {
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
     Policy "policy" policy::Arguments, "Explain what would be decided about a command, without running it";
     Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
+    Acp "acp" acp::Arguments, "Be an agent for a client of the Agent Client Protocol, with a model of your own";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";
     Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";
     Setup "setup" setup::Arguments, "Tell a host of meanwhile: show the change to its files, make it, take it back";
@@ -119,6 +122,7 @@ commands! {
     Config "config" config::Arguments, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, "Print a completion script for a shell";
     AgentDriver "agent-driver" agent_driver::Arguments, "Drive the agent of a task (called by supervisors)", hide(true);
+    AgentKeeper "agent-keeper" agent_keeper::Arguments, "Keep an agent alive for a follow-up (called by mw agent-driver)", hide(true);
     Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);
     Reference "reference" reference::Arguments, "Print the reference of all commands and settings", hide(true);
     FailPoints "fail-points" fail_points::Arguments, "List the steps at which a debug build can be made to die", hide(true);

@@ -1,7 +1,7 @@
 //! Puts the layers on top of each other: default, profile, user file, project file, environment.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
@@ -59,6 +59,29 @@ impl Default for AgentKnobs {
     }
 }
 
+/// What holds for the built-in agent.
+pub(crate) struct AgentSettings {
+    pub(crate) model: Option<String>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) key_file: Option<String>,
+    pub(crate) context_tokens: u64,
+    pub(crate) max_requests: u64,
+    pub(crate) silence_ms: u64,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            base_url: None,
+            key_file: None,
+            context_tokens: 128_000,
+            max_requests: 100,
+            silence_ms: 180_000,
+        }
+    }
+}
+
 /// What is decided by.
 #[derive(Default)]
 pub(crate) struct PolicySettings {
@@ -75,6 +98,7 @@ pub(crate) struct Config {
     pub(crate) agents: AgentKnobs,
     /// The user file, if it names agents; read when somebody asks.
     pub(super) agents_file: Option<(PathBuf, String)>,
+    pub(crate) agent: AgentSettings,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     pub(crate) policy: PolicySettings,
@@ -105,7 +129,15 @@ impl Config {
     /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
     /// line or the variable, and with what is accepted.
     pub(crate) fn load() -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL)
+        Self::load_from(&profile::NEUTRAL, places::project_file)
+    }
+
+    /// The same as it holds in another directory.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
+        Self::load_from(&profile::NEUTRAL, |home| places::project_file_above(directory.to_owned(), home))
     }
 
     /// The same with the figures of a profile, unless the user chose another.
@@ -113,10 +145,13 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile))
+        Self::load_from(profile::named(profile), places::project_file)
     }
 
-    fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
+    fn load_from(
+        profile: &'static Profile,
+        project_file: impl FnOnce(&Path) -> Result<Option<SettingsFile>, CommandError>,
+    ) -> Result<Self, CommandError> {
         let home = places::home_directory();
         let programs = places::programs(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
@@ -126,7 +161,7 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
-        if let Some(file) = places::project_file(&config.settings.home)? {
+        if let Some(file) = project_file(&config.settings.home)? {
             config.take_project_file(&file)?;
             config.project_file = Some(file.path);
         }
@@ -148,6 +183,7 @@ impl Config {
             tools: ToolSettings::default(),
             agents: AgentKnobs::default(),
             agents_file: None,
+            agent: AgentSettings::default(),
             kill_tasks: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),

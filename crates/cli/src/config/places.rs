@@ -61,9 +61,17 @@ pub(super) fn user_file() -> Result<(Option<PathBuf>, Option<SettingsFile>), Com
 /// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command comes by here
 /// and most find nothing, so directories are cut off one path as bytes instead of being taken apart.
 pub(super) fn project_file(home: &Path) -> Result<Option<SettingsFile>, CommandError> {
-    let Ok(directory) = env::current_dir() else {
-        return Ok(None);
-    };
+    match env::current_dir() {
+        Ok(directory) => project_file_above(directory, home),
+        Err(_) => Ok(None),
+    }
+}
+
+/// The same for another directory.
+pub(super) fn project_file_above(
+    directory: PathBuf,
+    home: &Path,
+) -> Result<Option<SettingsFile>, CommandError> {
     let mut path = directory.into_os_string().into_vec();
     if is_inside(&path, home.as_os_str().as_bytes()) {
         return Ok(None);

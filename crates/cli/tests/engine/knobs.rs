@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`.
-const KNOBS: [&str; 39] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`.
+const KNOBS: [&str; 45] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -52,6 +52,12 @@ const KNOBS: [&str; 39] = [
     "tools.no_background",
     "policy.ci_reads",
     "policy.writable",
+    "agent.model",
+    "agent.base_url",
+    "agent.key_file",
+    "agent.context_tokens",
+    "agent.max_requests",
+    "agent.silence_ms",
 ];
 
 /// Returns the variable of a setting.

@@ -65,7 +65,7 @@ fn plan_tools_tokens_and_cost_are_progress() {
 #[test]
 fn the_agent_knows_its_place() {
     let world = World::new();
-    let id = world.answered("run echo $MEANWHILE_SESSION $MEANWHILE_AGENT_DEPTH; pwd");
+    let id = world.answered("run echo $MEANWHILE_SESSION $MEANWHILE_DEPTH; pwd");
     let answer = world.status(&id)["agent"]["answer"].as_str().unwrap().to_owned();
     assert_eq!(answer, format!("{id} 1\n{}", world.home.work().display()));
 }

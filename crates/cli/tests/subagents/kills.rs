@@ -20,7 +20,7 @@ fn a_kill_asks_the_agent_first() {
 
 #[test]
 fn an_agent_that_ignores_cancel_is_taken_after_its_time() {
-    let world = World::with(|home| home.with_env("MEANWHILE_AGENT_CANCEL_MS", "200"));
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "200"));
     let id = world.ask_with(&["--agent", "deaf"], "say working\nhang");
     world.home.until_logged(&id, "working");
     let receipt = world.mw(&["kill", "--json", &id]).json();

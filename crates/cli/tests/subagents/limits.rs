@@ -5,7 +5,7 @@ use crate::world::World;
 #[test]
 fn agents_have_slots_of_their_own() {
     let world = World::with(|home| {
-        home.with_env("MEANWHILE_AGENT_MAX_RUNNING", "1").with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
+        home.with_env("MEANWHILE_SUBAGENT_MAX_RUNNING", "1").with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1")
     });
     let command = world.mw(&["start", "--json", "sleep 600"]).json();
     assert_eq!(command["status"], "running");
@@ -34,9 +34,9 @@ fn agents_of_agents_are_limited() {
     let inner: serde_json::Value = serde_json::from_str(&answer).unwrap();
     let inner_id = inner["id"].as_str().unwrap().to_owned();
     let inner = world.completed(&inner_id);
-    assert_eq!(inner["agent"]["answer"], format!("MEANWHILE_AGENT_DEPTH=2\n{inner_id}"));
+    assert_eq!(inner["agent"]["answer"], format!("MEANWHILE_DEPTH=2\n{inner_id}"));
     let deep = world.home.command(["agent", "--agent", "good", "--json", "say x"]);
-    let refused = deep.env("MEANWHILE_AGENT_DEPTH", "2").run();
+    let refused = deep.env("MEANWHILE_DEPTH", "2").run();
     assert_eq!(refused.code, Some(2), "{refused}");
-    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("agent.max_depth"), "{refused}");
+    assert!(refused.json()["error"]["message"].as_str().unwrap().contains("subagent.max_depth"), "{refused}");
 }

@@ -7,6 +7,7 @@ mod background_task_spec;
 mod batches;
 mod kills;
 mod limits;
+mod lingering;
 mod misbehaving;
 mod permissions;
 mod resume;

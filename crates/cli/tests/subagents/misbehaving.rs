@@ -85,7 +85,7 @@ fn endless_updates_neither_stall_nor_fill_anything() {
 
 #[test]
 fn silence_is_told_as_a_stall_once() {
-    let world = World::with(|home| home.with_env("MEANWHILE_AGENT_SILENCE", "300ms"));
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("say working\nhang");
     let notices = wait_until(SOON, "the stall is told", || Some(world.notices()).filter(|n| !n.is_empty()));
     assert_eq!(notices.len(), 1, "{notices:?}");

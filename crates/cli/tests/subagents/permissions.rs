@@ -45,7 +45,7 @@ fn a_stricter_mode_holds_for_agents_too() {
 /// An agent that asks and then hangs is silent, not done.
 #[test]
 fn an_agent_that_asks_and_hangs_is_not_done() {
-    let world = World::with(|home| home.with_env("MEANWHILE_AGENT_SILENCE", "300ms"));
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
     let id = world.ask("ask rm -rf /\nhang");
     world.home.until_logged(&id, "no word from the agent");
     assert_eq!(world.status(&id)["status"], "running");

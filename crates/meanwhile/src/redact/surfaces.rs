@@ -46,6 +46,7 @@ impl Redactor {
         match &mut notice.news {
             News::Ended { cause } => words_of_cause(cause).into_iter().for_each(|text| self.hide(text)),
             News::Stalled { prompt: text } | News::Ready { what: text } => self.hide(text),
+            News::Batch { .. } => {}
         }
     }
 

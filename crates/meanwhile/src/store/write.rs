@@ -17,6 +17,8 @@ pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
     pub(super) tasks_dir: PathBuf,
     pub(super) spans_wait: &'store Cell<bool>,
+    /// Whether the end of a batch is told.
+    tells_batches: bool,
 }
 
 /// Facts about a run that change along with its state.
@@ -33,7 +35,12 @@ impl Store {
     /// Begins a change, waiting for other writers.
     pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned(), spans_wait: &self.spans_wait })
+        Ok(Transaction {
+            inner,
+            tasks_dir: tasks_dir.to_owned(),
+            spans_wait: &self.spans_wait,
+            tells_batches: self.tells_batches.get(),
+        })
     }
 }
 
@@ -171,7 +178,27 @@ impl Transaction<'_> {
         if task.session == DEFAULT_SESSION {
             return Ok(());
         }
-        self.enter_notice(task, &news, at)
+        self.enter_notice(task, &news, at)?;
+        match (&news, &task.batch_id) {
+            (News::Ended { .. }, Some(batch)) if self.tells_batches => self.tell_batch(task, batch, at),
+            _ => Ok(()),
+        }
+    }
+
+    /// Enters that a batch is done, if this task was its last.
+    fn tell_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
+        let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
+                   FROM tasks WHERE session = ?1 AND batch = ?2";
+        let counted = self.inner.query_row(sql, params![task.session, batch], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        let (live, completed, all) = counted?;
+        // One alone is told as it is.
+        if live > 0 || all < 2 {
+            return Ok(());
+        }
+        let (completed, others) = (completed.unsigned_abs(), (all - completed).unsigned_abs());
+        self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
     }
 
     /// Gives a task to another session, with its latch and what its owner is still to be told.

@@ -159,7 +159,9 @@ impl Judge<'_> {
         if HARMLESS_DEVICES.contains(&real.as_str()) {
             return Place::Harmless;
         }
-        if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory)) {
+        // Shared memory is a place for plain files that only lies among the devices.
+        let is_device = ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory));
+        if is_device && !is_below(&real, "/dev/shm") {
             return Place::Device;
         }
         if absolute[fixed.len()..].contains("..") {
