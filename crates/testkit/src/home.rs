@@ -21,7 +21,7 @@ const TAG: &str = "MW_TEST_TAG";
 /// Set by a person to look at what a test left behind.
 const KEEP: &str = "MW_TEST_KEEP";
 /// How long the end of a home waits for the death of what it killed.
-const BURIAL: Duration = Duration::from_secs(5);
+const BURIAL: Duration = Duration::from_secs(60);
 
 /// A home of `mw` that no other test sees, with everything that runs in it.
 ///

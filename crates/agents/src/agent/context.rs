@@ -3,7 +3,7 @@
 use genai::chat::ChatRequest;
 
 use super::conversation::{Conversation, Record};
-use super::model::Said;
+use super::model::{Reply, Said};
 use super::session::Work;
 use super::turn::{Broken, Turn};
 
@@ -38,6 +38,10 @@ impl Turn<'_> {
             () = self.cancelled.cancelled() => return Err(Broken::Cancelled),
             () = self.agent.closing.cancelled() => return Err(Broken::Closing),
         };
+        if let Ok(Reply { usage: Some(usage), .. }) = &answer {
+            self.spend(*usage);
+        }
+        let conversation = &self.work.conversation;
         let mut summary = match answer {
             Ok(reply) if !reply.spoken.text.trim().is_empty() => {
                 self.talk.thought(format!("[{cut} earlier messages were put into a summary]\n"));

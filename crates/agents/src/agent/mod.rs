@@ -12,16 +12,19 @@
 //! One turn is one task of the runtime; nothing in a handler waits. What a turn learns is on disk before anything
 //! depends on it: a notice is closed only once the record that carries it is.
 
+mod calls;
 mod context;
 mod conversation;
 mod files;
 mod gate;
 mod instructions;
 mod model;
+mod offer;
 mod replay;
 mod serve;
 mod servers;
 mod session;
+mod sessions;
 mod store;
 mod talk;
 mod tools;
@@ -30,4 +33,5 @@ mod words;
 
 pub use gate::Policy;
 pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
-pub use serve::{AgentLimits, AgentOffer, Project, ProjectLoader, serve_agent};
+pub use offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+pub use serve::serve_agent;

@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::serve::is_own;
 use crate::toolset::ToolSpec;
 
 /// How long a server may take to begin.
@@ -49,13 +48,13 @@ impl Servers {
             match server {
                 McpServer::Stdio(server) if is_own(&server.command, &server.args) => {}
                 McpServer::Stdio(server) => {
-                    begun.push(async move { (server.name.as_str(), begin(server, cwd).await) })
+                    begun.push(async move { (server.name.as_str(), begin(server, cwd).await) });
                 }
                 McpServer::Http(server) => {
-                    missing.push(format!("{}: only servers on standard streams are used", server.name))
+                    missing.push(format!("{}: only servers on standard streams are used", server.name));
                 }
                 McpServer::Sse(server) => {
-                    missing.push(format!("{}: only servers on standard streams are used", server.name))
+                    missing.push(format!("{}: only servers on standard streams are used", server.name));
                 }
                 _ => missing.push("a server of an unknown sort".to_owned()),
             }
@@ -127,6 +126,23 @@ impl Servers {
         let ends = self.running.drain(..).map(|server| timeout(END, server.cancel()));
         join_all(ends).await;
     }
+}
+
+/// Returns the session that our own MCP server was bound to, if the client sends it along: its tools are built in.
+pub(super) fn own_session(server: &McpServer) -> Option<String> {
+    let McpServer::Stdio(server) = server else { return None };
+    if !is_own(server.command.as_path(), &server.args) {
+        return None;
+    }
+    let variable = server.env.iter().find(|variable| variable.name == "MEANWHILE_SESSION");
+    variable.map(|variable| variable.value.clone()).filter(|session| !session.is_empty())
+}
+
+/// Tells whether a server is `mw mcp`.
+fn is_own(command: &std::path::Path, arguments: &[String]) -> bool {
+    let is_mw = command.file_name().is_some_and(|name| name == "mw" || name == "mw-surfaces")
+        || std::env::current_exe().is_ok_and(|own| own == command);
+    is_mw && arguments.iter().any(|argument| argument == "mcp")
 }
 
 async fn begin(

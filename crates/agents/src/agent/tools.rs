@@ -11,12 +11,12 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::Block;
-use super::files::{self, FileTool, GrepCall};
-use super::serve::Agent;
+use super::files::{self, FileTool, GrepCall, Occurrences};
 use super::session::Session;
+use super::sessions::Agent;
 use super::talk::Talk;
 use crate::mcp::receipts::Receipt;
-use crate::mcp::teller::Drained;
+use crate::mcp::teller::{Drained, Told};
 use crate::tools::{Caller, Desk, Patience, Reply};
 use crate::toolset::ToolSpec;
 
@@ -160,9 +160,8 @@ impl Agent {
             return Vec::new();
         }
         let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
-        let news = notices.into_iter().filter(|one| {
-            !(one.notice.is_ending() && told.contains(&one.notice.task)) && !known(one.notice.number)
-        });
+        let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
+        let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
         let mut blocks: Vec<_> =
             news.map(|one| Block { number: one.notice.number, text: one.block }).collect();
         if left > 0 {
@@ -251,9 +250,11 @@ async fn edit(
 ) -> Result<Carried, String> {
     let (old, new) = (text(arguments, "old_string")?, text(arguments, "new_string")?);
     let all = arguments.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
+    let wanted = if all { Occurrences::All } else { Occurrences::One };
     let name = session.place.shown(&path);
     let before = whole_text(talk, &path).await.map_err(|why| format!("{name}: {why}"))?;
-    let (after, count) = files::replaced(&before, old, new, all).map_err(|why| format!("{name}: {why}"))?;
+    let (after, count) =
+        files::replaced(&before, old, new, wanted).map_err(|why| format!("{name}: {why}"))?;
     save(talk, &path, &after).await?;
     Ok(changed(format!("{name}: {count} replaced"), path, Some(before), &after))
 }

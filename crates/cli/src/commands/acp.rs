@@ -1,9 +1,10 @@
 //! `mw acp`: the built-in agent.
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::model::context_stamp;
@@ -41,6 +42,12 @@ impl Arguments {
         if let Err(error) = &model {
             // A client shows the answer to its first request, a person at a terminal this.
             eprintln!("mw acp: {error}\n    {}", error.hint);
+        }
+        if io::stdin().is_terminal() {
+            eprintln!(
+                "mw acp: waiting for a client of the Agent Client Protocol on standard input\n    \
+                 a client starts it, see docs/acp.md; Ctrl-C ends it"
+            );
         }
         let umask = current_umask();
         let mode = self.mode;

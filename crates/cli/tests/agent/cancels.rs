@@ -21,6 +21,8 @@ fn a_model_in_the_middle_of_its_answer_is_left() {
     assert_eq!(editor.end(id).reason(), "cancelled");
     wait_until(SOON, "the stream was dropped", || (endpoint.abandoned() == 1).then_some(()));
     assert_eq!(editor.turn("go on").said(), "again");
+    // What the user saw of it is kept.
+    assert!(endpoint.request(1).says("well"));
 }
 
 #[test]

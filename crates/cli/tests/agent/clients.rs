@@ -36,6 +36,20 @@ fn garbage_is_answered_and_the_session_goes_on() {
 }
 
 #[test]
+fn a_newer_client_is_answered_with_the_version_that_is_spoken() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("fine"));
+    let mut editor = Editor::silent(home.command(["acp"]));
+    let hello =
+        editor.ask("initialize", &json!({"protocolVersion": 7, "clientCapabilities": {"new": {"thing": 1}}}));
+    assert_eq!(hello["result"]["protocolVersion"], 1, "{hello}");
+    let opened = editor.ask("session/new", &json!({"cwd": home.work(), "mcpServers": [], "strange": true}));
+    editor.session = opened["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+    assert_eq!(editor.turn("go").said(), "fine");
+}
+
+#[test]
 fn a_second_prompt_is_refused_while_a_turn_is_under_way() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);

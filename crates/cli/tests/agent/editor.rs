@@ -38,9 +38,14 @@ impl Editor {
         editor
     }
 
+    /// Says nothing.
+    pub(crate) fn silent(invocation: Invocation) -> Self {
+        Self { host: Host::silent(invocation), session: String::new(), updates: Vec::new() }
+    }
+
     /// Says hello and opens no session.
     pub(crate) fn greeting(invocation: Invocation, abilities: &Value) -> Self {
-        let mut editor = Self { host: Host::silent(invocation), session: String::new(), updates: Vec::new() };
+        let mut editor = Self::silent(invocation);
         let hello = editor.ask("initialize", &json!({"protocolVersion": 1, "clientCapabilities": abilities}));
         assert_eq!(hello["result"]["protocolVersion"], 1, "{hello}");
         editor
@@ -156,6 +161,7 @@ impl Turn {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let update =
             |update: &Value| (text(&update["status"]), text(&update["content"][0]["content"]["text"]));
-        self.of("tool_call_update").iter().map(update).collect()
+        let ends = self.of("tool_call_update").into_iter().filter(|update| update["status"] != "in_progress");
+        ends.map(|end| update(&end)).collect()
     }
 }

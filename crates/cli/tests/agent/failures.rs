@@ -99,6 +99,18 @@ fn garbage_is_told_as_such() {
 }
 
 #[test]
+fn an_answer_that_never_ends_is_left() {
+    let endpoint = ModelEndpoint::new();
+    let mut answer = Answer::empty();
+    for _ in 0..9 {
+        answer = answer.and_text(&"x".repeat(1 << 20));
+    }
+    endpoint.will(answer.hold());
+    let turn = turn(&endpoint);
+    assert!(turn.error().contains("did not end"), "{}", turn.error());
+}
+
+#[test]
 fn silence_ends() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_AGENT_SILENCE_MS", "300");

@@ -96,7 +96,7 @@ fn agent_max_requests_takes_effect() {
         "agent.max_requests",
         "3",
         |endpoint| {
-            _ = endpoint.otherwise(|_| Answer::empty().call("glob", serde_json::json!({"pattern": "*"})))
+            endpoint.otherwise(|_| Answer::empty().call("glob", serde_json::json!({"pattern": "*"})));
         },
         |endpoint, turn| {
             assert_eq!((turn.reason(), endpoint.requests().len()), ("max_turn_requests", 3));

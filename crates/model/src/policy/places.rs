@@ -159,9 +159,10 @@ impl Judge<'_> {
         if HARMLESS_DEVICES.contains(&real.as_str()) {
             return Place::Harmless;
         }
-        // Shared memory is a place for plain files that only lies among the devices.
-        let is_device = ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory));
-        if is_device && !is_below(&real, "/dev/shm") {
+        // Shared memory lies among the devices and holds ordinary files.
+        if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory))
+            && !is_below(&real, "/dev/shm")
+        {
             return Place::Device;
         }
         if absolute[fixed.len()..].contains("..") {

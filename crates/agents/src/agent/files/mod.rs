@@ -5,7 +5,7 @@ mod place;
 mod search;
 mod view;
 
-pub(super) use edit::replaced;
+pub(super) use edit::{Occurrences, replaced};
 pub(super) use place::{Place, read_text, write_text};
 pub(super) use search::{GrepCall, glob, grep};
 pub(super) use view::excerpt;

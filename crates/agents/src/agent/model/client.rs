@@ -16,6 +16,8 @@ use crate::agent::conversation::{Call, Spoken, Thought};
 const MOST_AGAIN: u32 = 4;
 /// The first pause before a request is repeated; each is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Most bytes of one answer; no model says as much, but what pretends to be one may never end.
+const MOST_ANSWER: usize = 8 << 20;
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
 
@@ -148,7 +150,7 @@ impl Model {
                     match spoken.thoughts.last_mut() {
                         Some(thought) => thought.text.push_str(&chunk.content),
                         None => {
-                            spoken.thoughts.push(Thought { text: chunk.content.clone(), signature: None })
+                            spoken.thoughts.push(Thought { text: chunk.content.clone(), signature: None });
                         }
                     }
                     hear(Said::Thought(chunk.content));
@@ -158,6 +160,10 @@ impl Model {
                 | ChatStreamEvent::ThoughtSignatureChunk(_)
                 | ChatStreamEvent::ToolCallChunk(_)
                 | ChatStreamEvent::Heartbeat => {}
+            }
+            let thoughts: usize = spoken.thoughts.iter().map(|thought| thought.text.len()).sum();
+            if spoken.text.len() + thoughts > MOST_ANSWER {
+                return Err(Failure::endless(&self.choice));
             }
         }
         Err(Failure::cut(&self.choice))

@@ -35,6 +35,16 @@ impl Failure {
         }
     }
 
+    /// An answer that does not end.
+    pub(super) fn endless(choice: &ModelChoice) -> Self {
+        Self {
+            code: "model_endless",
+            message: format!("the answer of {} did not end", place(choice)),
+            hint: "try again, or use another model".to_owned(),
+            again: None,
+        }
+    }
+
     pub(super) fn of(error: &genai::Error, choice: &ModelChoice) -> Self {
         let inner = match error {
             genai::Error::WebStream { error, .. } => Some(error),

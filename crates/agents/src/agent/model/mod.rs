@@ -5,5 +5,5 @@ mod client;
 mod failure;
 
 pub use choice::{ModelChoice, ModelError, ModelWishes, Provider};
-pub(super) use client::{Model, Said, Stop, Usage};
+pub(super) use client::{Model, Reply, Said, Stop, Usage};
 pub(super) use failure::Failure;
