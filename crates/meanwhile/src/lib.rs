@@ -19,6 +19,7 @@
 
 mod adopt;
 mod agents;
+mod approval;
 mod arrivals;
 mod bell;
 mod clear;
@@ -66,6 +67,9 @@ mod traces;
 mod wait;
 
 pub use agents::{AgentMessage, child_session};
+pub use approval::{
+    Approval, Asked, Asker, Entry as ApprovalEntry, Nobody, Passage, Patience as ApprovalPatience, Policy,
+};
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};

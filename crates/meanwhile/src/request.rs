@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use mw_model::{AgentSpec, CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
 
+use crate::approval::Approval;
 use crate::error::{Error, Result};
 use crate::launch;
 use crate::notices::Teller;
@@ -75,8 +76,8 @@ pub struct TaskRequest {
     pub teller: Option<Teller>,
     /// What an agent is asked; the command is then what drives that agent.
     pub agent: Option<Box<AgentSpec>>,
-    /// Who approved it: `user`, or `auto` when nobody had to.
-    pub approved_by: String,
+    /// Who let it pass.
+    pub approval: Approval,
 }
 
 impl TaskRequest {
@@ -107,7 +108,7 @@ impl TaskRequest {
             uncounted: false,
             teller: None,
             agent: None,
-            approved_by: "user".to_owned(),
+            approval: Approval::User,
         }
     }
 

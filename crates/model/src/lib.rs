@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod agent;
+pub mod approval;
 mod cause;
 mod event;
 mod id;

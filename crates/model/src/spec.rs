@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentSpec;
+use crate::approval::ApprovalRecord;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
 use crate::raw_text::RawText;
@@ -193,6 +194,9 @@ pub struct TaskSpec {
     /// What an agent is asked to do, where one is; boxed because few tasks have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Box<AgentSpec>>,
+    /// The approval it was started with, where a person was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRecord>,
     /// Its place in a trace. Specs of earlier builds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TaskTrace>,

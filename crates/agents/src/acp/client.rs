@@ -29,9 +29,30 @@ pub(super) struct Client {
     pub(super) root: PathBuf,
 }
 
+/// Why something was refused.
+struct Reason(String);
+
+impl From<String> for Reason {
+    fn from(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl From<std::io::Error> for Reason {
+    fn from(why: std::io::Error) -> Self {
+        Self(why.to_string())
+    }
+}
+
+impl From<meanwhile::Error> for Reason {
+    fn from(why: meanwhile::Error) -> Self {
+        Self(why.to_string())
+    }
+}
+
 /// Refuses a request in words that the agent's model will read.
-fn refused(why: impl ToString) -> Refusal {
-    Refusal::new(-32000, why.to_string())
+fn refused(why: impl Into<Reason>) -> Refusal {
+    Refusal::new(-32000, why.into().0)
 }
 
 impl Client {

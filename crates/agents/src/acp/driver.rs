@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use meanwhile::{AgentMessage, Clock, DeliveryPolicy, Error, Runtime, Settings, SystemClock, child_session};
 use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
@@ -41,6 +41,8 @@ pub struct DriverOptions {
 
 /// How long the process of an agent that closed its output may take to say why.
 const LAST_WORD: Duration = Duration::from_millis(500);
+/// How long what is left of an agent may take to die.
+const BURIAL: Duration = Duration::from_secs(1);
 /// Exit code of a turn that gave no answer.
 const NO_ANSWER: u8 = 1;
 
@@ -48,7 +50,7 @@ const NO_ANSWER: u8 = 1;
 ///
 /// # Errors
 /// When the task's files cannot be read or written.
-pub fn drive(options: DriverOptions) -> Result<u8, Error> {
+pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     let runtime = Runtime::open(options.settings.clone())?;
     let id = options.task.clone();
     let message = runtime.agent_message(&id)?;
@@ -58,8 +60,8 @@ pub fn drive(options: DriverOptions) -> Result<u8, Error> {
     let child = child_session(&id);
     // What the agent starts ends with us, whatever happens, until it is passed on.
     let host = runtime.host(&child, DeliveryPolicy::NextRun)?;
-    let client = Arc::new(client(&options, &message, &child)?);
-    let outcome = converse(&options, &message, &mut record, &client, &runtime);
+    let client = Arc::new(client(options, &message, &child)?);
+    let outcome = converse(options, &message, &mut record, &client, &runtime);
     client.terminals.release_all();
     finish_turn(&mut record, &client, &outcome);
     finish_worktree(&runtime, &message, &client);
@@ -228,12 +230,21 @@ fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client) {
     client.transcript().print(&format!("[{line}]"));
 }
 
-/// Ends what is left of the agent outside of its group: some start others that outlive them.
+/// Ends what is left of the agent outside of its group: some start others that outlive them. Returns when they are
+/// dead, or will not die.
 fn end_rest(runtime: &Runtime, id: &TaskId) {
     let me = std::process::id();
-    for pid in runtime.processes_of(id).into_iter().filter(|pid| *pid != me) {
-        if let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    let deadline = Instant::now() + BURIAL;
+    loop {
+        let left: Vec<_> = runtime.processes_of(id).into_iter().filter(|pid| *pid != me).collect();
+        if left.is_empty() || Instant::now() > deadline {
+            return;
         }
+        for pid in left.into_iter().filter_map(|pid| i32::try_from(pid).ok()) {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -5,7 +5,7 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{ChildStdin, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,14 +33,14 @@ type Driver = Arc<Mutex<Option<UnixStream>>>;
 ///
 /// # Errors
 /// When the task's files cannot be read, or the agent cannot be started.
-pub fn keep(settings: Settings, id: &TaskId, cwd: PathBuf) -> Result<(), Error> {
+pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let runtime = Runtime::open(settings)?;
     let failed = |source: io::Error| Error::Io { what: format!("cannot keep the agent of {id}"), source };
     let spec = runtime.home().spec(id)?;
     let Some(agent) = spec.agent else { return Ok(()) };
     let listener = runtime.keep_agent(id).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    let start = Start { command: &agent.command, env: &[], cwd: &cwd, stderr: Stdio::inherit() };
+    let start = Start { command: &agent.command, env: &[], cwd, stderr: Stdio::inherit() };
     let (process, mut stdin, stdout) =
         AgentProcess::start(start).map_err(|error| failed(io::Error::other(error)))?;
     let driver = Driver::default();

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::{Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session};
+use meanwhile::{Approval, Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session};
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
 use super::driver::{DriverOptions, with};
@@ -60,7 +60,7 @@ impl Link {
             uncounted: true,
             lifetime: Lifetime::Detached,
             description: Some(format!("keeps the agent of {}", options.task)),
-            approved_by: "auto".to_owned(),
+            approval: Approval::Auto,
             ..TaskRequest::new(
                 &format!("{child}:keeper"),
                 CommandSpec::Argv(words.to_vec()),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::{AtCapacity, Error, Runtime, Started, TaskRequest};
+use meanwhile::{Approval, AtCapacity, Error, Runtime, Started, TaskRequest};
 use mw_model::{
     AgentSpec, CommandSpec, DEPTH_VARIABLE, EnvVar, Lifetime, Limits, PromptPatterns, RawText, TaskKind,
     Worktree,
@@ -69,8 +69,8 @@ pub struct AgentCall {
     pub mode: Option<String>,
     /// The message that led to it.
     pub parent_message: Option<String>,
-    /// Who approved it.
-    pub approved_by: String,
+    /// Who let it pass.
+    pub approval: Approval,
 }
 
 /// Starts a subagent as a task and returns at once. The task is registered before its agent is started.
@@ -148,7 +148,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
         batch: call.batch,
         parent_session: Some(call.session.clone()),
         parent_message: call.parent_message,
-        approved_by: call.approved_by,
+        approval: call.approval,
         agent: Some(Box::new(agent)),
         ..TaskRequest::new(&call.session, command, cwd, env)
     };

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
 use meanwhile::{
-    Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
+    Approval, Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
     WaitRequest, clean_text,
 };
 use mw_model::{CommandSpec, EnvVar, RawText, signal_number};
@@ -58,7 +58,7 @@ impl Terminals {
         let task = self.runtime()?.start(&TaskRequest {
             uncounted: true,
             limits: self.limits.clone(),
-            approved_by: "auto".to_owned(),
+            approval: Approval::Auto,
             ..TaskRequest::new(&self.session, self.command(request), cwd, env)
         })?;
         let id = task.task.id.to_string();

@@ -120,7 +120,7 @@ impl Agent {
             let mut reply = match Runtime::open(settings.as_ref().clone()) {
                 Ok(runtime) => {
                     let teller = teller.as_ref();
-                    let desk = Desk { runtime: &runtime, premises: &premises, caller: &caller, teller };
+                    let desk = Desk { teller, ..Desk::new(&runtime, &premises, &caller) };
                     let mut reply = toolset.call(&name, &arguments, &desk)?;
                     if caller.gave_up.load(Ordering::Relaxed) {
                         // The model hears that it was cancelled; the end of it is no news then.

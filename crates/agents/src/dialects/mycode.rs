@@ -151,7 +151,7 @@ fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     };
     let mut task = delegate(wish, desk)?;
     if arguments.flag("run_in_background") != Some(true) {
-        task = await_answer(task, desk)?;
+        task = await_answer(&task, desk)?;
     }
     task = desk.task(task.id.as_str())?;
     if !task.status.is_terminal() {

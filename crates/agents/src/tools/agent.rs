@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::{Condition, Error, Task, WaitRequest};
+use meanwhile::{Approval, Condition, Error, Task, WaitRequest};
 
 use super::desk::{Desk, Patience};
 use super::refusal::Refusal;
@@ -52,7 +52,8 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         worktree: wish.worktree,
         mode: None,
         parent_message: None,
-        approved_by: "auto".to_owned(),
+        // The call itself has passed the gate.
+        approval: Approval::Auto,
     };
     Ok(order(call, settings, desk.runtime)?.task)
 }
@@ -61,7 +62,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
 ///
 /// # Errors
 /// When the engine fails.
-pub fn await_answer(task: Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
+pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,

@@ -114,6 +114,8 @@ fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, 
         reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
         longest_call: Duration::from_millis(config.tools.longest_call_ms),
         background,
+        // The agent has a gate of its own before its tools.
+        policy: meanwhile::Policy::open(),
         agents: Some(Arc::new(config.agent_settings()?)),
     };
     Ok(Project { settings: config.settings, premises, policy })

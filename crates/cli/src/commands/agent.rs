@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use meanwhile::AtCapacity;
 use meanwhile::model::{Lifetime, parse_duration_ms};
+use meanwhile::{Approval, AtCapacity};
 use mw_agents::acp::{AcpError, AgentCall, AgentEntry, AgentSettings, Handshake, greet, order};
 use serde_json::json;
 
@@ -92,9 +92,10 @@ impl Arguments {
             worktree: self.worktree,
             mode: self.agent_mode,
             parent_message: self.parent_message,
-            approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
+            approval: if context.session.is_some() { Approval::Auto } else { Approval::User },
         };
         let runtime = context.passing_runtime()?;
+        context.pass_deed(&runtime, "agent", &call.prompt)?;
         let started = order(call, settings, &runtime)?;
         if context.json {
             render::json(&StartReply::of(&started.task))?;

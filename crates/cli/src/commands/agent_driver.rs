@@ -51,6 +51,6 @@ impl Arguments {
             env: environment(&[])?,
             mw: config.mw(),
         };
-        Ok(drive(options)?)
+        Ok(drive(&options)?)
     }
 }

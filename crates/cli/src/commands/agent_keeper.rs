@@ -18,7 +18,7 @@ impl Arguments {
         let usage =
             |error| CommandError::usage(format!("{error}"), "agent-keeper is called by mw agent-driver");
         let id = self.id.parse::<TaskId>().map_err(usage)?;
-        keep(context.config.settings.clone(), &id, std::env::current_dir()?)?;
+        keep(context.config.settings.clone(), &id, &std::env::current_dir()?)?;
         Ok(0)
     }
 }

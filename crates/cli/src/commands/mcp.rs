@@ -92,6 +92,7 @@ impl Arguments {
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
             agents: Some(Arc::new(config.agent_settings()?)),
+            policy: config.decides_by()?,
         };
         Ok(Offer {
             settings: config.settings,

@@ -19,6 +19,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
+        context.pass_deed(&runtime, "resume", &self.message)?;
         let task = runtime.resume(&self.id, &context.scope(), &self.message)?;
         if context.json {
             render::json(&StartReply::of(&task))?;

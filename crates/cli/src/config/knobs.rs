@@ -1,15 +1,18 @@
 //! Every setting.
 
+use std::time::Duration;
+
 use meanwhile::model::policy::Mode;
 use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
+use super::agent_knobs;
 use super::knob::{InProject, Knob};
 use super::profile;
 
-const HOUR_MS: u64 = 3_600_000;
-const DAY_MS: u64 = 24 * HOUR_MS;
+pub(super) const HOUR_MS: u64 = 3_600_000;
+pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 /// Most tasks that a session may run at a time.
 pub(super) const MOST_RUNNING: u64 = 10_000;
 /// What a log may hold.
@@ -18,7 +21,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 52] = [
+pub(crate) static KNOBS: [Knob; 54] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -375,69 +378,13 @@ pub(crate) static KNOBS: [Knob; 52] = [
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
     },
-    Knob {
-        name: "subagent.max_running",
-        variable: "MEANWHILE_SUBAGENT_MAX_RUNNING",
-        help: "subagents a session may run at a time; they do not count among its other tasks",
-        accepts: Accepts::Count { least: 1, most: MOST_RUNNING },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.settings.queue.max_agents.into()),
-        set: |c, value| c.settings.queue.max_agents = value.small(),
-    },
-    Knob {
-        name: "subagent.max_depth",
-        variable: "MEANWHILE_SUBAGENT_MAX_DEPTH",
-        help: "how many subagents may be above each other; 0 = no subagents at all",
-        accepts: Accepts::Count { least: 0, most: 16 },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agents.max_depth.into()),
-        set: |c, value| c.agents.max_depth = value.small(),
-    },
-    Knob {
-        name: "subagent.cancel_ms",
-        variable: "MEANWHILE_SUBAGENT_CANCEL_MS",
-        help: "time an agent has to end its turn when it is asked to, before it is ended",
-        accepts: Accepts::Milliseconds { least: 0, most: HOUR_MS },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agents.cancel_ms),
-        set: |c, value| c.agents.cancel_ms = value.number(),
-    },
-    Knob {
-        name: "subagent.silence",
-        variable: "MEANWHILE_SUBAGENT_SILENCE",
-        help: "time without a word from an agent that counts as a stall; 0 = never",
-        accepts: Accepts::Duration { most: DAY_MS },
-        in_project: InProject::LowerNotZero,
-        get: |c| Value::Number(c.agents.silence_ms),
-        set: |c, value| c.agents.silence_ms = value.number(),
-    },
-    Knob {
-        name: "subagent.linger",
-        variable: "MEANWHILE_SUBAGENT_LINGER",
-        help: "how long an agent that cannot reload its session is kept alive for a follow-up; 0 = not at all",
-        accepts: Accepts::Duration { most: DAY_MS },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agents.linger_ms),
-        set: |c, value| c.agents.linger_ms = value.number(),
-    },
-    Knob {
-        name: "subagent.default",
-        variable: "MEANWHILE_SUBAGENT_DEFAULT",
-        help: "the agent that is asked when none is named; empty = the first of [agents.NAME], else the first found",
-        accepts: Accepts::Line,
-        in_project: InProject::Nothing,
-        get: |c| Value::Text(c.agents.default.clone()),
-        set: |c, value| value.as_text().clone_into(&mut c.agents.default),
-    },
-    Knob {
-        name: "notices.batch",
-        variable: "MEANWHILE_NOTICES_BATCH",
-        help: "whether the end of a batch is told, beside the ends of its tasks",
-        accepts: Accepts::Flag,
-        in_project: InProject::Nothing,
-        get: |c| Value::Flag(c.settings.batch_notices),
-        set: |c, value| c.settings.batch_notices = value.is_on(),
-    },
+    agent_knobs::SUBAGENT_MAX_RUNNING,
+    agent_knobs::SUBAGENT_MAX_DEPTH,
+    agent_knobs::SUBAGENT_CANCEL_MS,
+    agent_knobs::SUBAGENT_SILENCE,
+    agent_knobs::SUBAGENT_LINGER,
+    agent_knobs::SUBAGENT_DEFAULT,
+    agent_knobs::NOTICES_BATCH,
     Knob {
         name: "policy.ci_reads",
         variable: "MEANWHILE_POLICY_CI_READS",
@@ -456,59 +403,29 @@ pub(crate) static KNOBS: [Knob; 52] = [
         get: |c| Value::List(c.policy.writable.clone()),
         set: |c, value| c.policy.writable = value.items().to_vec(),
     },
+    agent_knobs::AGENT_MODEL,
+    agent_knobs::AGENT_BASE_URL,
+    agent_knobs::AGENT_KEY_FILE,
+    agent_knobs::AGENT_CONTEXT_TOKENS,
+    agent_knobs::AGENT_MAX_REQUESTS,
+    agent_knobs::AGENT_SILENCE_MS,
     Knob {
-        name: "agent.model",
-        variable: "MEANWHILE_AGENT_MODEL",
-        help: "the model of mw acp: openai/NAME, anthropic/NAME or ollama/NAME; see docs/acp.md",
-        accepts: Accepts::Line,
+        name: "approval.wait",
+        variable: "MEANWHILE_APPROVAL_WAIT",
+        help: "how long a call waits for somebody to approve it where nobody is known to be there",
+        accepts: Accepts::Duration { most: DAY_MS },
         in_project: InProject::Nothing,
-        get: |c| optional(c.agent.model.as_ref()),
-        set: |c, value| c.agent.model = some_text(value),
+        get: |c| Value::Number(c.policy.patience.wait.as_millis() as u64),
+        set: |c, value| c.policy.patience.wait = Duration::from_millis(value.number()),
     },
     Knob {
-        name: "agent.base_url",
-        variable: "MEANWHILE_AGENT_BASE_URL",
-        help: "where that model is, if not where its variables say (OPENAI_BASE_URL, …)",
-        accepts: Accepts::Line,
+        name: "approval.keep",
+        variable: "MEANWHILE_APPROVAL_KEEP",
+        help: "how long a question may still be answered and an approval be used after the call has gone",
+        accepts: Accepts::Duration { most: DAY_MS },
         in_project: InProject::Nothing,
-        get: |c| optional(c.agent.base_url.as_ref()),
-        set: |c, value| c.agent.base_url = some_text(value),
-    },
-    Knob {
-        name: "agent.key_file",
-        variable: "MEANWHILE_AGENT_KEY_FILE",
-        help: "a file that holds the key, if it is not in its variable (OPENAI_API_KEY, …)",
-        accepts: Accepts::Line,
-        in_project: InProject::Nothing,
-        get: |c| optional(c.agent.key_file.as_ref()),
-        set: |c, value| c.agent.key_file = some_text(value),
-    },
-    Knob {
-        name: "agent.context_tokens",
-        variable: "MEANWHILE_AGENT_CONTEXT_TOKENS",
-        help: "how much the model can keep in mind; the beginning of a longer conversation is summarised",
-        accepts: Accepts::Count { least: 1000, most: 100_000_000 },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.context_tokens),
-        set: |c, value| c.agent.context_tokens = value.number(),
-    },
-    Knob {
-        name: "agent.max_requests",
-        variable: "MEANWHILE_AGENT_MAX_REQUESTS",
-        help: "how often the model is asked in one turn",
-        accepts: Accepts::Count { least: 1, most: 10_000 },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.max_requests),
-        set: |c, value| c.agent.max_requests = value.number(),
-    },
-    Knob {
-        name: "agent.silence_ms",
-        variable: "MEANWHILE_AGENT_SILENCE_MS",
-        help: "how long the model may be silent in the middle of an answer",
-        accepts: Accepts::Milliseconds { least: 100, most: HOUR_MS },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.silence_ms),
-        set: |c, value| c.agent.silence_ms = value.number(),
+        get: |c| Value::Number(c.policy.patience.keep.as_millis() as u64),
+        set: |c, value| c.policy.patience.keep = Duration::from_millis(value.number()),
     },
 ];
 
@@ -520,11 +437,11 @@ fn some_limit(value: &Value) -> Option<u64> {
     Some(value.number()).filter(|limit| *limit > 0)
 }
 
-fn optional(text: Option<&String>) -> Value {
+pub(super) fn optional(text: Option<&String>) -> Value {
     Value::Text(text.cloned().unwrap_or_default())
 }
 
-fn some_text(value: &Value) -> Option<String> {
+pub(super) fn some_text(value: &Value) -> Option<String> {
     Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
 }
 

@@ -11,6 +11,7 @@
 //! failed open, and neither the table of settings nor a profile is looked at before something is set.
 
 mod accepts;
+mod agent_knobs;
 mod agents;
 mod default_file;
 mod file;
@@ -25,5 +26,4 @@ mod source;
 pub(crate) use default_file::default_file;
 pub(crate) use knobs::{KNOBS, at_capacity};
 pub(crate) use load::Config;
-pub(crate) use places::{early_programs, programs};
 pub(crate) use source::shown;

@@ -15,7 +15,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::{AtCapacity, Programs, Settings};
+use meanwhile::{AtCapacity, Policy, Programs, Settings};
 use mw_agents::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen_with};
 use mw_agents::tools::{Background, Premises};
@@ -51,6 +51,7 @@ fn fixtures(home: &Home) -> Fixtures {
         longest_call: Duration::from_secs(60),
         background: Background::On,
         agents: None,
+        policy: Policy::open(),
     };
     let offer = Offer {
         settings: Settings::new(home.state().to_owned(), programs),

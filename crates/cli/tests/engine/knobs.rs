@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`.
-const KNOBS: [&str; 45] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of subagents in theirs.
+const KNOBS: [&str; 54] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -52,12 +52,21 @@ const KNOBS: [&str; 45] = [
     "tools.no_background",
     "policy.ci_reads",
     "policy.writable",
+    "approval.wait",
+    "approval.keep",
     "agent.model",
     "agent.base_url",
     "agent.key_file",
     "agent.context_tokens",
     "agent.max_requests",
     "agent.silence_ms",
+    "subagent.max_running",
+    "subagent.max_depth",
+    "subagent.cancel_ms",
+    "subagent.silence",
+    "subagent.linger",
+    "subagent.default",
+    "notices.batch",
 ];
 
 /// Returns the variable of a setting.
@@ -67,7 +76,7 @@ pub(crate) fn variable(name: &str) -> String {
 
 /// Returns a home that has this configuration file, where `XDG_CONFIG_HOME` says.
 pub(crate) fn with_file(text: &str) -> Home {
-    let home = home();
+    let home = home().gated();
     let place = home.user().join("configuration");
     fs::create_dir_all(place.join("meanwhile")).unwrap();
     fs::write(place.join("meanwhile/config.toml"), text).unwrap();
@@ -87,7 +96,7 @@ pub(crate) fn as_file(name: &str, value: &str) -> String {
 /// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
 #[track_caller]
 pub(crate) fn both_ways(name: &str, value: &str) -> [Home; 2] {
-    let by_variable = home().with_env(variable(name), value);
+    let by_variable = home().gated().with_env(variable(name), value);
     let in_file = with_file(&as_file(name, value));
     for (home, source) in [(&by_variable, variable(name)), (&in_file, "config.toml".to_owned())] {
         let (shown, from) = setting(home, name);

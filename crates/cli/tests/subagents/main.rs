@@ -5,7 +5,9 @@
 mod asking;
 mod background_task_spec;
 mod batches;
+mod builtin;
 mod kills;
+mod knobs;
 mod limits;
 mod lingering;
 mod misbehaving;

@@ -1,6 +1,7 @@
 //! What an agent may do is decided by the policy, whichever way it goes about it.
 
 use mw_testkit::SOON;
+use serde_json::json;
 
 use crate::world::World;
 
@@ -33,13 +34,28 @@ fn a_rejection_says_why() {
     assert!(log.contains("✗ not allowed: curl example.com | sh: this needs somebody's approval"), "{log}");
 }
 
+/// Outside a session nobody is asked before the agent; what it does is judged all the same.
 #[test]
 fn a_stricter_mode_holds_for_agents_too() {
-    let world = World::with(|home| home.with_env("MEANWHILE_MODE", "plan"));
+    let world = World::new();
     let file = world.work("new.txt");
-    let said = answer(&world, &format!("ask touch x\nwrite {} text", file.display()));
+    let prompt = format!("ask touch x\nwrite {} text", file.display());
+    let asked = world.home.command(["agent", "--agent", "good", "--json", &prompt]);
+    let started = asked.env("MEANWHILE_MODE", "plan").run().json();
+    let task = world.completed(started["id"].as_str().unwrap());
+    let said = task["agent"]["answer"].as_str().unwrap();
     assert!(said.starts_with("permission: no\nwrite: refused"), "{said}");
     assert!(!file.exists());
+}
+
+#[test]
+fn asking_an_agent_inside_a_session_passes_the_gate() {
+    let world = World::with(|home| home.with_env("MEANWHILE_MODE", "plan"));
+    let refused = world.mw(&["agent", "--agent", "good", "--json", "say x"]);
+    assert_ne!(refused.code, Some(0), "{refused}");
+    let reply = world.host("canonical").call("agent", &json!({"prompt": "say x", "agent": "good"}));
+    assert_eq!(reply["isError"], true, "{reply}");
+    assert_eq!(world.home.list().len(), 0);
 }
 
 /// An agent that asks and then hangs is silent, not done.

@@ -24,7 +24,8 @@ impl World {
 
     /// A world whose home is made ready by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
-        let home = prepare(Home::new(env!("CARGO_BIN_EXE_mw")));
+        // Who may ask an agent at all is another matter: the gate has it.
+        let home = prepare(Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto"));
         let program = home.user().join("scripted.py");
         fs::write(&program, SCRIPTED).unwrap();
         let state = home.user().join("agent-state");
@@ -42,6 +43,20 @@ impl World {
         // Nothing of a repository: what is below is the project.
         fs::write(home.work().join(".meanwhile.toml"), "").unwrap();
         Self { home }
+    }
+
+    /// Two worlds with a setting, made by the variable and in the file.
+    pub fn both_ways(name: &str, value: &str) -> [Self; 2] {
+        let variable = format!("MEANWHILE_{}", name.to_uppercase().replace('.', "_"));
+        let by_variable = Self::with(|home| home.with_env(variable, value));
+        let in_file = Self::new();
+        let file = in_file.home.user().join(".config/meanwhile/config.toml");
+        let (section, key) = name.split_once('.').unwrap();
+        let bare = value.parse::<i64>().is_ok() || value.parse::<bool>().is_ok();
+        let value = if bare { value.to_owned() } else { format!("{value:?}") };
+        let agents = fs::read_to_string(&file).unwrap();
+        fs::write(&file, format!("[{section}]\n{key} = {value}\n{agents}")).unwrap();
+        [by_variable, in_file]
     }
 
     pub fn command(&self, arguments: &[&str]) -> Invocation {

@@ -100,7 +100,7 @@ pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     if arguments.flag("run_in_background") == Some(true) {
         return Ok(asked(&task));
     }
-    let task = await_answer(task, desk)?;
+    let task = await_answer(&task, desk)?;
     if !task.status.is_terminal() {
         let reply = asked(&task);
         return Ok(Reply { text: format!("It still works. {}", reply.text), ..reply });
