@@ -3,6 +3,7 @@
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -20,7 +21,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 /// What a reply holds where none is wanted: it must be able to say so.
-const LEAST_REPLY: u64 = 256;
+pub(super) const LEAST_REPLY: u64 = 256;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -90,6 +91,7 @@ impl Arguments {
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
+            agents: Some(Arc::new(config.agent_settings()?)),
             policy: config.decides_by()?,
         };
         Ok(Offer {

@@ -7,11 +7,12 @@ use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
+use super::agent_knobs;
 use super::knob::{InProject, Knob};
 use super::profile;
 
-const HOUR_MS: u64 = 3_600_000;
-const DAY_MS: u64 = 24 * HOUR_MS;
+pub(super) const HOUR_MS: u64 = 3_600_000;
+pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 /// Most tasks that a session may run at a time.
 pub(super) const MOST_RUNNING: u64 = 10_000;
 /// What a log may hold.
@@ -20,7 +21,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 41] = [
+pub(crate) static KNOBS: [Knob; 54] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -377,6 +378,13 @@ pub(crate) static KNOBS: [Knob; 41] = [
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
     },
+    agent_knobs::SUBAGENT_MAX_RUNNING,
+    agent_knobs::SUBAGENT_MAX_DEPTH,
+    agent_knobs::SUBAGENT_CANCEL_MS,
+    agent_knobs::SUBAGENT_SILENCE,
+    agent_knobs::SUBAGENT_LINGER,
+    agent_knobs::SUBAGENT_DEFAULT,
+    agent_knobs::NOTICES_BATCH,
     Knob {
         name: "policy.ci_reads",
         variable: "MEANWHILE_POLICY_CI_READS",
@@ -395,6 +403,12 @@ pub(crate) static KNOBS: [Knob; 41] = [
         get: |c| Value::List(c.policy.writable.clone()),
         set: |c, value| c.policy.writable = value.items().to_vec(),
     },
+    agent_knobs::AGENT_MODEL,
+    agent_knobs::AGENT_BASE_URL,
+    agent_knobs::AGENT_KEY_FILE,
+    agent_knobs::AGENT_CONTEXT_TOKENS,
+    agent_knobs::AGENT_MAX_REQUESTS,
+    agent_knobs::AGENT_SILENCE_MS,
     Knob {
         name: "approval.wait",
         variable: "MEANWHILE_APPROVAL_WAIT",
@@ -423,11 +437,11 @@ fn some_limit(value: &Value) -> Option<u64> {
     Some(value.number()).filter(|limit| *limit > 0)
 }
 
-fn optional(text: Option<&String>) -> Value {
+pub(super) fn optional(text: Option<&String>) -> Value {
     Value::Text(text.cloned().unwrap_or_default())
 }
 
-fn some_text(value: &Value) -> Option<String> {
+pub(super) fn some_text(value: &Value) -> Option<String> {
     Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
 }
 

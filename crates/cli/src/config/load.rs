@@ -1,7 +1,7 @@
 //! Puts the layers on top of each other: default, profile, user file, project file, environment.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
@@ -21,6 +21,8 @@ use crate::{otel, programs};
 const PROFILE: &str = "profile";
 /// What is no setting but a list of rules.
 const RULES: &str = "rules";
+/// What is no setting but an agent.
+const AGENTS: &str = "agents.";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 /// What holds for calls of models.
@@ -33,6 +35,50 @@ pub(crate) struct ToolSettings {
 impl Default for ToolSettings {
     fn default() -> Self {
         Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false }
+    }
+}
+
+/// What holds for subagents.
+pub(crate) struct AgentKnobs {
+    pub(crate) max_depth: u32,
+    pub(crate) cancel_ms: u64,
+    pub(crate) silence_ms: u64,
+    pub(crate) linger_ms: u64,
+    pub(crate) default: String,
+}
+
+impl Default for AgentKnobs {
+    fn default() -> Self {
+        Self {
+            max_depth: 2,
+            cancel_ms: 2000,
+            silence_ms: 300_000,
+            linger_ms: 600_000,
+            default: String::new(),
+        }
+    }
+}
+
+/// What holds for the built-in agent.
+pub(crate) struct AgentSettings {
+    pub(crate) model: Option<String>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) key_file: Option<String>,
+    pub(crate) context_tokens: u64,
+    pub(crate) max_requests: u64,
+    pub(crate) silence_ms: u64,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            base_url: None,
+            key_file: None,
+            context_tokens: 128_000,
+            max_requests: 100,
+            silence_ms: 180_000,
+        }
     }
 }
 
@@ -50,6 +96,10 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    pub(crate) agents: AgentKnobs,
+    /// The user file, if it names agents; read when somebody asks.
+    pub(super) agents_file: Option<(PathBuf, String)>,
+    pub(crate) agent: AgentSettings,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     pub(crate) policy: PolicySettings,
@@ -82,7 +132,15 @@ impl Config {
     /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
     /// line or the variable, and with what is accepted.
     pub(crate) fn load() -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL)
+        Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
+    }
+
+    /// The same as it holds in another directory.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
+        Self::load_from(&profile::NEUTRAL, Some(directory.to_owned()))
     }
 
     /// The same with the figures of a profile, unless the user chose another.
@@ -90,10 +148,10 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile))
+        Self::load_from(profile::named(profile), env::current_dir().ok())
     }
 
-    fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
+    fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
         let home = places::home_directory();
         let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
@@ -103,7 +161,7 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
-        config.directory = env::current_dir().ok();
+        config.directory = directory;
         let directory = config.directory.as_deref();
         let file =
             directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose()?;
@@ -127,6 +185,9 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            agents: AgentKnobs::default(),
+            agents_file: None,
+            agent: AgentSettings::default(),
             kill_tasks: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
@@ -195,6 +256,10 @@ impl Config {
                 self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
                 continue;
             }
+            if entry.name.starts_with(AGENTS) {
+                self.agents_file = Some((file.path.clone(), file.text.clone()));
+                continue;
+            }
             let (knob, accepts) = match find(&entry.name) {
                 Some(knob) => (knob, &knob.accepts),
                 None => self.by_alias(entry)?,
@@ -223,6 +288,12 @@ impl Config {
             if entry.name == RULES {
                 self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
                 continue;
+            }
+            if entry.name.starts_with(AGENTS) {
+                return Err(refused(
+                    &entry,
+                    "a project file may not name agents: they are programs that run as you",
+                ));
             }
             let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
             if knob.in_project == InProject::Nothing {
