@@ -7,6 +7,7 @@ use meanwhile::Settings;
 
 use super::gate::Policy;
 use super::model::{ModelChoice, ModelError};
+use crate::mcp::Tells;
 use crate::tools::Premises;
 
 /// What the agent is made of.
@@ -19,6 +20,8 @@ pub struct AgentOffer {
     pub limits: AgentLimits,
     /// Whose tasks those of its sessions are, where that is known beforehand.
     pub session: Option<String>,
+    /// Who tells what a session has not been told.
+    pub tells: Tells,
     /// What holds in a project's directory, or why that cannot be told.
     pub project: ProjectLoader,
 }
