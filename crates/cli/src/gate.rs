@@ -152,9 +152,8 @@ fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
                 }
             },
             BACKSPACE | DELETE => {
-                if line.pop().is_some() {
-                    let _ = write!(std::io::stderr(), "\x08 \x08");
-                }
+                let rubbed_out = line.pop().map_or("", |_| "\x08 \x08");
+                let _ = write!(std::io::stderr(), "{rubbed_out}");
             }
             letter @ b' '..=b'~' => {
                 line.push(letter);
