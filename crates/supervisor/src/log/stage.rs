@@ -15,17 +15,15 @@ use std::path::Path;
 use rustix::fs::fstat;
 
 use super::batch::{self, Batch, Notes, Remedy, WINDOW};
-use super::{Log, Stream, read_away};
+use super::{CHUNK, Log, Stream, read_away};
 use crate::fail_point::fail_point;
 use crate::pipe::OutputPipe;
 use crate::sys;
 
 /// With less than this in the pipe, or room for less, the short way is shorter.
 const LEAST: usize = 64 << 10;
-/// Most bytes of one batch: half of a task's pipe, so that the task can fill the other half meanwhile.
-const MOST: usize = 248 << 10;
-/// What our own pipes hold: a batch, and what is looked at behind it.
-const HOLDS: usize = 256 << 10;
+/// Most bytes of one batch: less than a task's pipe holds, so that the task can write on meanwhile.
+const MOST: usize = 376 << 10;
 /// Batches of whole pages are copied fastest.
 const PAGE: usize = 4 << 10;
 
@@ -49,11 +47,10 @@ pub(super) struct Stage {
     odd: bool,
 }
 
-/// Pipes of our own. All are empty between two batches, but for what is shared ahead.
+/// Pipes of our own, as large as a task's. Both are empty between two batches, but for what is shared ahead.
 struct Pipes {
     shared: (OwnedFd, OwnedFd),
     batch: (OwnedFd, OwnedFd),
-    gone: (OwnedFd, OwnedFd),
 }
 
 /// What came of the attempt to get a batch ready.
@@ -139,11 +136,10 @@ impl Log {
         fail_point("output-copied");
         self.size += batch.len;
         self.end += batch.len;
-        stage.pipes.take_away(source, len);
+        take_away(source, len, &self.null);
         fail_point("output-taken");
         // At once: the task wakes up now, and then the pipe is in its hands for a while.
         stage.share_ahead(stream, source, &self.null);
-        stage.pipes.empty_gone(&self.null);
         self.end_batch();
         fail_point("output-forgotten");
         Ok(Some(batch.len))
@@ -170,7 +166,7 @@ impl Log {
                     self.end -= self.size - start;
                     self.rewind_to(start)?;
                 }
-                Remedy::TakeFromPipe(len) => own.take_away(&pipe.read, len as usize),
+                Remedy::TakeFromPipe(len) => take_away(&pipe.read, len as usize, &self.null),
             }
             fail_point("output-recovered");
         }
@@ -230,7 +226,7 @@ impl Stage {
     fn share_ahead(&mut self, stream: Stream, source: &impl AsFd, null: &File) {
         let most = MOST - usize::from(self.odd) + WINDOW;
         match sys::share_bytes(source, &self.pipes.shared.1, most) {
-            Ok(len) if len >= MOST / 2 => self.ahead = Some((stream, len)),
+            Ok(len) if len >= LEAST => self.ahead = Some((stream, len)),
             Ok(_) => empty(&self.pipes.shared.0, null),
             Err(_) => {}
         }
@@ -240,11 +236,11 @@ impl Stage {
 impl Pipes {
     fn open() -> io::Result<Self> {
         let make = || {
-            let pipe = sys::new_pipe(HOLDS)?;
+            let pipe = sys::new_pipe(CHUNK)?;
             rustix::io::ioctl_fionbio(&pipe.0, true)?;
             io::Result::Ok(pipe)
         };
-        Ok(Self { shared: make()?, batch: make()?, gone: make()? })
+        Ok(Self { shared: make()?, batch: make()? })
     }
 
     /// Makes the first bytes that are shared the batch.
@@ -265,37 +261,33 @@ impl Pipes {
         true
     }
 
-    /// Takes bytes out of a pipe that certainly holds them. The kernel does that in one step, which no signal cuts
-    /// short, because all of them have room in our own pipe.
-    fn take_away(&self, source: &impl AsFd, len: usize) {
-        let mut left = len;
-        while left > 0 {
-            match sys::move_bytes(source, &self.gone.1, left).or_else(|_| read_away(source, left)) {
-                Ok(gone) if gone > 0 => left -= gone,
-                Ok(_) | Err(_) => break,
-            }
-        }
-    }
-
     /// Looks at the head of a pipe.
     fn peek(&self, pipe: &impl AsFd) -> Option<[u8; WINDOW]> {
         sys::share_bytes(pipe, &self.shared.1, WINDOW).ok()?;
         read_window(&self.shared.0)
     }
 
-    fn empty_gone(&self, null: &File) {
-        empty(&self.gone.0, null);
-    }
-
     fn clear(&self, null: &File) {
-        for pipe in [&self.shared, &self.batch, &self.gone] {
+        for pipe in [&self.shared, &self.batch] {
             empty(&pipe.0, null);
         }
     }
 }
 
+/// Takes bytes out of a pipe that certainly holds them. The kernel does so in one go: it looks for signals before the
+/// first byte and when a pipe has run dry, not in between.
+fn take_away(source: &impl AsFd, len: usize, null: &File) {
+    let mut left = len;
+    while left > 0 {
+        match sys::move_bytes(source, null, left).or_else(|_| read_away(source, left)) {
+            Ok(gone) if gone > 0 => left -= gone,
+            Ok(_) | Err(_) => break,
+        }
+    }
+}
+
 fn empty(pipe: &impl AsFd, null: &File) {
-    while sys::move_bytes(pipe, null, HOLDS).is_ok_and(|gone| gone == HOLDS) {}
+    while sys::move_bytes(pipe, null, CHUNK).is_ok_and(|gone| gone == CHUNK) {}
 }
 
 fn read_window(pipe: &impl AsFd) -> Option<[u8; WINDOW]> {

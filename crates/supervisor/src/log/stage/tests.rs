@@ -32,8 +32,8 @@ fn death() -> impl Strategy<Value = Death> {
 
 /// Output that repeats itself every so many bytes, which is the hard case.
 fn repeating() -> impl Strategy<Value = Vec<u8>> {
-    let period = prop_oneof![Just(1_usize), 2..100_usize, Just(4096), Just(65_536), Just(253_952)];
-    (period, 0..200_000_usize, any::<u8>()).prop_map(|(period, more, salt)| {
+    let period = prop_oneof![Just(1_usize), 2..100_usize, Just(4096), Just(65_536), Just(MOST)];
+    (period, 0..300_000_usize, any::<u8>()).prop_map(|(period, more, salt)| {
         let line = (0..period).map(|at| (at * 31 / 7) as u8 ^ salt);
         line.collect::<Vec<_>>().into_iter().cycle().take(LEAST + more).collect()
     })
@@ -76,9 +76,9 @@ fn die_in_batch(log: &mut Log, source: &OwnedFd, death: Death) -> bool {
     assert!(stage.pipes.copy_to(&log.file, copied));
     match death {
         Death::Noted | Death::Copying(_) | Death::Copied => {}
-        Death::Taken => stage.pipes.take_away(source, len),
+        Death::Taken => take_away(source, len, &log.null),
         Death::Forgotten => {
-            stage.pipes.take_away(source, len);
+            take_away(source, len, &log.null);
             stage.notes.end().unwrap();
         }
     }
