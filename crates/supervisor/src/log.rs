@@ -71,6 +71,8 @@ pub(crate) struct Log {
     announced: Option<(Stream, u64)>,
     /// When the first byte came.
     born_us: Option<u64>,
+    /// The log's, as of the last look.
+    inode: u64,
     staging: Staging,
 }
 
@@ -108,6 +110,7 @@ impl Log {
             dropped: 0,
             announced: None,
             born_us: None,
+            inode: 0,
             staging: Staging::Untried,
         })
     }
@@ -397,11 +400,13 @@ impl Log {
     /// Somebody cut the log or removed it: what it held counts as dropped, and it begins anew.
     fn notice_damage(&mut self) -> io::Result<()> {
         let found = self.file.metadata()?;
+        self.inode = found.ino();
         if found.nlink() > 0 && found.size() >= self.size {
             return Ok(());
         }
         if found.nlink() == 0 {
             self.file = fresh(&self.dir.join(LOG_FILE))?;
+            self.inode = self.file.metadata()?.ino();
         } else {
             self.rewind_to(0)?;
         }

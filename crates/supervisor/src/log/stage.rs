@@ -40,6 +40,8 @@ pub(super) enum Staging {
 pub(super) struct Stage {
     pipes: Pipes,
     notes: Notes,
+    /// Which pipe each stream comes from, as far as anybody asked.
+    inodes: [Option<u64>; 2],
     /// The next batch, if it is shared already: whose it is and how much there is of it.
     ahead: Option<(Stream, usize)>,
     /// Whether batches have an odd length. Output that repeats itself looks alike at the beginning of a batch and
@@ -111,7 +113,7 @@ impl Log {
             self.staging = Stage::open(&self.dir).map_or(Staging::Impossible, Staging::Ready);
         }
         let Staging::Ready(stage) = &mut self.staging else { return Ok(None) };
-        let (log_inode, pipe_inode) = (self.file.metadata()?.ino(), fstat(source)?.st_ino);
+        let (log_inode, pipe_inode) = (self.inode, stage.inode_of(stream, source)?);
         let most = (waiting - WINDOW).min(room).min(MOST) / PAGE * PAGE - usize::from(stage.odd);
         let len = match stage.make_batch(stream, source, most, &self.null) {
             Ok(Made::Bytes(len)) => len,
@@ -189,7 +191,21 @@ impl Log {
 
 impl Stage {
     fn open(dir: &Path) -> io::Result<Box<Self>> {
-        Ok(Box::new(Self { pipes: Pipes::open()?, notes: Notes::create(dir)?, ahead: None, odd: false }))
+        Ok(Box::new(Self {
+            pipes: Pipes::open()?,
+            notes: Notes::create(dir)?,
+            inodes: [None; 2],
+            ahead: None,
+            odd: false,
+        }))
+    }
+
+    fn inode_of(&mut self, stream: Stream, source: &impl AsFd) -> io::Result<u64> {
+        let known = &mut self.inodes[stream as usize];
+        match *known {
+            Some(inode) => Ok(inode),
+            None => Ok(*known.insert(fstat(source)?.st_ino)),
+        }
     }
 
     /// Gets a batch ready, if its beginning differs from what follows it in its pipe.
