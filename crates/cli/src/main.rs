@@ -7,6 +7,7 @@ mod context;
 mod doctor;
 mod error;
 mod exit_code;
+mod gate;
 mod host_state;
 mod otel;
 mod render;

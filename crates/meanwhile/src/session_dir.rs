@@ -5,6 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use mw_model::policy::Mode;
+
 use crate::error::{Error, Result};
 use crate::settings::QueueSettings;
 use crate::slots::Slots;
@@ -46,6 +48,22 @@ impl SessionDir {
             file.set_len(text.len() as u64).map_err(failed)?;
         }
         Ok(number)
+    }
+
+    /// Notes what mode a session works in.
+    pub(crate) fn set_mode(&self, mode: Mode) -> Result<()> {
+        let write = || {
+            let path = self.path.join("mode");
+            let file = open_below(&self.path, &path, &mut OpenOptions::new())?;
+            file.set_len(0)?;
+            file.write_all_at(mode.name().as_bytes(), 0)
+        };
+        write().map_err(Error::io("cannot note the session's mode"))
+    }
+
+    /// Returns the mode a session works in, if its host said so.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        Mode::named(std::fs::read_to_string(self.path.join("mode")).ok()?.trim())
     }
 
     fn counter(&self) -> io::Result<File> {

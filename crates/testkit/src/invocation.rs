@@ -11,7 +11,7 @@ use crate::running::Running;
 use crate::terminal::Terminal;
 
 /// No command of ours may take longer, whatever the test.
-const LIMIT: Duration = Duration::from_secs(30);
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// One command and what is special about it.
 #[must_use = "nothing runs until `run` or `spawn`"]

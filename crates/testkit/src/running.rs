@@ -15,7 +15,7 @@ use crate::outcome::{Outcome, json_lines};
 
 /// How long an ended command's streams may stay open. They do when something it left behind holds them, and
 /// then every caller that reads to the end hangs.
-const DRAIN: Duration = Duration::from_secs(10);
+const DRAIN: Duration = Duration::from_secs(60);
 
 /// A command that runs. It is killed when this is dropped.
 pub struct Running {

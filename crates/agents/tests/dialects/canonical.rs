@@ -163,7 +163,7 @@ fn whoever_goes_away_while_waiting_ends_nothing() {
         let begun = Instant::now();
         let caller = LeavesWhen::new(|| true);
         let reply = world.call_as(tool, &given, &caller);
-        assert!(begun.elapsed() < Duration::from_secs(10));
+        assert!(begun.elapsed() < Duration::from_secs(50));
         assert_eq!((&reply.data["timed_out"], caller.looks.get()), (&json!(true), 1));
         assert_eq!(reply.told, []);
     }

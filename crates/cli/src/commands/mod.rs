@@ -1,9 +1,12 @@
 //! One file per command: its arguments and what it does.
 
+mod approvals;
+mod approve;
 mod attach;
 mod clear;
 mod completions;
 mod config;
+mod deny;
 mod doctor;
 mod fail_points;
 mod follow;
@@ -104,6 +107,9 @@ commands! {
     Watch "watch" watch::Arguments, "Print what happens as JSON lines";
     Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
+    Approvals "approvals" approvals::Arguments, "List what waits for a person's approval, or what became of it";
+    Approve "approve" approve::Arguments, "Approve what an agent wants to do";
+    Deny "deny" deny::Arguments, "Forbid what an agent wants to do";
     Policy "policy" policy::Arguments, "Explain what would be decided about a command, without running it";
     Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
     Tools "tools" tools::Arguments, "Print the tools that models are offered";

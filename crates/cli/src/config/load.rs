@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
-use meanwhile::{Programs, Settings};
+use meanwhile::{ApprovalPatience, Programs, Settings};
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};
@@ -42,6 +42,7 @@ pub(crate) struct PolicySettings {
     pub(crate) mode: Mode,
     pub(crate) ci_reads: bool,
     pub(crate) writable: Vec<String>,
+    pub(crate) patience: ApprovalPatience,
 }
 
 /// What the command line is configured with.

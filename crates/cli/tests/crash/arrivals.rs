@@ -77,7 +77,7 @@ fn a_stopped_starter_holds_nobody_up() {
     let holder = home.program("flock").arg("--no-fork").arg("-s").arg(arrivals(&home));
     let holder = holder.arg("sh").arg("-c").arg("echo held; exec sleep 600").spawn();
     wait_until(SOON, "the list is held", || holder.printed().contains("held").then_some(()));
-    let listed = home.command(["list", "--json"]).limit(Duration::from_secs(8)).run().json();
+    let listed = home.command(["list", "--json"]).limit(Duration::from_secs(40)).run().json();
     assert_eq!(listed["tasks"][0]["id"], first.as_str(), "{listed}");
     let second = home.start("exit 3");
     assert_eq!(ids(&home).len(), 2);

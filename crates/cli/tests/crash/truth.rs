@@ -9,7 +9,7 @@ use mw_testkit::{Home, wait_until};
 use serde_json::Value;
 
 /// How long the truth may take to come out.
-const LIMIT: Duration = Duration::from_secs(15);
+const LIMIT: Duration = Duration::from_secs(90);
 
 /// Returns the ids of the task directories that hold anything.
 fn directories(home: &Home) -> BTreeSet<String> {

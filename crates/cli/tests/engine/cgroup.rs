@@ -8,7 +8,7 @@ use mw_testkit::{alive, children, wait_until};
 
 use crate::home;
 
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 /// A group made for one test below the unified hierarchy.
 struct Delegated(PathBuf);

@@ -92,7 +92,7 @@ fn holders_of(path: &Path, needle: &[u8], found: &mut Vec<std::path::PathBuf>) {
 fn metadata(home: &Home, id: &str) -> Metadata {
     // A view: written a moment after the start it tells of.
     let path = home.task_dir(id).join("metadata.json");
-    let text = wait_until(Duration::from_secs(10), "metadata.json is there", || fs::read(&path).ok());
+    let text = wait_until(Duration::from_secs(60), "metadata.json is there", || fs::read(&path).ok());
     serde_json::from_slice(&text).unwrap()
 }
 

@@ -29,7 +29,7 @@ fn tools_longest_call_takes_effect() {
         let task = host.start(children::SLEEPER);
         let begun = Instant::now();
         let waited = host.call("task_wait", &json!({"task_ids": [task]}));
-        assert!(begun.elapsed() < Duration::from_secs(20), "the default is 240 s");
+        assert!(begun.elapsed() < Duration::from_secs(200), "the default is 240 s");
         assert_eq!(waited["structuredContent"]["timed_out"], true, "{waited}");
     }
 }

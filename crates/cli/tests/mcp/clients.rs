@@ -58,7 +58,7 @@ fn inspect(home: &Home, era: &str, words: &[&str]) -> Option<Outcome> {
     for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp"].iter().chain(words) {
         invocation = invocation.arg(word);
     }
-    Some(invocation.limit(Duration::from_secs(60)).run())
+    Some(invocation.limit(Duration::from_secs(240)).run())
 }
 
 fn inspected(home: &Home, era: &str, words: &[&str]) -> Option<Value> {

@@ -20,7 +20,7 @@ fn ended(world: &World, task: &Task) -> Task {
         tasks: vec![task.id.clone()],
         any: false,
         condition: Condition::Exit,
-        timeout: Some(Duration::from_secs(20)),
+        timeout: Some(Duration::from_secs(90)),
         look_every: None,
     };
     assert!(!world.runtime().wait(&request).unwrap().timed_out);

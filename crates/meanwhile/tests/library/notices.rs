@@ -68,7 +68,7 @@ fn end(world: &World) {
         tasks: vec![world.id(0).clone()],
         any: false,
         condition: meanwhile::Condition::Exit,
-        timeout: Some(std::time::Duration::from_secs(20)),
+        timeout: Some(std::time::Duration::from_secs(90)),
         look_every: None,
     };
     assert!(!world.runtime().wait(&request).unwrap().timed_out);

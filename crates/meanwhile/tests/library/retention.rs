@@ -57,7 +57,7 @@ fn age_is_counted_from_the_end_and_not_from_the_request() {
         tasks: vec![task.id.clone()],
         any: false,
         condition: Condition::Exit,
-        timeout: Some(Duration::from_secs(20)),
+        timeout: Some(Duration::from_secs(90)),
         look_every: None,
     };
     assert!(!world.runtime().wait(&wait).unwrap().timed_out);

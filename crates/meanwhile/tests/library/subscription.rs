@@ -7,7 +7,7 @@ use meanwhile::model::Event;
 
 use crate::world::{Asked, Limits, World, session_name};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 fn asked(session: usize) -> Asked {
     Asked { session, priority: 0, after: Vec::new(), code: 0 }

@@ -53,7 +53,7 @@ fn threads_share_the_slots_of_a_home() {
                 tasks: tasks.clone(),
                 any: false,
                 condition: Condition::Exit,
-                timeout: Some(Duration::from_secs(20)),
+                timeout: Some(Duration::from_secs(90)),
                 look_every: None,
             };
             let reply = runtime.wait(&wait).unwrap();

@@ -159,7 +159,10 @@ impl Judge<'_> {
         if HARMLESS_DEVICES.contains(&real.as_str()) {
             return Place::Harmless;
         }
-        if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory)) {
+        // Shared memory lies among the devices and holds ordinary files.
+        if ["/dev", "/proc", "/sys"].iter().any(|directory| is_below(&real, directory))
+            && !is_below(&real, "/dev/shm")
+        {
             return Place::Device;
         }
         if absolute[fixed.len()..].contains("..") {

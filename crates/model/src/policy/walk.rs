@@ -351,7 +351,7 @@ impl Judge<'_> {
 }
 
 /// Parses a script; the error is none when it is the grammar that refuses.
-fn parse(text: &str) -> Result<Program, Option<fence::Refused>> {
+pub(super) fn parse(text: &str) -> Result<Program, Option<fence::Refused>> {
     fence::check_text(text).map_err(Some)?;
     let options = ParserOptions::default();
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|_| None)?;

@@ -14,7 +14,7 @@ use meanwhile::{Clock, Filter, KillRequest, Programs, Runtime, Scope, Settings, 
 use tempfile::TempDir;
 
 /// The deadline for what takes milliseconds on an idle machine.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 /// The file without which every task ends by itself: none outlives its world.
 const ALIVE: &str = "alive";
 
