@@ -222,14 +222,15 @@ impl TaskArguments {
             (false, true) => Io::Stdin,
             (false, false) => Io::Pipes,
         };
-        let cwd = match self.cwd {
-            Some(cwd) => std::path::absolute(cwd)?,
-            None => std::env::current_dir().map_err(|error| {
-                CommandError::usage(
-                    format!("the current directory cannot be used: {error}"),
+        let cwd = match (self.cwd, &context.config.directory) {
+            (Some(cwd), _) => std::path::absolute(cwd)?,
+            (None, Some(directory)) => directory.clone(),
+            (None, None) => {
+                return Err(CommandError::usage(
+                    "the current directory cannot be used: it is gone, or may not be seen",
                     "name one with --cwd",
-                )
-            })?,
+                ));
+            }
         };
         Ok(TaskRequest {
             kind: self.kind.kind(),

@@ -15,7 +15,7 @@ use super::places;
 use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
 use crate::error::CommandError;
-use crate::otel;
+use crate::{otel, programs};
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
@@ -56,6 +56,8 @@ pub(crate) struct Config {
     /// The files that hold rules, each with whose they are; read when somebody asks.
     pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
     pub(super) profile: &'static Profile,
+    /// The directory of this process, if it has one.
+    pub(crate) directory: Option<PathBuf>,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
     /// Where a project file was found.
@@ -93,7 +95,7 @@ impl Config {
 
     fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
         let home = places::home_directory();
-        let programs = places::programs(&home)?;
+        let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file()?;
         config.user_file = path;
@@ -101,7 +103,11 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
-        if let Some(file) = places::project_file(&config.settings.home)? {
+        config.directory = env::current_dir().ok();
+        let directory = config.directory.as_deref();
+        let file =
+            directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose()?;
+        if let Some(file) = file.flatten() {
             config.take_project_file(&file)?;
             config.project_file = Some(file.path);
         }
@@ -125,6 +131,7 @@ impl Config {
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
             profile: &profile::NEUTRAL,
+            directory: None,
             user_file: None,
             project_file: None,
             not_taken: Vec::new(),

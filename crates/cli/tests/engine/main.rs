@@ -63,6 +63,7 @@ mod setup;
 mod setup_files;
 mod spawn;
 mod start;
+mod surfaces;
 mod survivors;
 mod terminal;
 mod traces;

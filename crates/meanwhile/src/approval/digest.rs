@@ -23,11 +23,10 @@ const FLEETING: [&str; 8] = [
     TRACESTATE_VARIABLE,
 ];
 
-/// Everything that is bound.
+/// Everything that is bound. The session is not: a task that waits may pass to another, and a proposal has its own.
 #[derive(Serialize)]
 struct Bound<'a> {
     kind: TaskKind,
-    session: &'a str,
     command: &'a CommandSpec,
     cwd: &'a RawText,
     env: Vec<&'a EnvVar>,
@@ -58,7 +57,6 @@ pub(super) fn digest_of_request(request: &TaskRequest) -> Digest {
     let cwd = RawText::from(std::os::unix::ffi::OsStrExt::as_bytes(request.cwd.as_os_str()));
     let bound = Bound {
         kind: request.kind,
-        session: &request.session,
         command: &request.command,
         cwd: &cwd,
         env: request.env.iter().collect(),
@@ -74,7 +72,6 @@ pub(super) fn digest_of_request(request: &TaskRequest) -> Digest {
 pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
     let bound = Bound {
         kind: spec.kind,
-        session: &spec.session,
         command: &spec.command,
         cwd: &spec.cwd,
         env: spec.env.iter().collect(),
@@ -105,13 +102,12 @@ mod tests {
     fn whatever_a_command_depends_on_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
         let usual = digest_of_request(&request());
-        let edits: [Edit; 9] = [
+        let edits: [Edit; 8] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
             |it| it.env[0].value = "3".into(),
             |it| it.env.push(var("LD_PRELOAD", "x")),
             |it| it.limits.run_timeout_ms = Some(1),
-            |it| it.session = "t".to_owned(),
             |it| it.umask = 0,
             |it| it.io = Io::Stdin,
             |it| it.lifetime = Lifetime::Detached,
