@@ -77,6 +77,8 @@ impl Arguments {
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let background = if config.tools.no_background { Background::Off } else { Background::On };
+        let mut policy = config.decides_by()?;
+        policy.stay_in_project_of(&cwd);
         let premises = Premises {
             session: String::new(),
             cwd,
@@ -90,7 +92,7 @@ impl Arguments {
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
-            policy: config.decides_by()?,
+            policy,
         };
         Ok(Offer {
             settings: config.settings,

@@ -9,9 +9,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meanwhile::Policy;
 use meanwhile::model::approval::{Deed, Proposal};
-use meanwhile::model::policy::{Decision, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
+use meanwhile::model::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
+use meanwhile::{HouseRules, Policy, RuleText};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -39,6 +39,7 @@ impl Config {
             rules: Arc::new(self.rules()?),
             user_home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
             patience: settings.patience,
+            project: None,
         })
     }
 
@@ -47,16 +48,28 @@ impl Config {
     /// # Errors
     /// Names the file and the rule that cannot be used.
     pub(crate) fn rules(&self) -> Result<Rules, CommandError> {
-        let mut rules = Rules::none();
-        for (origin, path, text) in &self.rule_files {
-            let refused = |why: &str| {
-                let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
-                CommandError::usage(message, "docs/approval.md says what a rule looks like")
-            };
-            let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
-            rules.add(file.rules, *origin).map_err(|error| refused(&error.to_string()))?;
-        }
-        Ok(rules)
+        rules_of(&self.rule_files)
+    }
+
+    /// Returns what a session is to be decided by that is hosted here and now.
+    ///
+    /// # Errors
+    /// When a rule cannot be used, or there is no directory to be in.
+    pub(crate) fn house_rules(&self) -> Result<HouseRules, CommandError> {
+        self.rules()?;
+        let rules = self.rule_files.iter().map(|(origin, path, text)| RuleText {
+            by_user: *origin == RuleOrigin::User,
+            path: path.clone(),
+            text: text.clone(),
+        });
+        Ok(HouseRules {
+            mode: self.policy.mode.name().to_owned(),
+            profile: self.profile_name().to_owned(),
+            ci_reads: self.policy.ci_reads,
+            writable: self.policy.writable.iter().map(PathBuf::from).collect(),
+            directory: env::current_dir()?,
+            rules: rules.collect(),
+        })
     }
 
     /// Adds a rule of the user's own that allows exactly this command, after it was seen to do so.
@@ -107,6 +120,42 @@ impl Config {
         })?;
         Ok(path)
     }
+}
+
+/// Returns what is decided by in a session whose host laid this down.
+///
+/// # Errors
+/// When a rule cannot be used.
+pub(crate) fn by_house_rules(house: &HouseRules) -> Result<Policy, CommandError> {
+    let files: Vec<_> = house
+        .rules
+        .iter()
+        .map(|file| {
+            let origin = if file.by_user { RuleOrigin::User } else { RuleOrigin::Project };
+            (origin, file.path.clone(), file.text.clone())
+        })
+        .collect();
+    Ok(Policy {
+        mode: Mode::named(&house.mode).unwrap_or_default(),
+        profile: Profile::named(&house.profile).unwrap_or_default(),
+        ci_reads: house.ci_reads,
+        writable: house.writable.clone(),
+        rules: Arc::new(rules_of(&files)?),
+        ..Policy::default()
+    })
+}
+
+fn rules_of(files: &[(RuleOrigin, PathBuf, String)]) -> Result<Rules, CommandError> {
+    let mut rules = Rules::none();
+    for (origin, path, text) in files {
+        let refused = |why: &str| {
+            let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
+            CommandError::usage(message, "docs/approval.md says what a rule looks like")
+        };
+        let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
+        rules.add(file.rules, *origin).map_err(|error| refused(&error.to_string()))?;
+    }
+    Ok(rules)
 }
 
 /// Writes a rule as a table of its own, which may stand at the end of any file.
