@@ -6,7 +6,7 @@ use meanwhile::Settings;
 use mw_model::policy::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::{Conversation, Record};
+use super::conversation::{Answered, Call, Conversation, Record};
 use super::files::Place;
 use super::gate::Policy;
 use super::servers::Servers;
@@ -93,6 +93,16 @@ impl Session {
 }
 
 impl Work {
+    /// Answers calls that were under way when the agent died, or could no longer write: no endpoint takes a
+    /// conversation with open ones.
+    pub(super) fn mend(&mut self) -> Result<(), StoreError> {
+        for Call { id, tool, .. } in self.conversation.unanswered() {
+            let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
+            self.note(Record::Result(Answered { call: id, tool, text, failed: true, notices: Vec::new() }))?;
+        }
+        Ok(())
+    }
+
     /// Notes what happened. It is on disk when this returns.
     pub(super) fn note(&mut self, record: Record) -> Result<(), StoreError> {
         tokio::task::block_in_place(|| self.store.append(&record))?;

@@ -72,7 +72,7 @@ fn a_server_that_cannot_be_used_is_named_and_the_session_opens() {
     for name in ["absent", "mute", "remote"] {
         assert!(missing.contains(name), "{name}: {missing}");
     }
-    assert!(editor.host.server.complained().contains("absent"));
+    editor.complains("absent");
     endpoint.will(Answer::text("fine"));
     assert_eq!(editor.turn("work").said(), "fine");
 }
