@@ -22,8 +22,8 @@ pub(crate) enum Failure {
     Untidy(usize),
     /// A generated file differs from what would be generated now.
     Stale(&'static str),
-    /// The supervisor outgrew its limit.
-    TooLarge { bytes: u64, limit: u64 },
+    /// A program outgrew its limit.
+    TooLarge { program: &'static str, bytes: u64, limit: u64 },
 }
 
 impl fmt::Display for Failure {
@@ -37,10 +37,12 @@ impl fmt::Display for Failure {
             Self::Untidy(1) => f.write_str("1 violation"),
             Self::Untidy(count) => write!(f, "{count} violations"),
             Self::Stale(path) => write!(f, "{path} is out of date; run `cargo xtask generate` and commit it"),
-            Self::TooLarge { bytes, limit } => write!(
-                f,
-                "mw-supervisor has {bytes} bytes and may have {limit}; find what grew with `cargo bloat`"
-            ),
+            Self::TooLarge { program, bytes, limit } => {
+                write!(
+                    f,
+                    "{program} has {bytes} bytes and may have {limit}; find what grew with `cargo bloat`"
+                )
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Keeps the supervisor small: one runs for every task.
+//! Keeps small what is executed again and again: one supervisor for every task, one `mw` for every command.
 
 use std::fs;
 use std::path::Path;
@@ -6,14 +6,19 @@ use std::path::Path;
 use crate::command::{built_program, cargo};
 use crate::error::Failure;
 
-/// The most bytes that the stripped release build may have, C library included: 2 MiB.
-const LIMIT: u64 = 2 * 1024 * 1024;
+/// The most bytes that a stripped release build may have, C library included.
+const LIMITS: [(&str, u64); 2] = [("mw-supervisor", 2 << 20), ("mw", 8 << 20)];
 
-/// Builds the supervisor as it is released and compares its size with the limit.
+/// Builds the programs as they are released and compares their sizes with the limits.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
-    cargo(root, &["build", "--release", "--locked", "--package", "mw-cli", "--bin", "mw-supervisor"])?;
-    let path = built_program(root, "release", "mw-supervisor");
-    let bytes = fs::metadata(&path).map_err(|source| Failure::File { path, source })?.len();
-    eprintln!("mw-supervisor: {} KiB of {} KiB", bytes.div_ceil(1024), LIMIT / 1024);
-    if bytes > LIMIT { Err(Failure::TooLarge { bytes, limit: LIMIT }) } else { Ok(()) }
+    for (program, limit) in LIMITS {
+        cargo(root, &["build", "--release", "--locked", "--package", "mw-cli", "--bin", program])?;
+        let path = built_program(root, "release", program);
+        let bytes = fs::metadata(&path).map_err(|source| Failure::File { path, source })?.len();
+        eprintln!("{program}: {} KiB of {} KiB", bytes.div_ceil(1024), limit / 1024);
+        if bytes > limit {
+            return Err(Failure::TooLarge { program, bytes, limit });
+        }
+    }
+    Ok(())
 }

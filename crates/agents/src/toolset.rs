@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use meanwhile::Error;
 use serde_json::{Map, Value, json};
 
 use crate::dialects::Dialect;
-use crate::tools::{Background, Desk, Effect, Reply, Tool};
+use crate::tools::{Background, Desk, Effect, Refusal, Reply, Tool};
 
 /// What carries out a call of a host's own tool.
 type Carry = dyn Fn(&Map<String, Value>, &Desk<'_>) -> Reply + Send + Sync;
@@ -206,10 +207,25 @@ impl Toolset {
                     return None;
                 }
                 let reply = tool.call(given, background, desk);
-                Some(reply.unwrap_or_else(|refusal| dialect.refuse(&refusal, desk)))
+                Some(reply.unwrap_or_else(|refusal| {
+                    let reply = dialect.refuse(&refusal, desk);
+                    held_up(reply, refusal)
+                }))
             }
         }
     }
+}
+
+/// Adds to a refusal by the gate what to do next, and what a person has to be asked.
+fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
+    if let Refusal::Engine(error @ (Error::Denied { .. } | Error::NeedsApproval { .. })) = refusal {
+        let next = error.hint();
+        reply.text = format!("{} To do: {next}.", reply.text);
+        if let Error::NeedsApproval { proposal, .. } = error {
+            reply.asks = Some(proposal);
+        }
+    }
+    reply
 }
 
 impl ToolSpec {

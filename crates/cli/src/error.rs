@@ -59,7 +59,11 @@ impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
         let exit = match &error {
             Error::Invalid { .. } => exit_code::USAGE,
-            Error::NotFound(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => exit_code::NOT_FOUND,
+            Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
+                exit_code::NOT_FOUND
+            }
+            Error::Denied { .. } => exit_code::DENY,
+            Error::NeedsApproval { .. } => exit_code::ASK,
             Error::NameLive { .. }
             | Error::AtCapacity { .. }
             | Error::WrongState { .. }

@@ -4,9 +4,9 @@
 pub(crate) const FAILURE: u8 = 1;
 /// Bad input; nothing was changed.
 pub(crate) const USAGE: u8 = 2;
-/// A command would be asked about (`mw policy`).
+/// A command is asked about, and nobody has answered; `mw policy`: it would be.
 pub(crate) const ASK: u8 = 3;
-/// A command would not be run (`mw policy`).
+/// Policy or a person said no; `mw policy`: it would not be run.
 pub(crate) const DENY: u8 = 4;
 /// No such task, or more than one fits.
 pub(crate) const NOT_FOUND: u8 = 5;

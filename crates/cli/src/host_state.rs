@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use mw_agents::setup::{HOSTS, Host, Scope, Surroundings, lasting_path};
 
 use crate::error::CommandError;
+use crate::programs;
 
 /// Where and with which program hosts are set up.
 pub(crate) struct HostPlace {
@@ -18,7 +19,7 @@ impl HostPlace {
     pub(crate) fn find(scope: Scope) -> Result<Self, CommandError> {
         let program = match scope {
             Scope::User => {
-                let path = lasting_path(&env::current_exe()?, &env::var_os("PATH").unwrap_or_default());
+                let path = lasting_path(&programs::mw()?, &env::var_os("PATH").unwrap_or_default());
                 let text = path.into_os_string().into_string();
                 text.map_err(|path| {
                     let message = format!("{} is not UTF-8", path.to_string_lossy());

@@ -118,6 +118,8 @@ pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     add("command", Some(task.command.clone()));
     add("in", Some(task.cwd.clone()));
     add("session", Some(task.session.clone()));
+    let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
+    add("approved", Some(format!("by {} at {}{proposal}", task.approved_by, task.approved_at)));
     add("batch", task.batch_id.clone());
     add("pid", task.pid.map(|pid| pid.to_string()));
     add("started", task.started_at.map(|at| at.to_string()));

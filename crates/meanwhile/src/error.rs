@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use mw_model::approval::Proposal;
+
 use crate::store::StoreError;
 
 /// The result of an operation.
@@ -22,6 +24,27 @@ pub enum Error {
     /// No task answers to this handle.
     #[error("no task {0:?}")]
     NotFound(String),
+    /// No proposal answers to this id.
+    #[error("no proposal {0:?}")]
+    NoProposal(String),
+    /// Policy or a person said no.
+    #[error("{message}")]
+    Denied {
+        /// To what, and why.
+        message: String,
+        /// What to do instead.
+        hint: String,
+    },
+    /// A person has to be asked, and has not answered.
+    #[error("{message}")]
+    NeedsApproval {
+        /// What, and why.
+        message: String,
+        /// What to do.
+        hint: String,
+        /// The question, which stands open for a while.
+        proposal: Box<Proposal>,
+    },
     /// No span, trace or task with a trace answers to this name.
     #[error("no trace is known for {0:?}")]
     NoTrace(String),
@@ -128,6 +151,9 @@ impl Error {
         match self {
             Self::Invalid { .. } => "invalid",
             Self::NotFound(_) => "not_found",
+            Self::NoProposal(_) => "no_proposal",
+            Self::Denied { .. } => "denied",
+            Self::NeedsApproval { .. } => "approval_needed",
             Self::NoTrace(_) => "no_trace",
             Self::Ambiguous { .. } => "ambiguous",
             Self::NameLive { .. } => "name_live",
@@ -148,7 +174,11 @@ impl Error {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::Invalid { hint, .. } | Self::Home { hint, .. } => hint.clone(),
+            Self::Invalid { hint, .. }
+            | Self::Home { hint, .. }
+            | Self::Denied { hint, .. }
+            | Self::NeedsApproval { hint, .. } => hint.clone(),
+            Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
             Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
             Self::NoTrace(_) => {
                 "mw traces lists those that are known: a span id has 16 hex digits, a trace id 32; tasks that are removed take theirs along".to_owned()

@@ -8,7 +8,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use mw_model::wire::{
@@ -251,27 +251,27 @@ fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<Ra
     const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
     let name_os = OsStr::from_bytes(name.as_bytes());
     let cwd = Path::new(OsStr::from_bytes(cwd.as_bytes()));
-    let candidates: Vec<PathBuf> = if name.as_bytes().contains(&b'/') {
-        vec![cwd.join(name_os)]
-    } else {
-        let path = path.unwrap_or(USUAL_PATH);
-        path.split(|byte| *byte == b':').map(|part| cwd.join(OsStr::from_bytes(part)).join(name_os)).collect()
-    };
-    let files: Vec<_> = candidates.into_iter().filter(|file| file.exists()).collect();
-    let executable = files
-        .iter()
-        .find(|file| file.is_file() && rustix::fs::access(*file, rustix::fs::Access::EXEC_OK).is_ok());
-    match (executable, files.first()) {
-        (Some(file), _) => Ok(file.as_os_str().as_bytes().into()),
-        (None, Some(file)) => Err(Error::Spawn {
+    let is_path = name.as_bytes().contains(&b'/');
+    let places = if is_path { b"" } else { path.unwrap_or(USUAL_PATH) };
+    let mut unfit = None;
+    for place in places.split(|byte| *byte == b':') {
+        let file = if is_path { cwd.join(name_os) } else { cwd.join(OsStr::from_bytes(place)).join(name_os) };
+        let Ok(found) = fs::metadata(&file) else { continue };
+        if found.is_file() && rustix::fs::access(&file, rustix::fs::Access::EXEC_OK).is_ok() {
+            return Ok(file.as_os_str().as_bytes().into());
+        }
+        unfit.get_or_insert(file);
+    }
+    Err(match unfit {
+        Some(file) => Error::Spawn {
             code: "not_executable".to_owned(),
             message: format!("{} is not an executable file", file.display()),
-        }),
-        (None, None) => Err(Error::Spawn {
+        },
+        None => Error::Spawn {
             code: "not_found".to_owned(),
             message: format!("program {:?} was not found", name.to_lossy()),
-        }),
-    }
+        },
+    })
 }
 
 /// Refuses what could not be executed, before anything is changed.

@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod adopt;
+mod approval;
 mod arrivals;
 mod bell;
 mod clear;
@@ -63,6 +64,9 @@ mod task;
 mod traces;
 mod wait;
 
+pub use approval::{
+    Approval, Asked, Asker, Entry as ApprovalEntry, Nobody, Passage, Patience as ApprovalPatience, Policy,
+};
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};
 pub use error::{Error, Result};

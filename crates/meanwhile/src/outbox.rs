@@ -71,6 +71,17 @@ impl Runtime {
         }
     }
 
+    /// Tells whether spans wait that are due, and nobody else is delivering them.
+    ///
+    /// Whoever is told so must deliver: for a moment it looked to others as if it did.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn owes_delivery(&self, endpoint: &str) -> Result<bool> {
+        let urgency = Urgency::WhenDue;
+        Ok(self.is_delivery_due(endpoint, urgency)? && self.deliver_alone(urgency)?.is_some())
+    }
+
     /// Returns how far the export of spans has come.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
 
+use crate::approval::Approval;
 use crate::error::{Error, Result};
 use crate::launch;
 use crate::notices::Teller;
@@ -73,8 +74,8 @@ pub struct TaskRequest {
     /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
     /// it is of every end.
     pub teller: Option<Teller>,
-    /// Who approved it: `user`, or `auto` when nobody had to.
-    pub approved_by: String,
+    /// Who let it pass.
+    pub approval: Approval,
 }
 
 impl TaskRequest {
@@ -104,7 +105,7 @@ impl TaskRequest {
             at_capacity: AtCapacity::Queue,
             uncounted: false,
             teller: None,
-            approved_by: "user".to_owned(),
+            approval: Approval::User,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Removing what nobody needs any more: by age, by number, by size. Never what lives, and never what its owner
 //! has not been told of.
 
+use mw_model::Timestamp;
+
 use crate::clear::{ClearReport, Retained};
 use crate::error::Result;
 use crate::runtime::Runtime;
@@ -65,10 +67,24 @@ impl Runtime {
                 }
             }
             if report.cleared.len() - before < BATCH as usize {
+                self.forget_old_approvals()?;
                 self.sweep_log_names();
                 return Ok(report);
             }
         }
+    }
+
+    /// The record of questions is kept as long as tasks are.
+    fn forget_old_approvals(&self) -> Result<()> {
+        let age = self.settings.retention.max_age_ms;
+        if age > 0 {
+            let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
+            let before = Timestamp::from_micros(self.clock.now().as_micros().saturating_sub(age));
+            let transaction = self.store()?.begin(&self.home.tasks())?;
+            transaction.forget_approvals(before)?;
+            transaction.commit()?;
+        }
+        Ok(())
     }
 
     /// Does so if that was long ago.

@@ -1,9 +1,11 @@
 //! A session's directory: its slots, and the count of its tasks.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+
+use mw_model::policy::Mode;
 
 use crate::error::{Error, Result};
 use crate::settings::QueueSettings;
@@ -35,10 +37,13 @@ impl SessionDir {
     /// when nothing here does.
     pub(crate) fn take_number(&self, last: impl FnOnce() -> Result<u64>) -> Result<u64> {
         let failed = |error| Error::io("cannot count the session's tasks")(error);
-        let mut file = self.counter().map_err(failed)?;
+        let file = self.counter().map_err(failed)?;
         file.lock().map_err(failed)?;
-        let mut text = String::new();
-        let known = file.read_to_string(&mut text).ok().and_then(|_| text.trim_end().parse::<u64>().ok());
+        // One byte more than the longest number has with its line end: what fills it is none.
+        let mut text = [0; 22];
+        let length = file.read_at(&mut text, 0).unwrap_or(0);
+        let text = str::from_utf8(&text[..length]).ok().filter(|text| text.len() < 22);
+        let known = text.and_then(|text| text.trim_end().parse::<u64>().ok());
         let number = known.map_or_else(last, Ok)? + 1;
         let text = format!("{number}\n");
         file.write_all_at(text.as_bytes(), 0).map_err(failed)?;
@@ -46,6 +51,22 @@ impl SessionDir {
             file.set_len(text.len() as u64).map_err(failed)?;
         }
         Ok(number)
+    }
+
+    /// Notes what mode a session works in.
+    pub(crate) fn set_mode(&self, mode: Mode) -> Result<()> {
+        let write = || {
+            let path = self.path.join("mode");
+            let file = open_below(&self.path, &path, &mut OpenOptions::new())?;
+            file.set_len(0)?;
+            file.write_all_at(mode.name().as_bytes(), 0)
+        };
+        write().map_err(Error::io("cannot note the session's mode"))
+    }
+
+    /// Returns the mode a session works in, if its host said so.
+    pub(crate) fn mode(&self) -> Option<Mode> {
+        Mode::named(std::fs::read_to_string(self.path.join("mode")).ok()?.trim())
     }
 
     fn counter(&self) -> io::Result<File> {

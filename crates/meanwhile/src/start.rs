@@ -7,6 +7,7 @@ use mw_model::{
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
 };
 
+use crate::approval::{Consent, digest_of_spec};
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -63,6 +64,12 @@ impl Runtime {
         }
         let slots = self.slots_at_once(request)?;
         let (new, hold) = self.new_directory(request)?;
+        if let Some(granted) = request.approval.granted()
+            && let Err(error) = self.use_for(granted, request, &new.id)
+        {
+            self.forget(&new.id);
+            return Err(error);
+        }
         let started = match slots {
             Some(slots) => self.start_at_once(request, &new, hold, slots),
             None => self.start_in_order(request, &new, hold),
@@ -290,8 +297,9 @@ impl Runtime {
             parent_message: request.parent_message.clone(),
             teller: request.teller.as_ref().map(|teller| teller.0.clone()),
             created_at: now,
-            approved_by: request.approved_by.clone(),
-            approved_at: now,
+            approved_by: request.approval.by().to_owned(),
+            approved_at: request.approval.granted().map_or(now, |granted| granted.at),
+            approval: request.approval.granted().map(Consent::on_record),
             trace: Some(*trace),
         }
     }
@@ -301,6 +309,18 @@ impl Runtime {
         let Granted { task, slots, hold: _hold } = granted;
         let id = task.id.clone();
         let launched = match self.home.spec(&id) {
+            // It may have waited for long, and its spec is a file.
+            Ok(spec)
+                if spec
+                    .approval
+                    .as_ref()
+                    .is_some_and(|approval| approval.digest != digest_of_spec(&spec)) =>
+            {
+                Err(Error::Denied {
+                    message: "not started: it is no longer what was approved".to_owned(),
+                    hint: "start it anew".to_owned(),
+                })
+            }
             Ok(spec) => self.launch_spec(task.clone(), &spec, None, slots),
             Err(error) => Err(error),
         };

@@ -1,5 +1,6 @@
 //! A task as front ends see it: one stable record.
 
+use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
     Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace,
@@ -90,6 +91,9 @@ pub struct Task {
     pub approved_by: String,
     /// When.
     pub approved_at: Timestamp,
+    /// The proposal that a person approved, if one had to; only where one task is looked at closely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalId>,
     /// The trace it belongs to.
     pub trace_id: Option<TraceId>,
     /// The span of its present or last run; that of its start, while and if it has not run.

@@ -60,6 +60,18 @@ impl TaskKind {
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
 
+/// Makes the eight letters or digits of an id; 41 bits of the number are used.
+pub(crate) fn random_suffix(random: u64) -> String {
+    let mut rest = random;
+    (0..SUFFIX_LEN)
+        .map(|_| {
+            let letter = ALPHABET[(rest % 36) as usize];
+            rest /= 36;
+            char::from(letter)
+        })
+        .collect()
+}
+
 /// A text that is no task id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a task id such as bash-k3f9x2ab")]
@@ -69,15 +81,7 @@ impl TaskId {
     /// Makes an id from a random number; 41 bits of it are used.
     #[must_use]
     pub fn from_random(kind: TaskKind, random: u64) -> Self {
-        let mut rest = random;
-        let suffix: String = (0..SUFFIX_LEN)
-            .map(|_| {
-                let letter = ALPHABET[(rest % 36) as usize];
-                rest /= 36;
-                char::from(letter)
-            })
-            .collect();
-        Self(format!("{}-{suffix}", kind.prefix()))
+        Self(format!("{}-{}", kind.prefix(), random_suffix(random)))
     }
 
     /// Returns the id as text.

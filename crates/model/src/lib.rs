@@ -11,6 +11,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod approval;
 mod cause;
 mod event;
 mod id;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::ApprovalRecord;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
 use crate::raw_text::RawText;
@@ -189,6 +190,9 @@ pub struct TaskSpec {
     pub approved_by: String,
     /// When it was approved.
     pub approved_at: Timestamp,
+    /// The approval it was started with, where a person was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalRecord>,
     /// Its place in a trace. Specs of earlier builds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TaskTrace>,

@@ -25,13 +25,14 @@ const BURIAL: Duration = Duration::from_secs(60);
 
 /// A home of `mw` that no other test sees, with everything that runs in it.
 ///
-/// Commands see `PATH`, a `HOME` of their own, `LANG`, `NO_COLOR`, `MEANWHILE_HOME` and a tag; they run in
-/// [`Home::work`]. When the home is dropped, whatever carries its tag is killed and the directory removed.
+/// Commands see `PATH`, a `HOME` of their own, `LANG`, `NO_COLOR`, `MEANWHILE_HOME`, a mode that asks about nothing
+/// (see [`Home::gated`]) and a tag; they run in [`Home::work`]. When the home is dropped, whatever carries its tag is killed and the directory removed.
 pub struct Home {
     mw: PathBuf,
     tag: String,
     state: PathBuf,
     env: Vec<(OsString, OsString)>,
+    is_gated: bool,
     // Fields are dropped in this order: the disk must be unmounted before its mount point is removed.
     _disk: Option<Disk>,
     dir: TempDir,
@@ -89,9 +90,17 @@ impl Home {
             tag: root.to_string_lossy().into_owned(),
             state,
             env: Vec::new(),
+            is_gated: false,
             _disk: None,
             dir,
         }
+    }
+
+    /// Lets the mode be the usual one, so that what a session starts passes the gate.
+    #[must_use]
+    pub fn gated(mut self) -> Self {
+        self.is_gated = true;
+        self
     }
 
     /// Sets a variable for all commands.
@@ -158,6 +167,9 @@ impl Home {
         command.env("HOME", self.user()).env("LANG", "C.UTF-8");
         command.env("NO_COLOR", "1").env("MEANWHILE_HOME", &self.state);
         command.env(TAG, &self.tag);
+        if !self.is_gated {
+            command.env("MEANWHILE_MODE", "dangerous");
+        }
         command.envs(self.env.iter().map(|(name, value)| (name.as_os_str(), value.as_os_str())));
         command
     }

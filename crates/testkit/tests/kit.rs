@@ -13,7 +13,8 @@ fn home() -> Home {
 #[test]
 fn commands_see_nothing_of_the_outside() {
     let text = home().mw(["-c", "env | cut -d= -f1 | sort"]).ok();
-    let expected = ["HOME", "LANG", "MEANWHILE_HOME", "MW_TEST_TAG", "NO_COLOR", "PATH", "PWD"];
+    let expected =
+        ["HOME", "LANG", "MEANWHILE_HOME", "MEANWHILE_MODE", "MW_TEST_TAG", "NO_COLOR", "PATH", "PWD"];
     let found: Vec<_> = text.lines().filter(|name| !["OLDPWD", "SHLVL", "_"].contains(name)).collect();
     assert_eq!(found, expected);
 }

@@ -8,7 +8,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Answered, Call, Conversation, Record};
 use super::files::Place;
-use super::gate::Policy;
 use super::servers::Servers;
 use super::store::{Store, StoreError};
 use crate::tools::Premises;
@@ -20,7 +19,6 @@ pub(super) struct Session {
     pub(super) settings: Arc<Settings>,
     /// What holds for calls of the engine's tools.
     pub(super) premises: Premises,
-    pub(super) policy: Policy,
     /// What the model is told before anything else.
     pub(super) system: String,
     /// The tools of others.
@@ -46,7 +44,6 @@ pub(super) struct Parts {
     pub(super) place: Place,
     pub(super) settings: Arc<Settings>,
     pub(super) premises: Premises,
-    pub(super) policy: Policy,
     pub(super) system: String,
     pub(super) servers: Servers,
     pub(super) store: Store,
@@ -55,15 +52,15 @@ pub(super) struct Parts {
 
 impl Session {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { id, place, settings, premises, policy, system, servers, store, conversation } = parts;
+        let Parts { id, place, settings, premises, system, servers, store, conversation } = parts;
+        let mode = premises.policy.mode;
         let work = Work { store, conversation, counted: None };
         Self {
             id,
             place,
             settings,
             premises,
-            mode: Mutex::new(policy.mode),
-            policy,
+            mode: Mutex::new(mode),
             system,
             servers: tokio::sync::RwLock::new(servers),
             cancel: Mutex::default(),

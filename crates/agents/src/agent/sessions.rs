@@ -183,7 +183,7 @@ impl Agent {
             return Err(refused(format!("cwd {} is not absolute", wish.cwd.display())));
         }
         let place = Place::new(wish.cwd, wish.added).map_err(refused)?;
-        let Project { settings, mut premises, policy } =
+        let Project { settings, mut premises } =
             (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
         let bound = wish.servers.iter().find_map(own_session);
         premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
@@ -192,7 +192,7 @@ impl Agent {
         let Found { store, conversation, torn } = found;
         let settings = Arc::new(settings);
         let (servers, missing) = Servers::start(wish.servers, place.root()).await;
-        let parts = Parts { id, place, settings, premises, policy, system, servers, store, conversation };
+        let parts = Parts { id, place, settings, premises, system, servers, store, conversation };
         let session = Session::new(parts);
         session.work.lock().await.mend().map_err(|error| unusable(&error))?;
         Ok((self.keep(session), told(torn, &missing)))

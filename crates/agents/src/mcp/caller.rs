@@ -3,17 +3,25 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::Task;
+use meanwhile::{Asked, Task};
+use mw_model::approval::Proposal;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::{Peer, RequestContext};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
+use super::elicitation;
 use crate::tools::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// Longest time a person is given to answer.
+const ASK_AT_MOST: Duration = Duration::from_secs(600);
+
+/// How often it is looked whether the answer came another way.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// A client that waits for a call to end.
 pub(super) struct Client {
@@ -25,6 +33,8 @@ pub(super) struct Client {
     handle: Handle,
     begun: Instant,
     told: Mutex<Instant>,
+    /// How its person can be asked.
+    asked: elicitation::Manner,
 }
 
 impl Client {
@@ -38,6 +48,7 @@ impl Client {
             handle: Handle::current(),
             begun: now,
             told: Mutex::new(now),
+            asked: elicitation::Manner::of(context),
         }
     }
 
@@ -66,7 +77,43 @@ fn words(task: &Task) -> String {
     }
 }
 
+impl Client {
+    /// Asks in the middle of the call, as clients of older revisions are asked.
+    fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+        let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
+        self.handle.block_on(async {
+            let asked = self.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
+            tokio::pin!(asked);
+            loop {
+                tokio::select! {
+                    answer = &mut asked => {
+                        return match answer {
+                            Ok(answer) => Asked::Answered { answer: elicitation::answer(&answer), by: elicitation::WAY },
+                            Err(_) => Asked::Elsewhere,
+                        };
+                    }
+                    () = self.cancelled.cancelled() => return Asked::Elsewhere,
+                    () = self.closing.cancelled() => return Asked::Elsewhere,
+                    () = tokio::time::sleep(LOOK_EVERY) => {
+                        if answered() {
+                            return Asked::Elsewhere;
+                        }
+                    }
+                }
+            }
+        })
+    }
+}
+
 impl Caller for Client {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+        match self.asked {
+            elicitation::Manner::InTheCall => self.ask_now(proposal, answered),
+            elicitation::Manner::InTheReply => Asked::Later,
+            elicitation::Manner::NotAtAll => Asked::Elsewhere,
+        }
+    }
+
     fn meanwhile(&self, tasks: &[Task]) -> Patience {
         if self.closing.is_cancelled() {
             return Patience::Leave;

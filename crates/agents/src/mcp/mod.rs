@@ -13,6 +13,7 @@
 mod caller;
 pub(crate) mod calls;
 mod delivery;
+mod elicitation;
 mod http;
 mod instructions;
 mod lines;

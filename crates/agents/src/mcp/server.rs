@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Client;
 use super::calls::{Call, Calls};
 use super::delivery::HttpReceipts;
+use super::elicitation::{self, Manner};
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
@@ -188,7 +189,7 @@ impl Server {
                 return Ok(Reply::failure(text.clone(), json!({"error": text})));
             }
         };
-        let desk = Desk { runtime: &runtime, premises, caller, teller };
+        let desk = Desk { teller, ..Desk::new(&runtime, premises, caller) };
         self.inner.toolset.call(name, arguments, &desk).ok_or_else(|| {
             let names: Vec<_> =
                 self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
@@ -289,6 +290,10 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let call = self.inner.calls.begin().await;
         let session = self.premises(&context).session;
+        if let Some(responses) = request.input_responses {
+            let session = session.clone();
+            self.with_engine(move |runtime| elicitation::take_in(runtime, &session, &responses)).await?;
+        }
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
         let reply = if size > MOST_ARGUMENTS {
             let text = format!(
@@ -305,6 +310,12 @@ impl ServerHandler for Server {
         } else {
             self.carry_out(request.name.into_owned(), arguments, &context).await?
         };
+        if let Some(proposal) = &reply.asks
+            && Manner::of(&context) == Manner::InTheReply
+            && let Some(question) = elicitation::reply(proposal)
+        {
+            return Ok(question.into());
+        }
         let answer = self.with_news(reply, &session, call).await;
         Ok(self.written(answer, &context).into())
     }

@@ -130,7 +130,7 @@ impl Server {
 }
 
 fn finished(runtime: &Runtime, premises: &Premises, task: &Task) -> Result<Reply, meanwhile::Error> {
-    let desk = Desk { runtime, premises, caller: &Patient, teller: None };
+    let desk = Desk::new(runtime, premises, &Patient);
     let output = Excerpt::of(task, &desk)?;
     Ok(canonical::ran(&Ran { task: task.clone(), cut_off: None, output }))
 }

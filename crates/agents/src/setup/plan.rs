@@ -9,6 +9,9 @@ use super::json::{self, Spot};
 use super::toml;
 use super::value::Value;
 
+/// What some editors put in front of a text. It stays where it is.
+const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// What is wanted of a host's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -93,7 +96,8 @@ impl Host {
             let text = files::read(&path)?;
             for entry in file.entries {
                 let work = Work::new(self, file.format, entry, around.program);
-                let command = text.as_deref().map(|text| work.command_line(text)).transpose();
+                let text = text.as_deref().map(|text| text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
+                let command = text.map(|text| work.command_line(text)).transpose();
                 let command = command.map_err(|flaw| flaw.in_file(&path))?.flatten();
                 found.push(Installed { path: path.clone(), command, wanted: work.wanted() });
             }
@@ -127,12 +131,15 @@ impl Host {
         program: &str,
     ) -> Result<Option<String>, Flaw> {
         let mut works = file.entries.iter().map(|entry| Work::new(self, file.format, entry, program));
-        let text = text.map(str::to_owned);
-        match wish {
+        let mark =
+            if text.is_some_and(|text| text.starts_with(BYTE_ORDER_MARK)) { BYTE_ORDER_MARK } else { "" };
+        let text = text.map(|text| text[mark.len()..].to_owned());
+        let after = match wish {
             Wish::SetUp => works.try_fold(text, |text, work| work.ensure(text)),
             // In the opposite order, so that each finds the file as it left it.
             Wish::Remove => works.rev().try_fold(text, |text, work| work.take_out(text)),
-        }
+        }?;
+        Ok(if mark.is_empty() { after } else { Some(format!("{mark}{}", after.unwrap_or_default())) })
     }
 }
 
@@ -192,6 +199,14 @@ impl<'a> Work<'a> {
         words
     }
 
+    /// Tells whether a command line is one of ours, whichever `mw` it names; hooks are found by that.
+    fn starts_us(&self, words: &[String]) -> bool {
+        let name = |words: &[String]| {
+            words.first().and_then(|word| Path::new(word).file_name().map(ToOwned::to_owned))
+        };
+        self.is_element || name(words).is_some_and(|own| own == "mw" || Some(own) == name(&self.wanted()))
+    }
+
     fn command_line(&self, text: &str) -> Result<Option<Vec<String>>, Flaw> {
         match self.format {
             Format::Json(syntax) => json::command_line(text, syntax, self.path, self.spot()),
@@ -203,6 +218,14 @@ impl<'a> Work<'a> {
         let present = text.as_deref().map(|text| self.command_line(text)).transpose()?.flatten();
         match (&text, present) {
             (Some(_), Some(words)) if words == self.wanted() => Ok(text),
+            (Some(text), Some(words)) if !self.starts_us(&words) => {
+                let name = self.path.last().unwrap_or(&"");
+                Err(Flaw::unfit(
+                    text,
+                    0,
+                    format!("its entry {name:?} starts something else; rename or remove it"),
+                ))
+            }
             (Some(text), Some(_)) => self.with_our_command(text).map(Some),
             (_, None) | (None, Some(_)) => {
                 let added = self.add(text.as_deref())?;
@@ -237,6 +260,10 @@ impl<'a> Work<'a> {
         let Some(text) = text else {
             return Ok(None);
         };
+        // What somebody else named so stays.
+        if self.command_line(&text)?.is_some_and(|words| !self.starts_us(&words)) {
+            return Ok(Some(text));
+        }
         match self.format {
             Format::Json(syntax) => json::take_out(&text, syntax, self.path, self.spot()),
             Format::Toml => toml::take_out(&text, self.path),

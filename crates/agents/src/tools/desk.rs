@@ -3,11 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use meanwhile::{AtCapacity, Error, Filter, Runtime, Scope, Task, Teller};
-use mw_model::{EnvVar, Lifetime, Limits, RawText};
+use meanwhile::{
+    Approval, Asked, Asker, AtCapacity, Error, Filter, Passage, Policy, Runtime, Scope, Task, TaskRequest,
+    Teller,
+};
+use mw_model::approval::Proposal;
+use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
+use serde_json::{Map, Value};
 
 /// What holds for all calls of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Premises {
     /// Whose tasks they are.
     pub session: String,
@@ -33,6 +38,8 @@ pub struct Premises {
     pub longest_call: Duration,
     /// Whether background work is offered.
     pub background: Background,
+    /// What calls are decided by.
+    pub policy: Policy,
 }
 
 /// Whether background work is offered.
@@ -48,6 +55,12 @@ pub enum Background {
 pub trait Caller {
     /// Hears how things stand, about every second, and says whether to go on.
     fn meanwhile(&self, tasks: &[Task]) -> Patience;
+
+    /// Is asked whether something may be done, as [`Asker::ask`] says. By default there is no way to a person
+    /// from here.
+    fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
+        Asked::Elsewhere
+    }
 }
 
 /// Whether a call that blocks goes on.
@@ -81,9 +94,52 @@ pub struct Desk<'a> {
     pub caller: &'a dyn Caller,
     /// Who tells the session its news, if anybody does: what a reply tells is not told beside it then.
     pub teller: Option<&'a Teller>,
+    /// The tool that is called, for policy.
+    pub tool: policy::Tool,
 }
 
-impl Desk<'_> {
+/// The gate's way to whoever made the call.
+struct ByCaller<'a>(&'a dyn Caller);
+
+impl Asker for ByCaller<'_> {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+        self.0.ask(proposal, answered)
+    }
+
+    fn still_waits(&self) -> bool {
+        self.0.meanwhile(&[]) == Patience::GoOn
+    }
+}
+
+impl<'a> Desk<'a> {
+    /// Where calls of a session are carried out.
+    #[must_use]
+    pub const fn new(runtime: &'a Runtime, premises: &'a Premises, caller: &'a dyn Caller) -> Self {
+        // Until a tool is called, the strictest class stands for it.
+        let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
+        Self { runtime, premises, caller, teller: None, tool }
+    }
+
+    /// Lets a start pass the gate, or not.
+    pub(super) fn pass_start(
+        &self,
+        request: &TaskRequest,
+        added: &[(String, String)],
+        tool: policy::Tool,
+    ) -> Result<Approval, Error> {
+        let asker = ByCaller(self.caller);
+        let passage = Passage { tool, policy: &self.premises.policy, asker: &asker };
+        self.runtime.pass_start(request, added, &passage)
+    }
+
+    /// Lets a call pass that starts no command; `given` is what it was called with.
+    pub(super) fn pass_call(&self, given: &Map<String, Value>) -> Result<(), Error> {
+        let asker = ByCaller(self.caller);
+        let passage = Passage { tool: self.tool, policy: &self.premises.policy, asker: &asker };
+        let text = format!("{} {}", self.tool.name, Value::Object(given.clone()));
+        self.runtime.pass_deed(&self.premises.session, &self.premises.cwd, &text, &passage)
+    }
+
     /// Whose tasks a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {

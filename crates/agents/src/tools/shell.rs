@@ -69,7 +69,6 @@ impl ShellCall {
             io: self.io,
             lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
-            approved_by: "auto".to_owned(),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
         }
     }
@@ -80,7 +79,9 @@ impl ShellCall {
 /// # Errors
 /// When it cannot be started; nothing is left of it then.
 pub fn start(call: &ShellCall, desk: &Desk<'_>) -> Result<Task, Refusal> {
-    Ok(desk.runtime.start(&call.request(desk))?.task)
+    let mut request = call.request(desk);
+    request.approval = desk.pass_start(&request, &call.env, desk.tool)?;
+    Ok(desk.runtime.start(&request)?.task)
 }
 
 /// How a command in the foreground came out.
@@ -100,7 +101,8 @@ pub struct Ran {
 /// # Errors
 /// When it cannot be started, or its log is gone.
 pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
-    let request = TaskRequest { uncounted: true, teller: desk.teller.cloned(), ..call.request(desk) };
+    let mut request = TaskRequest { uncounted: true, teller: desk.teller.cloned(), ..call.request(desk) };
+    request.approval = desk.pass_start(&request, &call.env, desk.tool.awaited())?;
     let task = desk.runtime.start(&request)?.task;
     let longest = desk.premises.longest_call;
     let request = WaitRequest {

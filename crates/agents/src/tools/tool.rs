@@ -1,5 +1,6 @@
 //! A tool as a model sees it.
 
+use mw_model::policy;
 use serde_json::{Map, Value, json};
 
 use super::desk::{Background, Desk, Premises};
@@ -119,11 +120,15 @@ impl Tool {
                 return Err(Refusal::NoBackground { flag: parameter.name });
             }
         }
-        if background == desk.premises.background {
-            return (self.run)(&arguments, desk);
-        }
+        // A tool that policy does not know is as good as one that delegates.
+        let unknown = policy::Tool { name: self.name, class: policy::ToolClass::Delegates };
         let premises = Premises { background, ..desk.premises.clone() };
-        (self.run)(&arguments, &Desk { premises: &premises, ..*desk })
+        let tool = policy::Tool::named(self.name).unwrap_or(unknown);
+        let desk = Desk { premises: &premises, tool, ..*desk };
+        if !tool.class.runs_a_command() {
+            desk.pass_call(given)?;
+        }
+        (self.run)(&arguments, &desk)
     }
 }
 

@@ -114,8 +114,7 @@ fn nonsense_is_answered_and_starts_nothing() {
             if given.get("command").is_some_and(Value::is_string) {
                 given.remove("command");
             }
-            let desk =
-                Desk { runtime: &world.runtime, premises: &world.premises, caller: &Patient, teller: None };
+            let desk = Desk::new(&world.runtime, &world.premises, &Patient);
             let reply = world.tools.call(&tool, &given, &desk);
             prop_assert!(reply.is_some_and(|reply| !reply.text.is_empty() && reply.data.is_object()));
             Ok(())

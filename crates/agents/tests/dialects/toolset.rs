@@ -61,12 +61,7 @@ fn a_forged_flag_is_refused_and_starts_nothing() {
     }
     let mut world = World::new(Dialect::Canonical);
     world.premises.background = Background::Off;
-    let desk = mw_agents::tools::Desk {
-        runtime: &world.runtime,
-        premises: &world.premises,
-        caller: &mw_agents::tools::Patient,
-        teller: None,
-    };
+    let desk = mw_agents::tools::Desk::new(&world.runtime, &world.premises, &mw_agents::tools::Patient);
     let given = json!({"task_ids": ["x"]});
     assert!(world.tools.call("task_wait", given.as_object().unwrap(), &desk).is_none());
     assert!(world.tools.call("nonsense", given.as_object().unwrap(), &desk).is_none());

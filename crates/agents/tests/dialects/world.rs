@@ -4,7 +4,9 @@ use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use meanwhile::{AtCapacity, Filter, KillRequest, Programs, Runtime, Scope, Settings, Task, TaskRequest};
+use meanwhile::{
+    AtCapacity, Filter, KillRequest, Policy, Programs, Runtime, Scope, Settings, Task, TaskRequest,
+};
 use mw_agents::tools::{Background, Caller, Desk, Patience, Patient, Premises, Reply};
 use mw_agents::{Dialect, Toolset};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
@@ -61,6 +63,8 @@ impl World {
             reply_bytes: 16 << 10,
             longest_call: Duration::from_secs(60),
             background: Background::On,
+            // What is asked about is another matter: `approval` has it.
+            policy: Policy::open(),
         };
         let runtime = Runtime::open(settings).unwrap();
         Self { runtime, premises, tools: Toolset::of(dialect), home }
@@ -75,7 +79,7 @@ impl World {
 
     #[track_caller]
     pub fn call_as(&self, tool: &str, given: &Value, caller: &dyn Caller) -> Reply {
-        let desk = Desk { runtime: &self.runtime, premises: &self.premises, caller, teller: None };
+        let desk = Desk::new(&self.runtime, &self.premises, caller);
         let reply = self.tools.call(tool, given.as_object().unwrap(), &desk).expect("a tool of that name");
         self.check_schema(tool, &reply);
         for id in &reply.told {

@@ -1,6 +1,6 @@
 //! `mw completions`: a completion script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::Args;
 use clap_complete::Shell;
 
 use crate::context::Context;
@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, _: &Context) -> CommandResult {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut crate::Arguments::command(), "mw", &mut script);
+        clap_complete::generate(self.shell, &mut crate::entry::whole_command(), "mw", &mut script);
         crate::render::out(&String::from_utf8_lossy(&script))?;
         Ok(0)
     }

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        runtime.resolve(&self.id, &context.scope())?;
+        let id = runtime.resolve(&self.id, &context.scope())?;
         let mut data = Vec::new();
         match self.text {
             Some(text) if text == "-" => drop(std::io::stdin().read_to_end(&mut data)?),
@@ -41,6 +41,8 @@ impl Arguments {
             }
             None => {}
         }
+        let typed = String::from_utf8_lossy(&data);
+        context.pass_deed(&runtime, "input", &format!("type into {id}: {typed}"))?;
         let bytes = runtime.input(&self.id, &context.scope(), &data, self.eof)?;
         if context.json {
             render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;

@@ -57,6 +57,8 @@ impl Arguments {
                 runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
         }
+        let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
+        context.pass_deed(&runtime, "kill", &format!("end {}", named.join(", ")))?;
         let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
         let receipts = runtime.kill_all(&ids, &request)?;
         let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());

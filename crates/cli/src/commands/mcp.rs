@@ -90,6 +90,7 @@ impl Arguments {
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
+            policy: config.decides_by()?,
         };
         Ok(Offer {
             settings: config.settings,

@@ -1,10 +1,13 @@
 //! One file per command: its arguments and what it does.
 
 mod acp;
+mod approvals;
+mod approve;
 mod attach;
 mod clear;
 mod completions;
 mod config;
+mod deny;
 mod doctor;
 mod fail_points;
 mod follow;
@@ -30,38 +33,40 @@ mod traces;
 mod wait;
 mod watch;
 
-use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
+use std::ffi::OsStr;
+
+use clap::{ArgMatches, Args, FromArgMatches};
 
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
+use crate::programs;
 
-/// Lists the commands once: the variant, the word, the arguments, the line of help.
+/// Lists the commands once: the variant, the word, the arguments, the executable that runs it, the line of help.
 ///
-/// What `#[derive(Subcommand)]` writes, but for one thing: the options of a command are put together only when
-/// it is the one that was called, or when help for it is wanted. With all of them every call would take a tenth
-/// longer.
+/// What `#[derive(Subcommand)]` writes, but for one thing: a command and its options are put together only when it is the
+/// one that was called, or when help for it is wanted. With all of them every call would take longer by a tenth.
 macro_rules! commands {
-    ($($variant:ident $word:literal $arguments:ty, $about:literal $(, $with:ident($value:expr))*;)+) => {
+    ($($variant:ident $word:literal $arguments:ty, $place:ident, $about:literal $(, $with:ident($value:expr))*;)+) => {
         pub(crate) enum Command {
             $($variant($arguments),)+
         }
 
-        impl Subcommand for Command {
-            fn augment_subcommands(root: clap::Command) -> clap::Command {
-                root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
-            }
+        /// Adds every command to the root.
+        pub(crate) fn all(root: clap::Command) -> clap::Command {
+            root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
+        }
 
-            fn augment_subcommands_for_update(root: clap::Command) -> clap::Command {
-                Self::augment_subcommands(root)
-            }
-
-            fn has_subcommand(name: &str) -> bool {
-                [$($word),+].contains(&name)
+        /// Adds the command of that name to the root, and no other; all of them where there is none.
+        pub(crate) fn only(root: clap::Command, name: &OsStr) -> clap::Command {
+            match name.to_str() {
+                $(Some($word) => root.subcommand(described::<$arguments>($word, $about)$(.$with($value))*),)+
+                _ => all(root),
             }
         }
 
-        impl FromArgMatches for Command {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        impl Command {
+            /// Takes from what was read what belongs to the command that was called.
+            pub(crate) fn read(matches: &ArgMatches) -> Result<Self, clap::Error> {
                 match matches.subcommand() {
                     $(Some(($word, matches)) => {
                         <$arguments>::from_arg_matches(matches).map(Self::$variant)
@@ -70,19 +75,41 @@ macro_rules! commands {
                 }
             }
 
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
-
-        impl Command {
-            pub(crate) fn run(self, context: &Context) -> CommandResult {
+            /// Runs a command of `mw`, and has the other executable run one of its own.
+            pub(crate) fn run(self, context: impl FnOnce() -> Result<Context, CommandError>) -> CommandResult {
                 match self {
-                    $(Self::$variant(arguments) => arguments.run(context),)+
+                    $(Self::$variant(arguments) => in_mw!($place, arguments, context),)+
+                }
+            }
+
+            /// Runs a command of `mw-surfaces`.
+            pub(crate) fn run_surface(self, context: &Context) -> CommandResult {
+                match self {
+                    $(Self::$variant(arguments) => in_surfaces!($place, arguments, context),)+
                 }
             }
         }
+    };
+}
+
+macro_rules! in_mw {
+    (mw, $arguments:ident, $context:ident) => {
+        $arguments.run(&$context()?)
+    };
+    (surfaces, $arguments:ident, $context:ident) => {{
+        // They were right; the other executable reads them again.
+        let _ = $arguments;
+        Err(programs::become_surfaces())
+    }};
+}
+
+macro_rules! in_surfaces {
+    (mw, $arguments:ident, $context:ident) => {{
+        let _ = $arguments;
+        Err(programs::not_here())
+    }};
+    (surfaces, $arguments:ident, $context:ident) => {
+        $arguments.run($context)
     };
 }
 
@@ -91,31 +118,34 @@ fn described<A: Args>(word: &'static str, about: &'static str) -> clap::Command 
 }
 
 commands! {
-    Start "start" start::Arguments, "Run something in the background and return at once";
-    Run "run" run::Arguments, "Run something attached: stream its output, exit with its code";
-    List "list" list::Arguments, "List tasks, live ones first", alias("ls");
-    Status "status" status::Arguments, "Show one task and its last lines";
-    Output "output" output::Arguments, "Read a task's output";
-    Wait "wait" wait::Arguments, "Wait for tasks: for their end, a line, a port, silence";
-    Kill "kill" kill::Arguments, "End tasks and everything they started";
-    Input "input" input::Arguments, "Type into a task";
-    Attach "attach" attach::Arguments, "Join the terminal to a task";
-    Restart "restart" restart::Arguments, "Run a task once more";
-    Clear "clear" clear::Arguments, "Remove finished tasks and their files";
-    Watch "watch" watch::Arguments, "Print what happens as JSON lines";
-    Session "session" session::Arguments, "Run a host, list sessions, end or delete one";
-    Notices "notices" notices::Arguments, "Print what a session's owner has not been told yet, once";
-    Policy "policy" policy::Arguments, "Explain what would be decided about a command, without running it";
-    Mcp "mcp" mcp::Arguments, "Serve the tools to an agent over MCP";
-    Acp "acp" acp::Arguments, "Be an agent for a client of the Agent Client Protocol, with a model of your own";
-    Tools "tools" tools::Arguments, "Print the tools that models are offered";
-    Traces "traces" traces::Arguments, "Show the spans of tasks as trees, and whether they were delivered";
-    Setup "setup" setup::Arguments, "Tell a host of meanwhile: show the change to its files, make it, take it back";
-    Hook "hook" hook::Arguments, "Answer a host's hook with what its agent has not been told yet";
-    Doctor "doctor" doctor::Arguments, "Check everything mw needs, and measure how fast it is here";
-    Config "config" config::Arguments, "Show all settings, their values and where they came from";
-    Completions "completions" completions::Arguments, "Print a completion script for a shell";
-    Settle "settle" settle::Arguments, "Record an ending and start the next task (called by supervisors)", hide(true);
-    Reference "reference" reference::Arguments, "Print the reference of all commands and settings", hide(true);
-    FailPoints "fail-points" fail_points::Arguments, "List the steps at which a debug build can be made to die", hide(true);
+    Start "start" start::Arguments, mw, "Run something in the background and return at once";
+    Run "run" run::Arguments, mw, "Run something attached: stream its output, exit with its code";
+    List "list" list::Arguments, mw, "List tasks, live ones first", alias("ls");
+    Status "status" status::Arguments, mw, "Show one task and its last lines";
+    Output "output" output::Arguments, mw, "Read a task's output";
+    Wait "wait" wait::Arguments, mw, "Wait for tasks: for their end, a line, a port, silence";
+    Kill "kill" kill::Arguments, mw, "End tasks and everything they started";
+    Input "input" input::Arguments, mw, "Type into a task";
+    Attach "attach" attach::Arguments, mw, "Join the terminal to a task";
+    Restart "restart" restart::Arguments, mw, "Run a task once more";
+    Clear "clear" clear::Arguments, mw, "Remove finished tasks and their files";
+    Watch "watch" watch::Arguments, mw, "Print what happens as JSON lines";
+    Session "session" session::Arguments, mw, "Run a host, list sessions, end or delete one";
+    Notices "notices" notices::Arguments, mw, "Print what a session's owner has not been told yet, once";
+    Approvals "approvals" approvals::Arguments, mw, "List what waits for a person's approval, or what became of it";
+    Approve "approve" approve::Arguments, mw, "Approve what an agent wants to do";
+    Deny "deny" deny::Arguments, mw, "Forbid what an agent wants to do";
+    Policy "policy" policy::Arguments, mw, "Explain what would be decided about a command, without running it";
+    Mcp "mcp" mcp::Arguments, surfaces, "Serve the tools to an agent over MCP";
+    Acp "acp" acp::Arguments, surfaces, "Be an agent for a client of the Agent Client Protocol, with a model of your own";
+    Tools "tools" tools::Arguments, surfaces, "Print the tools that models are offered";
+    Traces "traces" traces::Arguments, surfaces, "Show the spans of tasks as trees, and whether they were delivered";
+    Setup "setup" setup::Arguments, surfaces, "Tell a host of meanwhile: show the change to its files, make it, take it back";
+    Hook "hook" hook::Arguments, surfaces, "Answer a host's hook with what its agent has not been told yet";
+    Doctor "doctor" doctor::Arguments, surfaces, "Check everything mw needs, and measure how fast it is here";
+    Config "config" config::Arguments, mw, "Show all settings, their values and where they came from";
+    Completions "completions" completions::Arguments, mw, "Print a completion script for a shell";
+    Settle "settle" settle::Arguments, mw, "Record an ending and start the next task (called by supervisors)", hide(true);
+    Reference "reference" reference::Arguments, mw, "Print the reference of all commands and settings", hide(true);
+    FailPoints "fail-points" fail_points::Arguments, mw, "List the steps at which a debug build can be made to die", hide(true);
 }

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::{env, fs, io};
 
 use clap::Args;
-use meanwhile::model::policy::{CommandText, Decision, Mode, Profile, Request, Rules, Tool, Verdict, decide};
-use meanwhile::{LocalFiles, project_of};
+use meanwhile::Policy;
+use meanwhile::model::CommandSpec;
+use meanwhile::model::policy::{Decision, Mode, Profile, Tool, Verdict};
 use serde_json::{Value, json};
 
 use crate::config::shown;
@@ -69,14 +70,9 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
 struct Desk<'a> {
     arguments: &'a Arguments,
     context: &'a Context,
-    mode: Mode,
-    profile: Profile,
+    policy: Policy,
     shell: &'a str,
-    cwd: String,
-    project: String,
-    home: String,
-    writable: Vec<String>,
-    rules: Rules,
+    cwd: PathBuf,
 }
 
 /// A command that was read.
@@ -132,44 +128,21 @@ impl<'a> Desk<'a> {
             })?,
             None => env::current_dir()?,
         };
-        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        let project = project_of(&cwd, home.as_deref()).unwrap_or_default();
-        let real = |path: &String| Some(fs::canonicalize(path).ok()?.to_string_lossy().into_owned());
-        Ok(Self {
-            mode: arguments.mode.unwrap_or(config.policy.mode),
-            profile: arguments
-                .profile
-                .unwrap_or_else(|| Profile::named(config.profile_name()).unwrap_or_default()),
-            shell: arguments.shell.as_deref().unwrap_or(&config.shell),
-            cwd: cwd.to_string_lossy().into_owned(),
-            project: project.to_string_lossy().into_owned(),
-            home: home.unwrap_or_default().to_string_lossy().into_owned(),
-            writable: config.policy.writable.iter().filter_map(real).collect(),
-            rules: config.rules()?,
-            arguments,
-            context,
-        })
+        let mut policy = config.decides_by()?;
+        policy.mode = arguments.mode.unwrap_or(policy.mode);
+        policy.profile = arguments.profile.unwrap_or(policy.profile);
+        let shell = arguments.shell.as_deref().unwrap_or(&config.shell);
+        Ok(Self { arguments, context, policy, shell, cwd })
     }
 
     fn verdict(&self, given: Option<&Given>) -> Verdict {
         let command = given.map(|given| match given {
-            Given::Script(text) => CommandText::Script { shell: self.shell, text },
-            Given::Words(words) => CommandText::Words(words),
+            Given::Script(text) => {
+                CommandSpec::Shell { program: self.shell.into(), script: text.as_str().into() }
+            }
+            Given::Words(words) => CommandSpec::Argv(words.iter().map(|word| word.as_str().into()).collect()),
         });
-        decide(&Request {
-            mode: self.mode,
-            profile: self.profile,
-            tool: self.arguments.tool,
-            command,
-            cwd: &self.cwd,
-            project: &self.project,
-            home: &self.home,
-            writable: &self.writable,
-            env: &self.arguments.env,
-            ci_reads: self.context.config.policy.ci_reads,
-            rules: &self.rules,
-            files: &LocalFiles,
-        })
+        self.policy.verdict(self.arguments.tool, command.as_ref(), &self.cwd, &self.arguments.env)
     }
 
     fn one(&self, given: Option<&Given>) -> CommandResult {

@@ -17,6 +17,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
+        context.pass_restart(&runtime, &self.id)?;
         let task = runtime.restart(&self.id, &context.scope())?;
         if context.json {
             render::json(&StartReply::of(&task))?;

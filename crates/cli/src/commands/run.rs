@@ -40,7 +40,7 @@ impl Arguments {
         let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
-        let id = self.task.start(context, &runtime)?.task.id;
+        let id = self.task.start(context, &runtime, "run")?.task.id;
         let keyboard = watch_keyboard();
         let detached = stream(context, &runtime, &id, detach_at, &keyboard, &interrupts)?;
         drop(keyboard);

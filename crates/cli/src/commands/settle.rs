@@ -6,10 +6,10 @@ use clap::Args;
 use meanwhile::model::TaskId;
 use meanwhile::{Runtime, Urgency};
 
-use crate::config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::otel::{self, Receiver};
+use crate::programs;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -31,33 +31,60 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let usage = |error| CommandError::usage(format!("{error}"), "settle is called by supervisors");
-        let id = self.id.map(|id| id.parse::<TaskId>().map_err(usage)).transpose()?;
-        let mut settings = context.config.settings.clone();
-        // Whatever is started here is settled in the same home, wherever that of the environment is.
-        settings.programs = config::programs(&self.home)?;
-        settings.programs.starter_exits = true;
-        settings.home = self.home;
-        settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
-        settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
-        let runtime = Runtime::open(settings)?;
+        let id = self.task()?;
+        let runtime = self.runtime(context)?;
         match id.as_ref().filter(|_| self.ready) {
             Some(id) => runtime.watch_readiness(id)?,
             None => {
                 runtime.settle(id.as_ref())?;
-                deliver_spans(&runtime, id.as_ref())?;
+                hand_spans_over(&runtime, id.as_ref())?;
             }
         }
         Ok(0)
     }
+
+    /// The last act, in the executable that can speak to receivers.
+    pub(crate) fn deliver_spans(self, context: &Context) -> CommandResult {
+        let id = self.task()?;
+        let runtime = self.runtime(context)?;
+        if let Some(receiver) = receiver(&runtime, id.as_ref()) {
+            otel::deliver(&runtime, &receiver, Urgency::WhenDue)?;
+        }
+        Ok(0)
+    }
+
+    fn task(&self) -> Result<Option<TaskId>, CommandError> {
+        let usage = |error| CommandError::usage(format!("{error}"), "settle is called by supervisors");
+        self.id.as_ref().map(|id| id.parse::<TaskId>().map_err(usage)).transpose()
+    }
+
+    fn runtime(&self, context: &Context) -> Result<Runtime, CommandError> {
+        let mut settings = context.config.settings.clone();
+        // Whatever is started here is settled in the same home, wherever that of the environment is.
+        settings.programs = programs::of_home(&self.home)?;
+        settings.programs.starter_exits = true;
+        settings.home.clone_from(&self.home);
+        settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
+        settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
+        Ok(Runtime::open(settings)?)
+    }
 }
 
-/// The last act: nobody waits for it, however long a receiver takes. One that was not named to whoever started this
-/// process may have been named to whoever started the task.
-fn deliver_spans(runtime: &Runtime, id: Option<&TaskId>) -> Result<(), CommandError> {
-    let of_task = || Receiver::among(&runtime.variables_of(id?, "OTEL_").ok()?);
-    if let Some(receiver) = Receiver::own().or_else(of_task) {
-        otel::deliver(runtime, &receiver, Urgency::WhenDue)?;
+/// Has spans delivered, if any are due. Nobody waits for it, however long a receiver takes.
+fn hand_spans_over(runtime: &Runtime, id: Option<&TaskId>) -> Result<(), CommandError> {
+    let Some(receiver) = receiver(runtime, id) else { return Ok(()) };
+    let endpoint = receiver.endpoint();
+    if runtime.owes_delivery(&endpoint)? {
+        let obstacle = programs::become_surfaces();
+        // They go on waiting; whoever asks is told why.
+        runtime.deliver_spans(&endpoint, Urgency::WhenDue, |_| Err(obstacle.message.clone()))?;
     }
     Ok(())
+}
+
+/// Returns who takes spans: one that was not named to whoever started this process may have been named to whoever
+/// started the task.
+fn receiver(runtime: &Runtime, id: Option<&TaskId>) -> Option<Receiver> {
+    let of_task = || Receiver::among(&runtime.variables_of(id?, "OTEL_").ok()?);
+    Receiver::own().or_else(of_task)
 }

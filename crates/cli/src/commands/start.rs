@@ -9,7 +9,7 @@ use meanwhile::model::{
     CommandSpec, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind, Timestamp,
     parse_duration_ms, parse_size,
 };
-use meanwhile::{AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
+use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
 use serde::Serialize;
 
 use super::limits::LimitArguments;
@@ -157,7 +157,7 @@ fn parse_terminal_size(text: &str) -> Result<(u16, u16), String> {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
-        let started = self.task.start(context, &runtime)?;
+        let started = self.task.start(context, &runtime, "start")?;
         if context.json {
             render::json(&StartReply::of(&started.task))?;
         } else {
@@ -193,8 +193,15 @@ impl<'a> StartReply<'a> {
 
 impl TaskArguments {
     /// Resolves what was typed and starts the task.
-    pub(crate) fn start(self, context: &Context, runtime: &Runtime) -> Result<Started, CommandError> {
-        let request = self.request(context, runtime)?;
+    pub(crate) fn start(
+        self,
+        context: &Context,
+        runtime: &Runtime,
+        tool: &str,
+    ) -> Result<Started, CommandError> {
+        let added = added_variables(&self.env);
+        let mut request = self.request(context, runtime)?;
+        request.approval = context.pass_start(runtime, &request, &added, tool)?;
         Ok(runtime.start(&request)?)
     }
 
@@ -215,14 +222,15 @@ impl TaskArguments {
             (false, true) => Io::Stdin,
             (false, false) => Io::Pipes,
         };
-        let cwd = match self.cwd {
-            Some(cwd) => std::path::absolute(cwd)?,
-            None => std::env::current_dir().map_err(|error| {
-                CommandError::usage(
-                    format!("the current directory cannot be used: {error}"),
+        let cwd = match (self.cwd, &context.config.directory) {
+            (Some(cwd), _) => std::path::absolute(cwd)?,
+            (None, Some(directory)) => directory.clone(),
+            (None, None) => {
+                return Err(CommandError::usage(
+                    "the current directory cannot be used: it is gone, or may not be seen",
                     "name one with --cwd",
-                )
-            })?,
+                ));
+            }
         };
         Ok(TaskRequest {
             kind: self.kind.kind(),
@@ -255,7 +263,7 @@ impl TaskArguments {
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             uncounted: false,
             teller: None,
-            approved_by: if context.session.is_some() { "auto" } else { "user" }.to_owned(),
+            approval: Approval::User,
         })
     }
 
@@ -296,6 +304,16 @@ pub(super) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandErro
         all.push(var);
     }
     Ok(all)
+}
+
+/// What `--env` adds, as far as it is text; what is none is refused later.
+fn added_variables(entries: &[OsString]) -> Vec<(String, String)> {
+    let pair = |entry: &OsString| {
+        let text = entry.to_string_lossy();
+        let (name, value) = text.split_once('=')?;
+        Some((name.to_owned(), value.to_owned()))
+    };
+    entries.iter().filter_map(pair).collect()
 }
 
 /// The mask can only be read by setting it; this program has one thread here.

@@ -1,5 +1,7 @@
 //! Every setting.
 
+use std::time::Duration;
+
 use meanwhile::model::policy::Mode;
 use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
@@ -18,7 +20,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 45] = [
+pub(crate) static KNOBS: [Knob; 47] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -392,6 +394,24 @@ pub(crate) static KNOBS: [Knob; 45] = [
         in_project: InProject::Nothing,
         get: |c| Value::List(c.policy.writable.clone()),
         set: |c, value| c.policy.writable = value.items().to_vec(),
+    },
+    Knob {
+        name: "approval.wait",
+        variable: "MEANWHILE_APPROVAL_WAIT",
+        help: "how long a call waits for somebody to approve it where nobody is known to be there",
+        accepts: Accepts::Duration { most: DAY_MS },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.policy.patience.wait.as_millis() as u64),
+        set: |c, value| c.policy.patience.wait = Duration::from_millis(value.number()),
+    },
+    Knob {
+        name: "approval.keep",
+        variable: "MEANWHILE_APPROVAL_KEEP",
+        help: "how long a question may still be answered and an approval be used after the call has gone",
+        accepts: Accepts::Duration { most: DAY_MS },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.policy.patience.keep.as_millis() as u64),
+        set: |c, value| c.policy.patience.keep = Duration::from_millis(value.number()),
     },
     Knob {
         name: "agent.model",

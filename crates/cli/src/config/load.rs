@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
-use meanwhile::{Programs, Settings};
+use meanwhile::{ApprovalPatience, Programs, Settings};
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};
@@ -15,7 +15,7 @@ use super::places;
 use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
 use crate::error::CommandError;
-use crate::otel;
+use crate::{otel, programs};
 
 /// The setting that has to be known before the profile's figures and names can be.
 const PROFILE: &str = "profile";
@@ -65,6 +65,7 @@ pub(crate) struct PolicySettings {
     pub(crate) mode: Mode,
     pub(crate) ci_reads: bool,
     pub(crate) writable: Vec<String>,
+    pub(crate) patience: ApprovalPatience,
 }
 
 /// What the command line is configured with.
@@ -79,6 +80,8 @@ pub(crate) struct Config {
     /// The files that hold rules, each with whose they are; read when somebody asks.
     pub(super) rule_files: Vec<(RuleOrigin, PathBuf, String)>,
     pub(super) profile: &'static Profile,
+    /// The directory of this process, if it has one.
+    pub(crate) directory: Option<PathBuf>,
     /// Where the user file is looked for.
     pub(crate) user_file: Option<PathBuf>,
     /// Where a project file was found.
@@ -103,7 +106,7 @@ impl Config {
     /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
     /// line or the variable, and with what is accepted.
     pub(crate) fn load() -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL, places::project_file)
+        Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
     }
 
     /// The same as it holds in another directory.
@@ -111,7 +114,7 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL, |home| places::project_file_above(directory.to_owned(), home))
+        Self::load_from(&profile::NEUTRAL, Some(directory.to_owned()))
     }
 
     /// The same with the figures of a profile, unless the user chose another.
@@ -119,15 +122,12 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile), places::project_file)
+        Self::load_from(profile::named(profile), env::current_dir().ok())
     }
 
-    fn load_from(
-        profile: &'static Profile,
-        project_file: impl FnOnce(&Path) -> Result<Option<SettingsFile>, CommandError>,
-    ) -> Result<Self, CommandError> {
+    fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
         let home = places::home_directory();
-        let programs = places::programs(&home)?;
+        let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file()?;
         config.user_file = path;
@@ -135,7 +135,11 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
-        if let Some(file) = project_file(&config.settings.home)? {
+        config.directory = directory;
+        let directory = config.directory.as_deref();
+        let file =
+            directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose()?;
+        if let Some(file) = file.flatten() {
             config.take_project_file(&file)?;
             config.project_file = Some(file.path);
         }
@@ -160,6 +164,7 @@ impl Config {
             policy: PolicySettings::default(),
             rule_files: Vec::new(),
             profile: &profile::NEUTRAL,
+            directory: None,
             user_file: None,
             project_file: None,
             not_taken: Vec::new(),

@@ -24,5 +24,4 @@ mod source;
 pub(crate) use default_file::default_file;
 pub(crate) use knobs::{KNOBS, at_capacity};
 pub(crate) use load::Config;
-pub(crate) use places::{early_programs, programs};
 pub(crate) use source::shown;

@@ -1,15 +1,13 @@
-//! Where things are: the home, the settings files, the programs.
+//! Where things are: the home, the settings files.
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use meanwhile::Programs;
-use meanwhile::model::RawText;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -56,23 +54,12 @@ pub(super) fn user_file() -> Result<(Option<PathBuf>, Option<SettingsFile>), Com
     Ok((Some(path), file))
 }
 
-/// Looks for a project's settings in the current directory and those above it, up to the user's own.
+/// Looks for a project's settings in a directory and those above it, up to the user's own.
 ///
 /// A command that runs inside the home, as `mw settle` does, belongs to no project. Every command comes by here
 /// and most find nothing, so directories are cut off one path as bytes instead of being taken apart.
-pub(super) fn project_file(home: &Path) -> Result<Option<SettingsFile>, CommandError> {
-    match env::current_dir() {
-        Ok(directory) => project_file_above(directory, home),
-        Err(_) => Ok(None),
-    }
-}
-
-/// The same for another directory.
-pub(super) fn project_file_above(
-    directory: PathBuf,
-    home: &Path,
-) -> Result<Option<SettingsFile>, CommandError> {
-    let mut path = directory.into_os_string().into_vec();
+pub(super) fn project_file(directory: &Path, home: &Path) -> Result<Option<SettingsFile>, CommandError> {
+    let mut path = directory.as_os_str().as_bytes().to_vec();
     if is_inside(&path, home.as_os_str().as_bytes()) {
         return Ok(None);
     }
@@ -158,32 +145,6 @@ fn is_absent(path: &Path, error: &io::Error) -> bool {
 fn unreadable(path: &Path, error: &io::Error, hint: &str) -> CommandError {
     let shown = shown(&path.to_string_lossy());
     CommandError::usage(format!("{shown} cannot be read: {error}"), format!("correct or remove it; {hint}"))
-}
-
-/// Finds the supervisor beside this executable, and this executable itself for `mw settle`.
-pub(crate) fn programs(home: &Path) -> Result<Programs, CommandError> {
-    let me = env::current_exe()?;
-    let supervisor = supervisor(&me)?;
-    let home = std::path::absolute(home).unwrap_or_default();
-    let words: [OsString; 4] = [me.into(), "settle".into(), "--home".into(), home.into()];
-    Ok(Programs {
-        supervisor,
-        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
-        starter_exits: false,
-    })
-}
-
-fn supervisor(me: &Path) -> io::Result<PathBuf> {
-    match env::var_os("MEANWHILE_SUPERVISOR") {
-        Some(path) => std::path::absolute(path),
-        None => Ok(me.with_file_name("mw-supervisor")),
-    }
-}
-
-/// Returns what is needed to summon a supervisor before anything is known about its task.
-pub(crate) fn early_programs() -> Option<Programs> {
-    let supervisor = supervisor(&env::current_exe().ok()?).ok()?;
-    Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
 }
 
 #[cfg(test)]

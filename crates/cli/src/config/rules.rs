@@ -1,6 +1,11 @@
 //! Rules in settings files.
 
-use meanwhile::model::policy::{Rule, Rules};
+use std::env;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use meanwhile::Policy;
+use meanwhile::model::policy::{Profile, Rule, Rules};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -14,6 +19,23 @@ struct File {
 }
 
 impl Config {
+    /// Returns what calls are decided by, whoever makes them.
+    ///
+    /// # Errors
+    /// When a rule cannot be used.
+    pub(crate) fn decides_by(&self) -> Result<Policy, CommandError> {
+        let settings = &self.policy;
+        Ok(Policy {
+            mode: settings.mode,
+            profile: Profile::named(self.profile_name()).unwrap_or_default(),
+            ci_reads: settings.ci_reads,
+            writable: settings.writable.iter().map(PathBuf::from).collect(),
+            rules: Arc::new(self.rules()?),
+            user_home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
+            patience: settings.patience,
+        })
+    }
+
     /// Reads the rules of the user and the project, and tries their examples.
     ///
     /// # Errors

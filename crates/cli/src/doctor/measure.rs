@@ -9,6 +9,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::programs;
+
 /// How often each is measured; the median counts.
 const RUNS: usize = 5;
 /// Nothing that is tried here takes longer, unless it hangs.
@@ -78,7 +80,7 @@ struct Private<'a> {
 
 impl Private<'_> {
     fn mw(&self, words: &[&str]) -> Result<Value, String> {
-        let me = env::current_exe().map_err(|error| error.to_string())?;
+        let me = programs::mw().map_err(|error| error.to_string())?;
         let mut command = Command::new(me);
         command.args(words).current_dir(self.directory).env_clear();
         // The user's settings are not for these tasks; where programs are is.

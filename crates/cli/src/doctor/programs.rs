@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::Check;
 use super::measure::{LIMIT, run};
+use crate::programs::INSTALL;
 
 /// What the supervisor says.
 pub(super) struct Examined {
@@ -17,19 +18,18 @@ pub(super) struct Examined {
 
 pub(super) fn examine(path: &Path) -> Examined {
     let shown = path.display();
-    let install = "install both programs side by side (cargo install --locked --path crates/cli)";
     let alone = |check| Examined { checks: vec![check], features: None };
     let output = match run(Command::new(path).arg("check"), LIMIT) {
         Ok(output) => output,
-        Err(why) => return alone(Check::problem("supervisor", format!("{shown}: {why}"), install)),
+        Err(why) => return alone(Check::problem("supervisor", format!("{shown}: {why}"), INSTALL)),
     };
     let Ok(features) = serde_json::from_str::<Value>(&output) else {
-        return alone(Check::problem("supervisor", format!("{shown} is of another version"), install));
+        return alone(Check::problem("supervisor", format!("{shown} is of another version"), INSTALL));
     };
     let version = features["version"].as_str().unwrap_or("unknown");
     if version != env!("CARGO_PKG_VERSION") {
         let detail = format!("{shown} is version {version}, mw is {}", env!("CARGO_PKG_VERSION"));
-        return alone(Check::problem("supervisor", detail, install));
+        return alone(Check::problem("supervisor", detail, INSTALL));
     }
     let check = Check::ok("supervisor", format!("{shown}, version {version} as mw"));
     Examined { checks: vec![check], features: Some(features) }

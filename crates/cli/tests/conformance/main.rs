@@ -15,7 +15,7 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::{AtCapacity, Programs, Settings};
+use meanwhile::{AtCapacity, Policy, Programs, Settings};
 use mw_agents::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen_with};
 use mw_agents::tools::{Background, Premises};
@@ -50,6 +50,7 @@ fn fixtures(home: &Home) -> Fixtures {
         reply_bytes: 8192,
         longest_call: Duration::from_secs(60),
         background: Background::On,
+        policy: Policy::open(),
     };
     let offer = Offer {
         settings: Settings::new(home.state().to_owned(), programs),

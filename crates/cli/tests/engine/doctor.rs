@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use mw_testkit::Home;
+use mw_testkit::{Home, SOON, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -47,7 +47,7 @@ fn a_healthy_home_is_called_so_and_left_alone() {
     let id = home.start("exit 0");
     home.ended(&id);
     home.mw(["list"]).ok();
-    home.wait_until_empty(mw_testkit::SOON);
+    home.wait_until_empty(SOON);
     let before = snapshot(home.state());
     let outcome = home.mw(["doctor", "--json"]).exits(0);
     assert_eq!(snapshot(home.state()), before);
@@ -77,7 +77,9 @@ fn nothing_is_left_of_the_measurement() {
     home.command(["doctor"]).env("TMPDIR", &scratch).run().ok();
     assert_eq!(fs::read_dir(&scratch).unwrap().count(), 0);
     let inside = |pid: &u32| mw_testkit::processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(&scratch));
-    assert_eq!(mw_testkit::processes::all().into_iter().filter(inside).count(), 0);
+    wait_until(SOON, "what was started for it is gone", || {
+        (!mw_testkit::processes::all().iter().any(inside)).then_some(())
+    });
 }
 
 #[test]
@@ -100,7 +102,7 @@ fn a_damaged_database_is_told_and_left_alone() {
     let id = home.start("exit 0");
     home.ended(&id);
     home.mw(["list"]).ok();
-    home.wait_until_empty(mw_testkit::SOON);
+    home.wait_until_empty(SOON);
     let path = home.state().join("meanwhile.db");
     let damaged = b"this is no database, and long enough to be looked at".repeat(100);
     fs::write(&path, &damaged).unwrap();

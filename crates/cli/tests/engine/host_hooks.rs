@@ -219,7 +219,7 @@ fn a_hook_does_not_wait_for_ever_nor_make_a_home() {
     let hanging = home.program("bash").arg("-c").arg(script).run();
     assert_eq!(hanging.code, Some(0), "{hanging}");
     assert!(hanging.complaint().contains("longer than"), "{hanging}");
-    assert!(started.elapsed().as_secs() < 20);
+    assert!(started.elapsed().as_secs() < 120);
     assert_eq!(ask(&home, &call("Stop")), Value::Null);
     assert!(!home.state().exists());
 }

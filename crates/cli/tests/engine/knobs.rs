@@ -12,7 +12,7 @@ use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
 /// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`.
-const KNOBS: [&str; 45] = [
+const KNOBS: [&str; 47] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -52,6 +52,8 @@ const KNOBS: [&str; 45] = [
     "tools.no_background",
     "policy.ci_reads",
     "policy.writable",
+    "approval.wait",
+    "approval.keep",
     "agent.model",
     "agent.base_url",
     "agent.key_file",
@@ -67,7 +69,7 @@ pub(crate) fn variable(name: &str) -> String {
 
 /// Returns a home that has this configuration file, where `XDG_CONFIG_HOME` says.
 pub(crate) fn with_file(text: &str) -> Home {
-    let home = home();
+    let home = home().gated();
     let place = home.user().join("configuration");
     fs::create_dir_all(place.join("meanwhile")).unwrap();
     fs::write(place.join("meanwhile/config.toml"), text).unwrap();
@@ -87,7 +89,7 @@ pub(crate) fn as_file(name: &str, value: &str) -> String {
 /// Returns two homes with a setting, made by the variable and in the file, and checks that they say so.
 #[track_caller]
 pub(crate) fn both_ways(name: &str, value: &str) -> [Home; 2] {
-    let by_variable = home().with_env(variable(name), value);
+    let by_variable = home().gated().with_env(variable(name), value);
     let in_file = with_file(&as_file(name, value));
     for (home, source) in [(&by_variable, variable(name)), (&in_file, "config.toml".to_owned())] {
         let (shown, from) = setting(home, name);

@@ -168,5 +168,5 @@ fn every_command_that_needs_settings_refuses_alike() {
 #[test]
 fn an_empty_file_and_none_at_all_mean_the_same() {
     let settings = |home: &Home| home.mw(["config", "--json"]).exits(0).json()["settings"].clone();
-    assert_eq!(settings(&with_file("")), settings(&home()));
+    assert_eq!(settings(&with_file("")), settings(&home().gated()));
 }

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod answers;
+mod approval;
 mod bad_ids;
 mod bad_input;
 mod bad_places;
@@ -62,6 +63,7 @@ mod setup;
 mod setup_files;
 mod spawn;
 mod start;
+mod surfaces;
 mod survivors;
 mod terminal;
 mod traces;

@@ -6,8 +6,12 @@ use std::os::unix::fs::symlink;
 use mw_testkit::Home;
 use serde_json::{Value, json};
 
-use crate::home;
 use crate::knobs::{as_file, both_ways, setting, variable, with_file};
+
+/// A home with the usual mode.
+fn home() -> Home {
+    crate::home().gated()
+}
 
 /// Returns a home whose working directory is a project.
 fn project() -> Home {

@@ -172,3 +172,33 @@ fn two_at_once_leave_one_sound_entry() {
     assert_eq!(agree(&home, &["cursor"]), "already_set_up");
     assert_eq!(fs::read_dir(home.user().join(".cursor")).unwrap().count(), 1);
 }
+
+#[test]
+fn an_entry_of_that_name_which_starts_something_else_is_left_alone() {
+    let home = home();
+    let json = r#"{"mcpServers":{"meanwhile":{"command":"npx","args":["mine"]}}}"#;
+    let toml = "[mcp_servers.meanwhile.env]\nA = \"b\"\n";
+    for (host, file, theirs) in [("cursor", ".cursor/mcp.json", json), ("codex", ".codex/config.toml", toml)]
+    {
+        put(&home, file, theirs);
+        let error = home.mw(["setup", "--json", "--yes", host]).refusal(2);
+        assert_eq!(error["code"], "unfit_file", "{error}");
+        assert!(error["message"].as_str().unwrap().contains("starts something else"), "{error}");
+        assert_eq!(read(&home, file), theirs);
+        agree(&home, &[host, "--remove"]);
+        assert_eq!(read(&home, file), theirs);
+    }
+}
+
+#[test]
+fn a_byte_order_mark_stays_in_front() {
+    let home = home();
+    for theirs in ["\u{feff}{\n  \"a\": 1\n}\n", "\u{feff}"] {
+        put(&home, ".cursor/mcp.json", theirs);
+        agree(&home, &["cursor"]);
+        let ours = read(&home, ".cursor/mcp.json");
+        assert!(ours.starts_with("\u{feff}{") && ours.contains("meanwhile"), "{ours:?}");
+        agree(&home, &["cursor", "--remove"]);
+        assert_eq!(read(&home, ".cursor/mcp.json"), theirs);
+    }
+}

@@ -5,6 +5,7 @@
 
 mod calls;
 mod clients;
+mod elicitation;
 mod ends;
 mod http;
 mod load;

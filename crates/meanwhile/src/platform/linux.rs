@@ -1,6 +1,6 @@
 //! Linux.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
@@ -38,12 +38,12 @@ const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"
 /// Returns the process that started another, past the shells in between; nothing when it is gone.
 pub(crate) fn starter_of(pid: u32) -> Option<u32> {
     let parent = |pid: u32| -> Option<u32> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // A name may hold anything, also brackets and blanks.
         stat.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok().filter(|parent| *parent > 1)
     };
     let is_shell = |pid: &u32| {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
         SHELLS.contains(&name.trim_end())
     };
     let mut starter = parent(pid)?;
@@ -55,7 +55,27 @@ pub(crate) fn starter_of(pid: u32) -> Option<u32> {
 
 /// Returns a process's command line for people, shortened; nothing of one that is gone.
 pub(crate) fn command_of(pid: u32) -> String {
-    let raw = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&raw).replace('\0', " ");
     line.trim().chars().take(80).collect()
+}
+
+/// Returns the files that the processes above this one hold open.
+pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut pid = std::process::id();
+    // Each is older than the one before; the limit is for a table that changes while it is read.
+    for _ in 0..1000 {
+        let Some(parent) = parent_of(pid).filter(|parent| *parent > 0) else { break };
+        let open = fs::read_dir(format!("/proc/{parent}/fd")).into_iter().flatten().flatten();
+        files.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
+        pid = parent;
+    }
+    files
+}
+
+fn parent_of(pid: u32) -> Option<u32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may hold anything, brackets and blanks too.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

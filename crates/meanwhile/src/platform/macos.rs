@@ -38,3 +38,8 @@ pub(crate) const fn starter_of(_pid: u32) -> Option<u32> {
 pub(crate) fn command_of(_pid: u32) -> String {
     String::new()
 }
+
+/// Other processes' files cannot be seen here; a task is known by its environment alone.
+pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
+    Vec::new()
+}

@@ -10,9 +10,13 @@ mod ports_linux;
 mod ports_macos;
 
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{command_of, random_bytes, running_ms, short_path, starter_of, uptime_us};
+pub(crate) use linux::{
+    command_of, files_of_ancestors, random_bytes, running_ms, short_path, starter_of, uptime_us,
+};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use macos::{command_of, random_bytes, running_ms, short_path, starter_of, uptime_us};
+pub(crate) use macos::{
+    command_of, files_of_ancestors, random_bytes, running_ms, short_path, starter_of, uptime_us,
+};
 #[cfg(target_os = "linux")]
 pub(crate) use ports_linux::{holders_of_port, listening_ports};
 #[cfg(not(target_os = "linux"))]

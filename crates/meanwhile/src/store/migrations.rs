@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -127,6 +127,22 @@ const STEPS: [&str; 3] = [
     );
     DROP INDEX notices_open;
     CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2, 4);
+    ",
+    // `word` says in one word what `state` says whole.
+    "
+    CREATE TABLE approvals (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        proposal TEXT NOT NULL,
+        state TEXT NOT NULL,
+        attempts TEXT
+    );
+    CREATE INDEX approvals_by_digest ON approvals (session, digest, seq);
+    CREATE INDEX approvals_unfinished ON approvals (seq) WHERE word IN ('open', 'approved');
     ",
 ];
 

@@ -4,6 +4,7 @@
 //! same transaction. What a function's documentation calls durable survives the death of any process
 //! of ours; a power cut may take the last moments, which are then rebuilt from the task directories.
 
+mod approvals;
 mod connection;
 mod cursors;
 mod error;

@@ -112,6 +112,10 @@ pub(super) struct Judge<'a> {
     pub(super) fetched: bool,
     /// Whether a variable holds what a calculation would run.
     pub(super) odd_values: bool,
+    /// Whether a calculation has looked at a variable.
+    pub(super) calculates: bool,
+    /// Whether a function or a trap may look at variables later than where it stands.
+    pub(super) deferred: bool,
     /// How many times loops may still be walked through again.
     pub(super) rounds: usize,
     pub(super) feed: Feed,
@@ -137,6 +141,8 @@ impl<'a> Judge<'a> {
             wrote: false,
             fetched: false,
             odd_values: false,
+            calculates: false,
+            deferred: false,
             rounds: MOST_ROUNDS,
             feed: Feed::Unknown,
             output: Feed::Unknown,
@@ -167,12 +173,17 @@ impl<'a> Judge<'a> {
             let why = format!("{name} changes what the programs after it do");
             self.ask(Ground::Variable, part, &why, &format!("sets {name}"));
         }
+        let again = self.repeats > 0 || self.deferred;
         if value.values().is_none_or(|values| values.iter().any(|value| variables::is_odd(value))) {
             self.odd_values = true;
+            if again && self.calculates {
+                let why = "a calculation may evaluate it, and it may hold a command";
+                self.ask(Ground::UnknownCode, part, why, "may run commands");
+            }
         }
         let state = match value.values() {
             Some(values) if !value.glob && (!value.odd || value.number) => Variable::Known(values.to_vec()),
-            Some(_) if self.is_inside(value) => Variable::ProjectFile,
+            Some(_) if self.stays_inside(value) => Variable::ProjectFile,
             None if value.in_project => Variable::ProjectFile,
             Some(_) | None => Variable::Unknown,
         };
@@ -190,7 +201,7 @@ impl<'a> Judge<'a> {
         };
         let changes = before.is_some_and(|before| before != joined);
         self.variables.insert(name.to_owned(), joined);
-        if changes && self.repeats > 0 && self.used.contains(name) {
+        if changes && again && self.used.contains(name) {
             let why = format!("{name} changes while it is in use");
             self.ask(Ground::NotLiteral, part, &why, "");
         }

@@ -13,6 +13,7 @@
 //! not understood is never allowed: an unknown program, a word that is not known before it runs where it decides
 //! something, a construct that shells read differently. See `docs/approval.md` for what this does not stop.
 
+mod calculations;
 mod decision;
 mod fence;
 mod glob;
@@ -22,7 +23,9 @@ mod places;
 mod programs;
 mod request;
 mod rules;
+mod secrets;
 mod simple;
+mod steps;
 mod tools;
 mod variables;
 mod walk;
@@ -33,4 +36,5 @@ pub use judge::decide;
 pub use mode::{Mode, Profile};
 pub use request::{CommandText, Files, Request};
 pub use rules::{Rule, RuleError, RuleOrigin, Rules};
+pub use steps::steps;
 pub use tools::{TOOLS, Tool, ToolClass};

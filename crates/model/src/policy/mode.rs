@@ -37,6 +37,16 @@ impl Mode {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
+
+    /// Returns the stricter of two.
+    #[must_use]
+    pub fn or_stricter(self, other: Self) -> Self {
+        if Self::ALL.into_iter().find(|mode| [self, other].contains(mode)) == Some(other) {
+            other
+        } else {
+            self
+        }
+    }
 }
 
 /// Whose conventions hold.

@@ -3,70 +3,23 @@
 use super::decision::Ground;
 use super::glob;
 use super::judge::Judge;
+use super::secrets::{has_private_environment, is_secret};
 use super::word::Word;
 
 /// Files that may be written to by anyone.
 const HARMLESS_DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
-/// Names under which secrets are kept, wherever they are.
-const SECRET_NAMES: [&str; 44] = [
-    ".ssh",
-    ".aws",
-    ".gnupg",
-    ".kube",
-    ".docker",
-    ".azure",
-    ".gcloud",
-    ".password-store",
-    ".netrc",
-    "_netrc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".npmrc",
-    ".pypirc",
-    ".vault-token",
-    ".env",
-    ".env.*",
-    ".envrc",
-    "id_rsa",
-    "id_dsa",
-    "id_ecdsa",
-    "id_ed25519",
-    "*.pem",
-    "*.p12",
-    "*.pfx",
-    "*.kdbx",
-    "*.keystore",
-    "*.jks",
-    "credentials",
-    "credentials.*",
-    "secrets.*",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
-    ".psql_history",
-    "gcloud",
-    "hosts.yml",
-    "shadow",
-    "gshadow",
-    "sudoers",
-    "keychains",
-    "login data",
-    ".htpasswd",
-];
-
-/// Names that look like secrets and are none.
-const NO_SECRETS: [&str; 6] =
-    [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.test", "credentials.rs"];
-
 /// Names in a project that others obey: whoever writes there runs code later.
-const OBEYED_NAMES: [&str; 40] = [
+const OBEYED_NAMES: [&str; 44] = [
     ".git",
     ".gitmodules",
     ".hg",
     ".svn",
+    ".jj",
+    ".zed",
+    ".mise.toml",
+    "mise.toml",
     ".meanwhile.toml",
     ".env",
     ".envrc",
@@ -185,7 +138,7 @@ impl Judge<'_> {
     pub(super) fn write(&mut self, word: &Word, part: &str) {
         let Some(values) = word.values().filter(|_| !word.odd) else {
             self.wrote = true;
-            if !word.in_project {
+            if !self.is_project_file(word) {
                 let why = format!("where {} leads is known only once it runs", word.text);
                 self.ask(Ground::NotLiteral, part, &why, "writes to a file that is not known yet");
             }
@@ -201,6 +154,11 @@ impl Judge<'_> {
         let shown = self.shown(value);
         let place = self.place(value);
         self.wrote |= place != Place::Harmless;
+        // Cut at its blanks, `x /etc/passwd` is another file; where names are listed, nobody would see it.
+        if value.contains(" /") || value.contains("\t/") || value.contains("\n/") {
+            let why = format!("{shown} is two names to programs that cut names at blanks");
+            self.ask(Ground::Disguise, part, &why, "makes a name that leads elsewhere");
+        }
         match place {
             Place::Inside | Place::Harmless => {}
             Place::Obeyed => {
@@ -228,7 +186,7 @@ impl Judge<'_> {
 
     /// Asks about reading a secret.
     pub(super) fn read(&mut self, word: &Word, part: &str) {
-        if word.in_project {
+        if self.is_project_file(word) {
             return;
         }
         let Some(values) = word.values() else {
@@ -255,9 +213,9 @@ impl Judge<'_> {
                 let home = self.request.home;
                 let holds_home = |real: &String| !home.is_empty() && is_below(home, real);
                 is_secret(path)
-                    || real.as_ref().is_some_and(holds_home)
-                    || real.is_none_or(|real| is_secret(&real))
                     || has_private_environment(path)
+                    || real.as_ref().is_some_and(holds_home)
+                    || real.is_none_or(|real| is_secret(&real) || has_private_environment(&real))
             }),
         };
         if secret {
@@ -272,12 +230,37 @@ impl Judge<'_> {
     /// Tells whether every path that a word can mean lies in the project.
     pub(super) fn is_inside(&self, word: &Word) -> bool {
         let inside = |value: &String| matches!(self.place(value), Place::Inside | Place::Obeyed);
-        word.in_project || word.values().is_some_and(|values| values.iter().all(inside))
+        self.is_project_file(word) || word.values().is_some_and(|values| values.iter().all(inside))
+    }
+
+    /// Tells whether a name that is not known is that of a file in the project: a relative one would be another file
+    /// in another place.
+    fn is_project_file(&self, word: &Word) -> bool {
+        word.in_project && self.is_at_home()
+    }
+
+    /// The same, whichever directory of the project the paths are used in later: none goes up.
+    pub(super) fn stays_inside(&self, word: &Word) -> bool {
+        let goes_up = |value: &String| value.split('/').any(|part| glob_or_same(part, ".."));
+        self.is_inside(word) && !word.values().is_some_and(|values| values.iter().any(goes_up))
     }
 
     /// Tells whether the command runs inside the project, wherever it is by now.
     pub(super) fn is_at_home(&self) -> bool {
-        !self.cwd.is_empty() && matches!(self.place("."), Place::Inside)
+        !self.cwd.is_empty() && self.is_in_project(&Word::plain("."))
+    }
+
+    /// Tells whether a directory is the project's own, not merely one that may be written to.
+    pub(super) fn is_in_project(&self, directory: &Word) -> bool {
+        let project = self.request.project;
+        let real = |path: &String| self.request.files.real(path);
+        let own = |value: &String| {
+            self.place(value) == Place::Inside
+                && self.absolutes(value).is_some_and(|paths| {
+                    paths.iter().all(|path| real(path).is_some_and(|real| is_below(&real, project)))
+                })
+        };
+        directory.values().is_some_and(|values| values.iter().all(own))
     }
 
     /// Makes a path fit for a sentence.
@@ -316,34 +299,11 @@ fn host_of_device(path: &str) -> String {
 }
 
 /// Tells whether two names can be the same when either may be a pattern.
-fn glob_or_same(part: &str, name: &str) -> bool {
-    let is_pattern = part.contains(['*', '?', '[']);
+pub(super) fn glob_or_same(part: &str, name: &str) -> bool {
+    if !part.contains(['*', '?', '[']) {
+        return if name.contains('*') { glob::fits(name, part) } else { name == part };
+    }
     // Shells leave names with a dot out of patterns without one.
     let hidden = name.starts_with('.') && !part.starts_with('.');
-    let loose = part.replace(['[', ']'], "*");
-    if is_pattern { !hidden && glob::fits(&loose, name) } else { glob::fits(name, part) }
-}
-
-/// Tells whether a path, or a pattern, leads to where secrets are kept.
-pub(super) fn is_secret(path: &str) -> bool {
-    let path = path.to_lowercase();
-    path.split('/').filter(|part| !part.is_empty()).any(|part| {
-        if NO_SECRETS.contains(&part) || part == "*" {
-            return false;
-        }
-        let only_etc = matches!(part, "shadow" | "gshadow" | "sudoers");
-        let only_config = matches!(part, "gcloud" | "hosts.yml");
-        if (only_etc && !path.contains("etc/")) || (only_config && !path.contains(".config/")) {
-            return false;
-        }
-        SECRET_NAMES.iter().any(|name| glob_or_same(part, name))
-    })
-}
-
-/// Tells whether a path is what the kernel shows of another process's memory.
-fn has_private_environment(path: &str) -> bool {
-    path.starts_with("/proc/") && ["/environ", "/mem", "/maps", "/fd/"].iter().any(|end| path.contains(end))
-        || ["/dev/mem", "/dev/kmem", "/dev/sd", "/dev/nvme", "/dev/disk"]
-            .iter()
-            .any(|dev| path.starts_with(dev))
+    !hidden && glob::fits(&part.replace(['[', ']'], "*"), name)
 }

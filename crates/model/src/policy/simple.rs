@@ -94,9 +94,8 @@ impl Judge<'_> {
         if let Some(trouble) = read.trouble {
             self.ask(Ground::NotLiteral, raw, &format!("it has {trouble}"), "may run commands");
         }
-        if read.evaluates && self.odd_values {
-            let why = "it evaluates a variable whose content may be a command";
-            self.ask(Ground::UnknownCode, raw, why, "may run commands");
+        if read.evaluates {
+            self.evaluates(raw);
         }
         self.secret_variables(&read.used, raw);
         self.used.extend(read.used);
@@ -136,9 +135,7 @@ impl Judge<'_> {
         let name = match &assignment.name {
             AssignmentName::VariableName(name) => name.as_str(),
             AssignmentName::ArrayElementName(name, index) => {
-                if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                    self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
-                }
+                self.index(index, raw);
                 name.as_str()
             }
         };
@@ -153,6 +150,7 @@ impl Judge<'_> {
                 for (index, word) in elements {
                     if let Some(index) = index {
                         self.word(&index.value);
+                        self.index(&index.value, raw);
                     }
                     values.extend(self.word(&word.value));
                 }
@@ -173,9 +171,18 @@ impl Judge<'_> {
         }
     }
 
+    /// Asks about an index of an array, which bash calculates.
+    fn index(&mut self, index: &str, raw: &str) {
+        if !index.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
+        } else if !index.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.evaluates(raw);
+        }
+    }
+
     /// Asks about the mere name of a secret: what is done with it later cannot be followed.
     pub(super) fn mention(&mut self, text: &str, part: &str) {
-        if text.contains('/') && super::places::is_secret(text) {
+        if text.contains('/') && super::secrets::is_secret(text) {
             self.ask(Ground::Secret, part, "it names a place of secrets", &format!("may read {text}"));
         }
     }

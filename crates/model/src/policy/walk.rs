@@ -1,16 +1,15 @@
 //! Walks through a parsed script: lists, pipelines, compound commands.
 
 use brush_parser::ast::{
-    AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList, ExtendedTestExpr,
-    ForClauseCommand, FunctionDefinition, IfClauseCommand, Pipeline, Program, RedirectList,
-    SeparatorOperator, UnexpandedArithmeticExpr,
+    AndOr, AndOrList, CaseClauseCommand, Command, CompoundCommand, CompoundList, ForClauseCommand,
+    FunctionDefinition, IfClauseCommand, Pipeline, Program, RedirectList, SeparatorOperator,
 };
 use brush_parser::{ParserOptions, parse_tokens, uncached_tokenize_str};
 
 use super::decision::Ground;
 use super::fence;
 use super::judge::{Feed, Function, Grammar, Judge};
-use super::word::{Variable, Word, is_calculation};
+use super::word::{Variable, Word};
 
 impl Judge<'_> {
     /// Judges a script.
@@ -278,6 +277,7 @@ impl Judge<'_> {
         self.repeats += 1;
         self.perhaps(|judge| judge.compound(&function.body.0));
         self.repeats -= 1;
+        self.deferred = true;
         self.functions[at].moves = self.cwd != before;
         self.functions[at].cwd = Some(before.clone());
         self.cwd = before;
@@ -290,68 +290,10 @@ impl Judge<'_> {
             self.ask(Ground::UnknownCode, name, "this is no plain name", "may run commands");
         }
     }
-
-    fn extended_test(&mut self, test: &ExtendedTestExpr) {
-        match test {
-            ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
-                if self.grammar == Grammar::Posix {
-                    let why = "bash compares here, and other shells run what follows";
-                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may run commands");
-                }
-                self.extended_test(left);
-                self.extended_test(right);
-            }
-            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
-                self.extended_test(inner);
-            }
-            ExtendedTestExpr::UnaryTest(_, word) => self.test_word(&word.value),
-            ExtendedTestExpr::BinaryTest(predicate, left, right) => {
-                if self.grammar == Grammar::Posix && matches!(predicate.to_string().as_str(), "<" | ">") {
-                    let why = "bash compares here, and other shells redirect";
-                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may overwrite a file");
-                }
-                self.test_word(&left.value);
-                self.test_word(&right.value);
-            }
-        }
-    }
-
-    /// Reads an operand of a test; an index in it is evaluated.
-    fn test_word(&mut self, raw: &str) {
-        if self.grammar == Grammar::Posix && raw.contains(['|', '&', ';', '<', '>', '(', ')']) {
-            let why = "bash compares here, and other shells run what follows";
-            self.ask(Ground::UnknownCode, raw, why, "may run commands");
-        }
-        let words = self.word(raw);
-        let evaluated = |word: &Word| {
-            word.values()
-                .is_none_or(|values| values.iter().any(|v| v.contains('[') && v.contains(['$', '`'])))
-                && raw.contains('[')
-        };
-        if words.iter().any(evaluated) {
-            self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
-        }
-    }
-
-    fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
-        let text = &expression.value;
-        if !is_calculation(text) {
-            self.ask(Ground::UnknownCode, text, "this calculation may run commands", "may run commands");
-        } else if self.odd_values && text.chars().any(char::is_alphabetic) {
-            let why = "it evaluates a variable whose content may be a command";
-            self.ask(Ground::UnknownCode, text, why, "may run commands");
-        }
-        let changed = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        for name in changed.filter(|name| !name.is_empty()) {
-            if self.variables.contains_key(name) {
-                self.variables.insert(name.to_owned(), Variable::Unknown);
-            }
-        }
-    }
 }
 
 /// Parses a script; the error is none when it is the grammar that refuses.
-fn parse(text: &str) -> Result<Program, Option<fence::Refused>> {
+pub(super) fn parse(text: &str) -> Result<Program, Option<fence::Refused>> {
     fence::check_text(text).map_err(Some)?;
     let options = ParserOptions::default();
     let tokens = uncached_tokenize_str(text, &options.tokenizer_options()).map_err(|_| None)?;

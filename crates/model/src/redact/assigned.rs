@@ -55,7 +55,45 @@ pub(super) fn at_separator(text: &[u8], here: usize, edge: Edge) -> Option<Secre
     if join == Join::Tight && skipped > 0 {
         return None;
     }
-    secret(text, after + skipped, name, join, edge)
+    let found = secret(text, after + skipped, name, join, edge)?;
+    let begins_line = |at: usize| at == 0 || text[at - 1] == b'\n';
+    let name_start = end - len;
+    let is_variable = begins_line(name_start)
+        || text[..name_start].ends_with(b"export ") && begins_line(name_start - b"export ".len());
+    // A variable as a shell prints it, or a file of them: whatever the value holds, only a blank ends it.
+    if join != Join::Tight || !is_variable || found.start != after {
+        return Some(found);
+    }
+    let rest = &text[found.end..];
+    let rest = &rest[..rest.iter().take_while(|byte| !byte.is_ascii_whitespace()).count()];
+    let goes_on = rest.iter().any(u8::is_ascii_alphanumeric);
+    Some(if goes_on { Secret { end: found.end + rest.len(), ..found } } else { found })
+}
+
+/// Programs that are given a password behind a letter, and what is in front of it there.
+const LETTERS: [(&[u8], &[u8], &[u8]); 3] =
+    [(b"-u", b"curl", b":"), (b"--user", b"curl", b":"), (b"-p", b"mysql", b"")];
+/// How far in front of it the program may stand.
+const REACH: usize = 200;
+
+/// Looks for the password behind a letter, such as in `curl -u user:password`.
+pub(super) fn after_letter(text: &[u8], here: usize) -> Option<Secret> {
+    let (flag, program, mark) =
+        LETTERS.iter().find(|(flag, _, _)| text[here..].starts_with(flag) && text[..here].ends_with(b" "))?;
+    let line = &text[here.saturating_sub(REACH)..here];
+    let line = line.rsplit(|byte| *byte == b'\n').next().unwrap_or(line);
+    if !line.windows(program.len()).any(|window| window == *program) {
+        return None;
+    }
+    let after = here + flag.len();
+    let skips = if mark.is_empty() { 0 } else { usize::from(matches!(text.get(after), Some(b' ' | b'='))) };
+    let value = value_at(text, after + skips)?;
+    let body = &text[value.start..value.end];
+    let user = if mark.is_empty() { 0 } else { body.iter().position(|byte| *byte == mark[0])? + 1 };
+    if begins_like_a_placeholder(&body[user..]) {
+        return None;
+    }
+    Some(Secret { start: value.start + user, end: value.end, kind: "password" })
 }
 
 /// Looks at what follows a flag such as `--password`.
@@ -98,8 +136,7 @@ fn value_at(text: &[u8], from: usize) -> Option<Value> {
     let quote = *text.get(start)?;
     if matches!(quote, b'"' | b'\'') {
         let body = &text[start + 1..];
-        let len = body.iter().take_while(|byte| **byte != quote && **byte != b'\n').count();
-        let len = len - usize::from(start > from && len > 0 && body[len - 1] == b'\\');
+        let len = if start > from { escaped_end(body, quote) } else { quoted_end(body, quote) };
         return Some(Value { start: start + 1, end: start + 1 + len, is_quoted: true });
     }
     let ends = |byte: &u8| {
@@ -112,6 +149,24 @@ fn value_at(text: &[u8], from: usize) -> Option<Value> {
     };
     let len = text[from..].iter().take_while(|byte| !ends(byte)).count();
     Some(Value { start: from, end: from + len, is_quoted: false })
+}
+
+/// Finds the end of a value whose quotes are escaped themselves.
+fn escaped_end(body: &[u8], quote: u8) -> usize {
+    let len = body.iter().take_while(|byte| **byte != quote && **byte != b'\n').count();
+    len - usize::from(len > 0 && body[len - 1] == b'\\')
+}
+
+/// Finds the quote that ends a value, and not one that is escaped in it; a shell's single quotes know no escapes, so
+/// that there it counts only when the value plainly goes on.
+fn quoted_end(body: &[u8], quote: u8) -> usize {
+    let mut at = 0;
+    while at < body.len() && body[at] != quote && body[at] != b'\n' {
+        let escapes = body[at] == b'\\' && body.get(at + 1).is_some_and(|next| *next != b'\n');
+        let goes_on = quote == b'"' || body.get(at + 2).is_some_and(u8::is_ascii_alphanumeric);
+        at += if escapes && goes_on { 2 } else { 1 };
+    }
+    at.min(body.len())
 }
 
 /// Passes over the scheme of an authorization; nothing when there is none, as in prose.
@@ -145,7 +200,10 @@ fn is_secret(body: &[u8], is_quoted: bool, name: Name, join: Join) -> bool {
     }
     let words = body.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).count();
     let has_mark = body.windows(MARK.len()).any(|window| window == MARK);
-    if words > 3 || has_mark || (!is_quoted && name != Name::Authorization && is_code(body)) {
+    if words > 3 && join == Join::Loose
+        || has_mark
+        || (!is_quoted && name != Name::Authorization && is_code(body))
+    {
         return false;
     }
     is_quoted || join == Join::Tight || name == Name::Authorization || looks_random(body)

@@ -76,7 +76,9 @@ pub fn find_secrets(text: &[u8], edge: Edge) -> Vec<Secret> {
                 let secret = assigned::at_separator(&text[from..], here - from, edge);
                 secret.map(|secret| Secret { start: secret.start + from, end: secret.end + from, ..secret })
             }
-            b'-' => tokens::private_key(text, here, edge).or_else(|| assigned::after_flag(text, here, edge)),
+            b'-' => tokens::private_key(text, here, edge)
+                .or_else(|| assigned::after_flag(text, here, edge))
+                .or_else(|| assigned::after_letter(text, here)),
             _ => tokens::at(text, here, edge),
         };
         if let Some(mut secret) = secret {

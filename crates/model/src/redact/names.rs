@@ -67,6 +67,8 @@ fn may_be_secret(name: &[u8]) -> bool {
 
 /// Tells what a name says about its value; nothing for ordinary names.
 pub(super) fn look(name: &[u8]) -> Option<Name> {
+    // `SECRET_KEY_BASE`: what keys are made of.
+    let name = name.strip_suffix(b"_BASE").or_else(|| name.strip_suffix(b"_base")).unwrap_or(name);
     if !may_be_secret(name) {
         return None;
     }

@@ -139,8 +139,9 @@ proptest! {
     fn another_stage_never_lowers(first in command(), second in command(), third in shellish()) {
         let behind = decided(&format!("{first} | {second}"));
         prop_assert!(behind >= decided(&first), "{first} | {second}");
-        // Names that come from a known place make xargs better known, and nothing else.
-        if !second.contains("xargs") {
+        // Names that come from a known place make xargs better known, and nothing else does. Behind `cd src &&`, a path
+        // is another path.
+        if !second.contains("xargs") && !first.contains("cd ") {
             prop_assert!(behind >= decided(&second), "{first} | {second}");
         }
         let odd = decided(&format!("{first} | {third}"));

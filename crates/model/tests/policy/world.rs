@@ -2,11 +2,13 @@
 
 use mw_model::policy::{CommandText, Decision, Files, Mode, Profile, Request, Rules, Tool, Verdict, decide};
 
-/// Links, and scripts with their content.
+/// Links, and files with their content.
 pub(crate) struct Nowhere;
 
 const LINKS: [(&str, &str); 3] = [("/p/out", "/etc"), ("/p/up", "/"), ("/p/in", "/p/src")];
-const SCRIPTS: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 6] = [
+    ("/p/.git/HEAD", "ref: refs/heads/main\n"),
+    ("/p/planted/HEAD", "ref: refs/heads/main\n"),
     ("/p/scripts/safe.sh", "#!/bin/sh\nset -e\necho hello\ngrep -r TODO src\n"),
     ("/p/scripts/bad.sh", "#!/bin/sh\nrm -rf \"$HOME\"\n"),
     ("/p/scripts/tool.py", "#!/usr/bin/env python3\nprint(1)\n"),
@@ -33,7 +35,7 @@ impl Files for Nowhere {
 
     fn text(&self, absolute: &str) -> Option<String> {
         let real = self.real(absolute)?;
-        SCRIPTS.iter().find(|(path, _)| *path == real).map(|(_, text)| (*text).to_owned())
+        FILES.iter().find(|(path, _)| *path == real).map(|(_, text)| (*text).to_owned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Archives: looking into them and packing is allowed, unpacking is asked about.
 
 use super::Call;
-use super::options::read;
+use super::options::{Given, read};
 use super::reads::files;
 use crate::policy::decision::Ground;
 use crate::policy::judge::Judge;
@@ -26,10 +26,7 @@ fn tar(judge: &mut Judge<'_>, call: &Call<'_>) {
     if judge.hidden_option(call) {
         return;
     }
-    let mut args = call.args.to_vec();
-    if let Some(letters) = args.first().and_then(Word::lit).filter(|text| !text.starts_with('-')) {
-        args[0] = Word::plain(&format!("-{letters}"));
-    }
+    let args = with_dashes(call.args);
     let options = read(&args, &["-f", "-C", "-T", "--file", "--directory", "--exclude"]);
     let known = [
         "-t",
@@ -64,17 +61,44 @@ fn tar(judge: &mut Judge<'_>, call: &Call<'_>) {
         );
     }
     let packs = options.has(&["-c", "--create"]);
-    if let Some(file) = options.find(&["-f", "--file"]).and_then(|given| given.word()) {
+    if packs {
+        for given in options.all(&["-C", "--directory"]) {
+            let place = given.word().unwrap_or_else(|| Word::open("-C"));
+            if !judge.is_inside(&place) {
+                let why = format!("what it packs is in {}, outside the project", place.text);
+                judge.ask(Ground::Secret, &call.part, &why, "packs files of another place");
+            }
+        }
+    }
+    let mut archives = options.all(&["-f", "--file"]).filter_map(Given::word).peekable();
+    if archives.peek().is_none() && !options.has(&["--version"]) {
+        judge.ask(Ground::NotLiteral, &call.part, "which archive it uses depends on the machine", "");
+    }
+    for file in archives {
         if file.lit().is_none_or(|text| text.contains(':')) {
             judge.ask(Ground::Network, &call.part, "its archive may be on another machine", "");
         }
         if packs && file.lit() != Some("-") {
             judge.write(&file, &call.part);
         }
-    } else if !options.has(&["--version"]) {
-        judge.ask(Ground::NotLiteral, &call.part, "which archive it uses depends on the machine", "");
     }
     files(judge, options.operands.iter().copied(), &call.part);
+}
+
+/// Writes letters without a dash as options: what they take stands behind all of them, in their order.
+fn with_dashes(args: &[Word]) -> Vec<Word> {
+    let letters = args.first().and_then(Word::lit).filter(|text| !text.starts_with('-'));
+    let Some(letters) = letters else { return args.to_vec() };
+    let mut rest = args[1..].iter().cloned();
+    let mut words = Vec::new();
+    for letter in letters.chars() {
+        words.push(Word::plain(&format!("-{letter}")));
+        if "fCTbKNVXI".contains(letter) {
+            words.extend(rest.next());
+        }
+    }
+    words.extend(rest);
+    words
 }
 
 fn unzip(judge: &mut Judge<'_>, call: &Call<'_>) {

@@ -7,14 +7,17 @@
 use super::Call;
 use super::build_tools::TOOLS;
 use super::interpreters::only_version;
+use super::options::read;
 use crate::policy::decision::Ground;
 use crate::policy::judge::Judge;
-use crate::policy::places::Place;
 use crate::policy::word::Word;
 
 /// What projects call their harmless targets and scripts.
-const TARGETS: [&str; 33] = [
+const TARGETS: [&str; 36] = [
     "all",
+    "assemble",
+    "package",
+    "validate",
     "build",
     "check",
     "test",
@@ -49,6 +52,9 @@ const TARGETS: [&str; 33] = [
     "spec",
 ];
 
+/// Tools that take any number of targets, the first of which was looked at.
+const MANY_TARGETS: [&str; 7] = ["mvn", "gradle", "sbt", "lein", "rake", "turbo", "ninja"];
+
 /// Words that make a target or script more than that.
 const NOT_TARGETS: [&str; 16] = [
     "deploy", "publish", "release", "push", "clean", "rm", "delete", "drop", "reset", "install", "prune",
@@ -70,11 +76,13 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
                 ask_verb(judge, call);
                 return true;
             }
-            if name == "cargo"
-                && verb_is(call, &["run", "r"])
-                && call.args.iter().any(|word| word.lit() == Some("--"))
-            {
+            if name == "cargo" && verb_is(call, &["run", "r"]) && has_own_words(&call.args[1..]) {
                 judge.unknown_code(&call.part, "what the program does with its words is not visible here");
+            }
+            if MANY_TARGETS.contains(&name)
+                && !read(call.args, &[]).operands.iter().all(|word| word.lit().is_some_and(is_target))
+            {
+                ask_verb(judge, call);
             }
             if name == "cargo"
                 && verb_is(call, &["nextest"])
@@ -86,6 +94,27 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         }
     }
     true
+}
+
+/// Tells whether words are handed to the program that cargo runs.
+fn has_own_words(args: &[Word]) -> bool {
+    let valued = [
+        "-p",
+        "-j",
+        "-F",
+        "--bin",
+        "--example",
+        "--package",
+        "--features",
+        "--profile",
+        "--jobs",
+        "--target",
+        "--target-dir",
+        "--manifest-path",
+        "--color",
+        "--message-format",
+    ];
+    args.iter().any(|word| word.lit() == Some("--")) || !read(args, &valued).operands.is_empty()
 }
 
 fn verb_is(call: &Call<'_>, verbs: &[&str]) -> bool {
@@ -173,9 +202,10 @@ fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
                 | "--silent"
                 | "--always-make",
             ) => true,
-            Some("-C" | "-f") if call.name != "just" => {
-                words.next().is_some_and(|place| judge.is_inside(place))
-            }
+            // A file `-` is what comes through the pipe.
+            Some("-C" | "-f") if call.name != "just" => words
+                .next()
+                .is_some_and(|place| place.lit().is_some_and(|text| text != "-") && judge.is_inside(place)),
             Some(text) if text.starts_with("-j") => text[2..].bytes().all(|byte| byte.is_ascii_digit()),
             Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => true,
             Some(text) => is_target(text),
@@ -206,6 +236,9 @@ fn go(judge: &mut Judge<'_>, call: &Call<'_>) {
         "-pkgdir",
         "-compiler",
     ];
+    // Two dashes are one to go.
+    let risky_twice: Vec<String> = risky.iter().map(|option| format!("-{option}")).collect();
+    let risky: Vec<&str> = risky.iter().copied().chain(risky_twice.iter().map(String::as_str)).collect();
     let local = |word: &Word| word.lit().is_some_and(|text| text.starts_with('.') && !text.contains('@'));
     match call.args.first().and_then(Word::lit) {
         Some("test" | "build" | "vet" | "fmt" | "list" | "version" | "env" | "doc") => {
@@ -223,82 +256,20 @@ fn cmake(judge: &mut Judge<'_>, call: &Call<'_>) {
         return;
     }
     let builds = verb_is(call, &["--build"]);
-    let target = call.args.iter().position(|word| matches!(word.lit(), Some("--target" | "-t")));
-    let harmless = target.is_none_or(|at| call.args.get(at + 1).and_then(Word::lit).is_some_and(is_target));
+    // Each word behind `--target` is one.
+    let target = call
+        .args
+        .iter()
+        .position(|word| word.lit().is_some_and(|text| text.starts_with("--t") || text.starts_with("-t")));
+    let named = |at: usize| {
+        let words = call.args[at + 1..].iter().map_while(Word::lit).take_while(|text| !text.starts_with('-'));
+        matches!(call.args[at].lit(), Some("--target" | "-t")) && words.clone().count() > 0 && { words }
+            .all(is_target)
+    };
+    let harmless = target.is_none_or(named);
     if builds && harmless && !call.args.iter().any(|word| word.lit() == Some("--")) {
         judge.project_code(call, &["--preset"]);
     } else {
         judge.unknown_code(&call.part, "it runs what its files and words say");
-    }
-}
-
-impl Judge<'_> {
-    /// Asks about running the project's code, unless it is only that.
-    pub(super) fn project_code(&mut self, call: &Call<'_>, risky: &[&str]) {
-        if !self.is_at_home() {
-            self.unknown_code(&call.part, "the code is not that of this project");
-        }
-        if self.wrote {
-            self.unknown_code(&call.part, "it runs code that this same command may have written");
-        }
-        for word in call.args {
-            let Some(values) = word.values().filter(|_| !word.odd).map(<[String]>::to_vec) else {
-                let why = format!("{} may be anything, an option too", word.text);
-                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
-                continue;
-            };
-            if word.may_be_option() {
-                let why = format!("{} may turn out to be an option", word.text);
-                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
-            }
-            for value in values {
-                self.project_word(call, risky, &value);
-            }
-        }
-    }
-
-    fn project_word(&mut self, call: &Call<'_>, risky: &[&str], value: &str) {
-        let name = value.split('=').next().unwrap_or(value);
-        let is = |option: &&str| {
-            let short = option.len() == 2
-                && !value.starts_with("--")
-                && value.starts_with(*option)
-                && value.starts_with('-');
-            let long = option.len() > 2
-                && (name == *option || name.len() > 4 && name.starts_with("--") && option.starts_with(name));
-            short || long
-        };
-        if value.starts_with('-') && risky.iter().any(is) {
-            let why = format!("{value} can name code or files of another place");
-            return self.unknown_code(&call.part, &why);
-        }
-        if name.starts_with(['+', '@']) {
-            return self.unknown_code(&call.part, "it names another toolchain, or words in a file");
-        }
-        let path = match value.split_once('=') {
-            Some((_, after)) => after,
-            None if value.starts_with('-') => {
-                value.trim_start_matches(|c: char| c == '-' || c.is_ascii_alphanumeric())
-            }
-            None => value,
-        };
-        if value.contains("://") {
-            return self.unknown_code(&call.part, "it takes something from another machine");
-        }
-        let parts: Vec<&str> = value.split([':', ',', '=']).collect();
-        if let Some(part) =
-            parts.iter().find(|part| part.starts_with(['/', '~']) && self.place(part) != Place::Inside)
-        {
-            let why = format!("{part} is outside the project");
-            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {part}, outside the project"));
-        }
-        let path = path.split("::").next().unwrap_or(path);
-        let leads = path.starts_with(['/', '~']) || path.contains("..") || path.contains("://");
-        let leads = leads && !path.ends_with("...") || path.contains("../");
-        let outside = !matches!(self.place(path), Place::Inside | Place::Harmless);
-        if (leads || path.contains('/')) && !path.is_empty() && outside {
-            let why = format!("{path} is outside the project");
-            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {path}, outside the project"));
-        }
     }
 }

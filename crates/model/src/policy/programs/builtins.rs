@@ -52,12 +52,20 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
 
 /// Judges builtins whose operands may be names with an index, which is evaluated.
 fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
-    // The bracket that ends a test is no index.
+    // The bracket that ends a test is no index; a name in one is evaluated too.
+    let odd = judge.odd_values;
     let indexed = |word: &Word| match word.values() {
         None => false,
-        Some(values) => values.iter().any(|value| value.contains('[') && value.contains(['$', '`', '('])),
+        Some(values) => values
+            .iter()
+            .any(|value| value.len() > 1 && value.contains('[') && (odd || value.contains(['$', '`', '(']))),
     };
-    if call.args.iter().any(indexed) {
+    // `test -v NAME` evaluates an index in the name.
+    let of_variable = call
+        .args
+        .windows(2)
+        .any(|pair| matches!(pair[0].lit(), Some("-v" | "-R")) && pair[1].lit().is_none());
+    if call.args.iter().any(indexed) || of_variable {
         judge.ask(Ground::UnknownCode, &call.part, "an index may run commands", "may run commands");
     }
     if call.name == "unset" && call.args.iter().any(Word::is_option) {
@@ -67,7 +75,9 @@ fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
         for word in call.args {
             match word.lit() {
                 Some(name) => {
-                    let in_project = call.name == "read" && judge.feed != Feed::Unknown;
+                    // Options can end a name in the middle.
+                    let whole = call.args.iter().all(|word| !word.is_option() || word.lit() == Some("-r"));
+                    let in_project = call.name == "read" && whole && judge.feed != Feed::Unknown;
                     judge.assign(name, &Word { in_project, ..Word::open(name) }, &call.part);
                 }
                 None => judge.unknown_code(&call.part, "which variable it sets is known only once it runs"),
@@ -165,6 +175,10 @@ fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
             continue;
         }
         let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        if value.starts_with('(') || name.contains('[') {
+            judge.unknown_code(&call.part, "bash evaluates an array that is written as text");
+        }
+        judge.secret_variables(&[name.to_owned()], text);
         if text.contains('=') {
             judge.assign(name.trim_end_matches('+'), &Word::plain(value), &call.part);
             judge.mention(value, &call.part);
@@ -189,7 +203,7 @@ fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn shopt(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let known = ["-s", "-u", "-q", "-p", "globstar", "nullglob", "dotglob", "failglob", "nocaseglob"];
+    let known = ["-s", "-u", "-q", "-p", "globstar", "nullglob", "failglob", "nocaseglob"];
     if !call.args.iter().all(|word| word.lit().is_some_and(|text| known.contains(&text))) {
         judge.unknown_code(&call.part, "it changes what later words mean");
     }
@@ -236,6 +250,7 @@ fn trap(judge: &mut Judge<'_>, call: &Call<'_>) {
                 judge.cwd.clear();
                 judge.script(&script, grammar);
             });
+            judge.deferred = true;
         }
         Some(None) => judge.unknown_code(&call.part, "what it runs later is known only then"),
     }

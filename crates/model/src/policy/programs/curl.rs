@@ -1,7 +1,7 @@
 //! curl and wget: fetching and printing is allowed, the rest is asked about.
 
 use super::Call;
-use super::options::{Options, read};
+use super::options::{Given, Options, read};
 use crate::policy::decision::Ground;
 use crate::policy::judge::Judge;
 use crate::policy::word::Word;
@@ -207,11 +207,11 @@ fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
             &format!("exchanges data with {}", hosts(&options)),
         );
     }
-    let target = options.find(&["-O", "--output-document"]).and_then(|given| given.word());
-    let prints = target
-        .as_ref()
-        .and_then(Word::lit)
-        .is_some_and(|text| ["-", "/dev/null", "/dev/stdout"].contains(&text));
+    let mut targets = options.all(&["-O", "--output-document"]).map(Given::word).peekable();
+    let printed = |target: Option<Word>| {
+        target.is_some_and(|word| matches!(word.lit(), Some("-" | "/dev/null" | "/dev/stdout")))
+    };
+    let prints = targets.peek().is_some() && targets.all(printed);
     if !prints && !options.has(&["--spider", "--version"]) {
         let effect = format!("writes a file with what {} sends", hosts(&options));
         judge.ask(Ground::Network, &call.part, "it writes what it fetches into a file", &effect);

@@ -1,7 +1,8 @@
 //! find, and xargs behind it.
 
 use super::Call;
-use super::options::read;
+use super::options::{Given, read};
+use super::reads::lists_inside;
 use crate::policy::decision::Ground;
 use crate::policy::judge::{Feed, Judge};
 use crate::policy::word::Word;
@@ -89,7 +90,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     let from = call.args.iter().position(|word| !matches!(word.lit(), Some("-L" | "-H" | "-P"))).unwrap_or(0);
     let roots_end = call.args.iter().skip(from).position(starts_test).map_or(call.args.len(), |at| at + from);
     let roots = &call.args[from..roots_end];
-    let inside = judge.is_at_home() && roots.iter().all(|root| judge.is_inside(root));
+    let inside = lists_inside(judge, roots.iter());
     let follows = call.args.iter().any(|word| matches!(word.lit(), Some("-L" | "-follow")));
     let found = if inside && !follows { Word::project_path("{}") } else { Word::open("{}") };
     for root in roots {
@@ -100,7 +101,7 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
     for word in &call.args[roots_end..] {
         if word
             .values()
-            .is_some_and(|values| values.iter().any(|value| super::super::places::is_secret(value)))
+            .is_some_and(|values| values.iter().any(|value| super::super::secrets::is_secret(value)))
         {
             let why = format!("{} is a name of secrets", word.text);
             judge.ask(Ground::Secret, &call.part, &why, "looks for secrets");
@@ -124,6 +125,13 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                 prints = false;
                 let mut inner = Vec::new();
                 for word in rest.by_ref() {
+                    // What may end it would make actions of the words behind it.
+                    let ends =
+                        |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
+                    if word.lit().is_none() && word.values().is_none_or(ends) {
+                        let why = format!("{} may end what it runs", word.text);
+                        judge.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                    }
                     match word.lit() {
                         Some(";") => break,
                         Some("+") if inner.last().is_some_and(|last: &Word| last.text == "{}") => break,
@@ -132,8 +140,16 @@ fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
                         _ => inner.push(word.clone()),
                     }
                 }
-                judge.elsewhere(|judge| judge.call(&inner));
+                judge.elsewhere(|judge| {
+                    // A relative path is another file in each directory.
+                    if text.ends_with("dir") {
+                        judge.cwd.clear();
+                    }
+                    judge.call(&inner);
+                });
             }
+            // What else is printed can be chosen.
+            "-printf" | "-ls" => prints = false,
             "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
                 prints = false;
                 judge.write(rest.next().unwrap_or(&Word::open(text)), &call.part);
@@ -188,11 +204,20 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
     if options.other_than(&known).is_some() {
         return judge.unknown_code(&call.part, "an option of xargs is not known here");
     }
+    // Cut at another character than the end of a line, a name becomes several, and one may begin with a slash.
+    let delimiters = options.all(&["-d", "--delimiter"]);
+    let whole = delimiters
+        .map(Given::word)
+        .all(|word| word.is_some_and(|word| matches!(word.lit(), Some("\\n" | "\n" | "\\0"))));
     let fed = || match judge.feed {
-        Feed::ProjectPaths => Word::project_path("(from the pipe)"),
-        Feed::ProjectFiles => Word::project_file("(from the pipe)"),
-        Feed::Unknown => Word::open("(from the pipe)"),
+        Feed::ProjectPaths if whole => Word::project_path("(from the pipe)"),
+        Feed::ProjectFiles if whole => Word::project_file("(from the pipe)"),
+        Feed::ProjectPaths | Feed::ProjectFiles | Feed::Unknown => Word::open("(from the pipe)"),
     };
+    let replaces = options.all(&["-I"]).count();
+    if replaces > 1 || replaces == 1 && options.has(&["-n", "-L", "--max-args"]) {
+        return judge.unknown_code(&call.part, "which of its options holds depends on their order");
+    }
     let replaced =
         options.find(&["-I"]).map(|given| given.word().and_then(|word| word.lit().map(str::to_owned)));
     let mut inner: Vec<Word> = call.args[at..].to_vec();
@@ -201,9 +226,10 @@ fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
         Some(None) => return judge.unknown_code(&call.part, "what it replaces is known only once it runs"),
         Some(Some(mark)) => {
             for word in &mut inner {
-                if word.text == mark {
+                let holds = |values: &[String]| values.iter().any(|value| value.contains(&mark));
+                if word.lit() == Some(&mark) {
                     *word = Word { splits: false, ..fed() };
-                } else if word.text.contains(&mark) {
+                } else if word.values().is_none_or(holds) {
                     *word = Word::open(&word.text);
                 }
             }

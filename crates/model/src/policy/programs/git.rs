@@ -1,8 +1,10 @@
 //! git: looking is allowed, the rest is asked about.
 
 use super::Call;
+use super::reads::lists_inside;
 use crate::policy::decision::Ground;
 use crate::policy::judge::{Feed, Judge};
+use crate::policy::places::is_below;
 use crate::policy::word::Word;
 
 /// Subcommands that only look, unless an option says otherwise.
@@ -83,14 +85,19 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         return false;
     }
     let mut args = call.args;
+    let mut places = judge.cwd.clone();
     while let Some((first, rest)) = args.split_first() {
         match first.lit() {
             Some("-C") => {
                 let Some((place, after)) = rest.split_first() else { break };
-                if !judge.is_inside(place) {
-                    let why = "another repository's settings may name programs to run";
-                    judge.unknown_code(&call.part, why);
+                if !judge.is_in_project(place) {
+                    judge.unknown_code(&call.part, "another repository's settings may name programs to run");
                 }
+                let place = place.lit().unwrap_or_default();
+                let below = |from: &String| {
+                    if place.starts_with('/') { place.to_owned() } else { format!("{from}/{place}") }
+                };
+                places = places.iter().map(below).collect();
                 args = after;
             }
             Some("--version" | "--help" | "-v" | "-h") => return true,
@@ -103,7 +110,7 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
             _ => break,
         }
     }
-    if !judge.is_at_home() {
+    if !judge.is_at_home() || places.iter().any(|place| may_be_planted(judge, place)) {
         judge.unknown_code(&call.part, "another repository's settings may name programs to run");
     }
     let Some((subcommand, rest)) = args.split_first() else { return true };
@@ -113,6 +120,26 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     };
     self::subcommand(judge, call, name, rest);
     true
+}
+
+/// Tells whether git would find a repository on the way up that is not the project's: any directory with a few plain
+/// files is one, and its settings name programs. What has a `.git` of its own is the project's: writing that is asked
+/// about.
+fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {
+    let files = judge.request.files;
+    let Some(real) = files.real(place) else { return true };
+    let is_there = |directory: &str, name: &str| files.text(&format!("{directory}/{name}")).is_some();
+    let mut directory = real.as_str();
+    while is_below(directory, judge.request.project) && !directory.is_empty() {
+        if is_there(directory, ".git/HEAD") || is_there(directory, ".git") {
+            return false;
+        }
+        if judge.wrote || is_there(directory, "HEAD") {
+            return true;
+        }
+        directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+    false
 }
 
 fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word]) {
@@ -182,12 +209,30 @@ fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word])
         _ => LOOKS.contains(&name),
     };
     if looks {
-        let names_only = options.contains(&"--name-only");
-        if (name == "ls-files" || name == "diff" && names_only) && judge.is_at_home() {
+        let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
+        // Others choose what is printed in front of a name, or instead of it.
+        let plain = [
+            "--name-only",
+            "--cached",
+            "--staged",
+            "-z",
+            "-m",
+            "-o",
+            "-c",
+            "--others",
+            "--exclude-standard",
+            "--modified",
+        ];
+        if names_only
+            && only(&plain)
+            && args.len() == call.args.len() - 1
+            && lists_inside(judge, operands.iter().copied())
+        {
             judge.output = Feed::ProjectFiles;
         }
         if matches!(name, "diff" | "grep" | "cat-file" | "blame" | "show" | "log") {
-            operands.iter().for_each(|word| mentions(judge, word, &call.part));
+            // `-L1,5:FILE` names a file too.
+            args.iter().for_each(|word| mentions(judge, word, &call.part));
         }
         return;
     }
@@ -211,7 +256,6 @@ fn is_risky(subcommand: &str, option: &str) -> bool {
     let short = match subcommand {
         "grep" => name.starts_with("-O") || (!name.starts_with("--") && name.contains('O')),
         "fetch" | "ls-remote" => name.starts_with("-u") || name == "-p" || name == "-f",
-        "status" | "log" | "diff" | "show" => false,
         _ => false,
     };
     // These are whole options that begin like risky ones.
@@ -232,6 +276,10 @@ fn is_remote_name(word: &Word) -> bool {
 
 fn mentions(judge: &mut Judge<'_>, word: &Word, part: &str) {
     for value in word.values().unwrap_or_default().to_vec() {
+        // Outside of the repository it may be a file too.
+        if value.starts_with('/') || value.starts_with("../") {
+            judge.read_from(&value, part);
+        }
         // `HEAD:.env` names a file too.
         judge.mention(&format!("./{}", value.rsplit(':').next().unwrap_or_default()), part);
     }

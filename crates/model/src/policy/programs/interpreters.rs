@@ -49,12 +49,28 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
 
 /// Tells whether a program is only asked for its version or its help.
 pub(super) fn only_version(call: &Call<'_>) -> bool {
-    let asks = |word: &Word| matches!(word.lit(), Some("--version" | "-V" | "--help" | "-version" | "-v"));
-    call.args.len() == 1 && call.args.iter().all(asks)
+    let [word] = call.args else { return false };
+    match word.lit() {
+        // To these, every option is something for the script that they read.
+        Some(_) if matches!(call.name, "tclsh" | "wish" | "erl") => false,
+        Some("--version" | "--help" | "-version") => true,
+        // To others, one letter is anything.
+        Some("-V") => LETTER_IS_VERSION.contains(&call.name) || call.name.starts_with("python"),
+        Some("-v") => LETTER_IS_VERSION[..SMALL].contains(&call.name),
+        _ => false,
+    }
 }
 
+/// Programs that tell their version to `-V`, the first of them to `-v` too.
+const LETTER_IS_VERSION: [&str; 20] = [
+    "node", "nodejs", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "cc", "julia", "nvim", "groovy",
+    "npm", "psql", "mysql", "cargo", "rustc", "pip", "curl",
+];
+/// How many of them.
+const SMALL: usize = 14;
+
 fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
-    if only_version(call) && call.args[0].lit() != Some("-v") {
+    if only_version(call) {
         return;
     }
     let grammar = if call.name == "bash" { Grammar::Bash } else { Grammar::Posix };
@@ -99,7 +115,7 @@ fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
 }
 
 fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
-    if only_version(call) && call.args[0].lit() != Some("-v") {
+    if only_version(call) {
         return;
     }
     let mut rest = call.args;
@@ -151,7 +167,7 @@ fn node(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, &[]);
     let tests = options.has(&["--test"])
         && options.other_than(&["--test", "--test-reporter", "--test-only"]).is_none();
-    let checks = call.args.first().is_some_and(|word| word.lit() == Some("--check"));
+    let checks = matches!(call.args, [first, file] if first.lit() == Some("--check") && !file.may_be_option() && !file.is_option());
     if tests {
         judge.project_code(call, &[]);
     } else if !checks {

@@ -4,6 +4,7 @@
 //! options can write, run or send something.
 
 mod archives;
+mod awk;
 mod build_tools;
 mod builds;
 mod builtins;
@@ -14,8 +15,10 @@ mod interpreters;
 mod network;
 mod options;
 mod packages;
+mod project_code;
 mod reads;
 mod scripts;
+mod searches;
 mod sed;
 mod services;
 mod wrappers;
@@ -50,14 +53,16 @@ pub(super) struct Call<'w> {
 type Family = fn(&mut Judge<'_>, &Call<'_>) -> bool;
 
 /// Every family, the most frequent first.
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 16] = [
     reads::judge,
+    searches::judge,
     builtins::judge,
     git::judge,
     builds::judge,
     writes::judge,
     find::judge,
     sed::judge,
+    awk::judge,
     wrappers::judge,
     interpreters::judge,
     curl::judge,

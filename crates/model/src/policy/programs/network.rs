@@ -54,7 +54,12 @@ fn gh(judge: &mut Judge<'_>, call: &Call<'_>) {
         [] => only_version(call),
         _ => false,
     };
-    let opens = call.args.iter().any(|word| word.lit().is_none_or(|text| ["-w", "--web"].contains(&text)));
+    let opens = call.args.iter().any(|word| {
+        word.lit().is_none_or(|text| {
+            text.starts_with("--web")
+                || text.starts_with('-') && !text.starts_with("--") && text.contains('w')
+        })
+    });
     if !looks || opens {
         judge.ask(
             Ground::Network,
@@ -71,7 +76,19 @@ fn kubectl(judge: &mut Judge<'_>, call: &Call<'_>) {
     let secrets = call.args.iter().any(|word| word.lit().is_none_or(|text| text.contains("secret")));
     let settings = call.args.iter().any(|word| {
         word.lit().is_some_and(|text| {
-            ["--kubeconfig", "--server", "--token", "--as", "-s"].iter().any(|o| text.starts_with(o))
+            [
+                "--kubeconfig",
+                "--server",
+                "--token",
+                "--as",
+                "-s",
+                "--cache-dir",
+                "--profile",
+                "-f",
+                "--filename",
+            ]
+            .iter()
+            .any(|o| text.starts_with(o))
         })
     });
     if !looks || secrets || settings {

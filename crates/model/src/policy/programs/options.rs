@@ -85,17 +85,22 @@ impl<'w> Options<'w> {
 
     /// Returns the first that is one of these, or the beginning of a long one.
     pub(super) fn find(&self, names: &[&str]) -> Option<&Given<'w>> {
-        let is = |given: &&Given<'w>| {
-            names.iter().any(|name| {
-                *name == given.name
-                    || (given.name.len() > 2 && given.name.starts_with("--") && name.starts_with(&given.name))
-            })
-        };
-        self.given.iter().find(is)
+        self.given.iter().find(|given| is_one_of(&given.name, names))
+    }
+
+    /// Returns every one that is one of these; of many, programs take the first, the last or all.
+    pub(super) fn all(&self, names: &[&str]) -> impl Iterator<Item = &Given<'w>> {
+        self.given.iter().filter(move |given| is_one_of(&given.name, names))
     }
 
     /// Tells whether one of these was given.
     pub(super) fn has(&self, names: &[&str]) -> bool {
         self.find(names).is_some()
     }
+}
+
+/// Tells whether a name is one of these, or the beginning of a long one.
+fn is_one_of(given: &str, names: &[&str]) -> bool {
+    let long = given.len() > 2 && given.starts_with("--");
+    names.iter().any(|name| *name == given || long && name.starts_with(given))
 }

@@ -48,27 +48,38 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
     true
 }
 
-/// Tells whether a further word is a name, or an option that names nothing.
+/// Options that choose what is listed, and how.
+const CHOOSES: [&str; 27] = [
+    "--outdated",
+    "--uptodate",
+    "--format",
+    "--json",
+    "--installed",
+    "--upgradable",
+    "--all-versions",
+    "--versions",
+    "--all",
+    "--verbose",
+    "--quiet",
+    "--local",
+    "--user",
+    "--editable",
+    "--files",
+    "--not-required",
+    "--exclude-editable",
+    "--name",
+    "--cask",
+    "--formula",
+    "--names-only",
+    "--remote",
+    "-a",
+    "-f",
+    "-n",
+    "-q",
+    "-v",
+];
+
+/// Tells whether a further word is a name, or an option that runs and names nothing.
 fn is_harmless(text: &str) -> bool {
-    let named = [
-        "--index",
-        "--extra",
-        "--config",
-        "--log",
-        "--python",
-        "--root",
-        "-c",
-        "-o",
-        "-r",
-        "--prefix",
-        "--path",
-        "--proxy",
-        "--cert",
-        "--cache",
-        "--target",
-        "--find",
-        "--trusted",
-        "--isolated",
-    ];
-    !named.iter().any(|option| text.starts_with(option))
+    !text.starts_with('-') || CHOOSES.contains(&text.split('=').next().unwrap_or(text))
 }

@@ -61,9 +61,6 @@ const PRINTS: [&str; 42] = [
     "look",
 ];
 
-/// Programs whose first operand is a pattern or a filter, and the rest are files.
-const SEARCHES: [&str; 5] = ["grep", "egrep", "fgrep", "jq", "ag"];
-
 /// Filters that pass names on as they come.
 const PASSES: [&str; 5] = ["head", "tail", "sort", "uniq", "tac"];
 
@@ -81,35 +78,30 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         for word in call.args {
             mentions(judge, word, &call.part);
         }
-        // Without a dash these letters are those of BSD, among them the environment of others.
-        if call.name == "ps" && call.args.iter().any(|word| !word.is_option() && word.text.contains('e')) {
-            judge.ask(
-                Ground::Secret,
-                &call.part,
-                "it may show the environment of others",
-                "may print secrets",
-            );
-        }
-        if call.name == "ls" && judge.is_at_home() && operands_inside(judge, call.args) {
-            judge.output = Feed::ProjectFiles;
+        match call.name {
+            "ps" => ps(judge, call),
+            "ls" if only_names(call.args) && lists_inside(judge, operands(call.args)) => {
+                judge.output = Feed::ProjectFiles;
+            }
+            _ => {}
         }
         return true;
     }
     if PRINTS.contains(&call.name) {
-        files(judge, call.args.iter(), &call.part);
-        if PASSES.contains(&call.name) && read(call.args, &["-n", "-c"]).operands.is_empty() {
+        match call.name {
+            "base64" | "base32" => prints_without(judge, call, &["-o", "--output"], "writes a file"),
+            "diff3" => prints_without(judge, call, &["--diff-program"], "runs a program"),
+            _ => files(judge, call.args.iter(), &call.part),
+        }
+        if PASSES.contains(&call.name) && passes_whole_lines(call.args) {
             judge.output = judge.feed;
         }
-        return true;
-    }
-    if SEARCHES.contains(&call.name) {
-        search(judge, call);
         return true;
     }
     match call.name {
         "sort" => sort(judge, call),
         "uniq" => uniq(judge, call),
-        "date" => only_without(judge, call, &["-s", "--set"], "sets the clock"),
+        "date" => date(judge, call),
         "hostname" => operand_changes(judge, call, "renames the machine"),
         "dmesg" => only_without(
             judge,
@@ -120,23 +112,21 @@ pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
         "file" => prints_without(judge, call, &["-C", "--compile"], "writes a file"),
         "tree" => prints_without(judge, call, &["-o", "-R"], "writes a file"),
         "shuf" => prints_without(judge, call, &["-o", "--output"], "writes a file"),
-        "yq" if call.args.iter().any(|word| word.text.contains("env") || word.text.contains("load")) => {
-            judge.ask(
-                Ground::Secret,
-                &call.part,
-                "it may print the environment or other files",
-                "may read secrets",
-            );
+        "yq" if call.args.iter().any(|word| ["env", "load", "system"].iter().any(|n| word.may_hold(n))) => {
+            let why = "it may print the environment or other files, or run something";
+            judge.ask(Ground::Secret, &call.part, why, "may read secrets");
         }
-        "yq" => prints_without(judge, call, &["-i", "--inplace", "-s", "--split-exp"], "writes files"),
+        "yq" => {
+            let writes = ["-i", "--inplace", "--in-place", "-s", "--split-exp"];
+            prints_without(judge, call, &writes, "writes files");
+        }
         "xxd" => xxd(judge, call),
-        "rg" => ripgrep(judge, call),
-        "fd" | "fdfind" => fd(judge, call),
         "less" | "more" | "most" => pager(judge, call),
         "man" | "info" | "apropos" | "whatis" => manual(judge, call),
         "printenv" => print_environment(judge, call),
         "lsof" | "ss" | "netstat" => {
-            only_without(judge, call, &["-K", "--kill"], "closes connections");
+            let changes = ["-K", "--kill", "-D", "--diag"];
+            only_without(judge, call, &changes, "closes connections, or writes a file");
         }
         _ => return false,
     }
@@ -155,60 +145,59 @@ pub(super) fn files<'w>(judge: &mut Judge<'_>, words: impl Iterator<Item = &'w W
     for word in words {
         match word.lit() {
             Some(text) if text.starts_with('-') => {
-                if let Some((_, value)) = text.split_once('=') {
-                    judge.mention(value, part);
-                }
+                let value = text.split_once('=').map_or(text.get(2..), |(_, value)| Some(value));
+                judge.mention(&format!("./{}", value.unwrap_or_default()), part);
             }
+            // Some take words from a file that is named so.
+            Some(text) if text.starts_with('@') => judge.read_from(&text[1..], part),
             _ => judge.read(word, part),
         }
     }
 }
 
-fn operands_inside(judge: &Judge<'_>, args: &[Word]) -> bool {
-    args.iter().filter(|word| !word.is_option()).all(|word| judge.is_inside(word))
+fn operands(args: &[Word]) -> impl Iterator<Item = &Word> {
+    args.iter().filter(|word| !word.is_option())
 }
 
-fn search(judge: &mut Judge<'_>, call: &Call<'_>) {
-    let valued =
-        ["-e", "-f", "-A", "-B", "-C", "-m", "--regexp", "--file", "--max-count", "--context", "-d", "-D"];
-    let jq_valued = ["--indent", "-L", "--tab"];
-    let options = read(call.args, if call.name == "jq" { &jq_valued } else { &valued });
-    let environment = |word: &Word| {
-        word.values().is_none_or(|values| values.iter().any(|v| v.to_lowercase().contains("env")))
+/// Tells whether what is listed of these places are names of files in the project, wherever in it they are used.
+pub(super) fn lists_inside<'w>(judge: &Judge<'_>, mut places: impl Iterator<Item = &'w Word>) -> bool {
+    judge.is_at_home() && places.all(|place| judge.stays_inside(place))
+}
+
+/// Tells whether ls prints names and nothing else: what else it prints can be chosen.
+fn only_names(args: &[Word]) -> bool {
+    read(args, &[]).other_than(&["-1", "-a", "-A", "-d", "-t", "-r", "-S"]).is_none()
+}
+
+/// Tells whether a filter of lines leaves each as it is.
+fn passes_whole_lines(args: &[Word]) -> bool {
+    let options = read(args, &["-n"]);
+    let counts = |name: &str| name == "-n" || name[1..].bytes().all(|byte| byte.is_ascii_digit());
+    options.operands.is_empty() && options.given.iter().all(|given| counts(&given.name))
+}
+
+fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
+    // Without a dash letters are those of BSD, among them the environment of others; what an option takes is none.
+    let takes = |word: &Word| {
+        matches!(word.lit(), Some("-o" | "-C" | "-p" | "-u" | "-U" | "-t" | "--sort" | "--pid" | "--ppid"))
     };
-    if call.name == "jq" && options.operands.first().is_some_and(|word| environment(word)) {
-        judge.ask(
-            Ground::Secret,
-            &call.part,
-            "the environment may hold secrets",
-            "may print the environment",
-        );
+    let shows = |at: usize, word: &Word| {
+        let letters = !word.is_option() && word.may_hold("e") && !(at > 0 && takes(&call.args[at - 1]));
+        letters || word.is_option() && word.may_hold("E") || word.may_hold("environ")
+    };
+    if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
+        judge.ask(Ground::Secret, &call.part, "it may show the environment of others", "may print secrets");
     }
-    if call.name == "ag" && options.has(&["--pager"]) {
-        return judge.unknown_code(&call.part, "a pager is a program");
+}
+
+fn date(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-d", "-f", "-r", "--date", "--file", "--reference"]);
+    for given in options.given.iter().filter(|given| ["-f", "--file"].contains(&given.name.as_str())) {
+        judge.read(&given.word().unwrap_or_else(|| Word::open("-f")), &call.part);
     }
-    let pattern_given = options.has(&["-e", "-f", "--regexp", "--file", "--from-file"]);
-    let operands = options.operands.iter().skip(usize::from(!pattern_given));
-    let any = operands.clone().next().is_some();
-    files(judge, operands.copied(), &call.part);
-    for given in
-        options.given.iter().filter(|given| ["-f", "--file", "--from-file"].contains(&given.name.as_str()))
-    {
-        if let Some(word) = given.word() {
-            judge.read(&word, &call.part);
-        }
-    }
-    let lists = options.has(&["-l", "-L", "--files-with-matches", "--files-without-match"]);
-    if !any && options.has(&["-r", "-R", "--recursive", "--dereference-recursive"]) {
-        judge.read(&Word::plain("."), &call.part);
-    }
-    let recurses = options.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
-    if lists && judge.is_at_home() && (any || recurses) {
-        if options.operands.iter().skip(usize::from(!pattern_given)).all(|word| judge.is_inside(word)) {
-            judge.output = Feed::ProjectFiles;
-        }
-    } else if !any && !recurses && !options.has(&["-o", "--only-matching", "-b", "-n", "-c"]) {
-        judge.output = judge.feed;
+    let sets = |word: &&Word| word.lit().is_none_or(|text| !text.starts_with('+'));
+    if !judge.hidden_option(call) && (options.has(&["-s", "--set"]) || options.operands.iter().any(sets)) {
+        judge.ask(Ground::Destroy, &call.part, "it may set the clock", "sets the clock");
     }
 }
 
@@ -222,11 +211,11 @@ fn sort(judge: &mut Judge<'_>, call: &Call<'_>) {
     if options.has(&["--compress-program"]) {
         return judge.unknown_code(&call.part, "it names a program to run");
     }
-    if let Some(given) = options.find(&["-o", "--output"]) {
-        judge.write(&given.word().unwrap_or_else(|| Word::open("-o")), &call.part);
+    for given in options.all(&["-o", "--output", "-T", "--temporary-directory"]) {
+        judge.write(&given.word().unwrap_or_else(|| Word::open(&given.name)), &call.part);
     }
-    if let Some(given) = options.find(&["-T", "--temporary-directory"]) {
-        judge.write(&given.word().unwrap_or_else(|| Word::open("-T")), &call.part);
+    if let Some(given) = options.find(&["--files0-from"]) {
+        judge.read(&given.word().unwrap_or_else(|| Word::open("--files0-from")), &call.part);
     }
     if options.operands.is_empty() {
         judge.output = judge.feed;
@@ -294,49 +283,6 @@ fn xxd(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
 }
 
-fn ripgrep(judge: &mut Judge<'_>, call: &Call<'_>) {
-    if judge.hidden_option(call) {
-        return;
-    }
-    let valued = [
-        "-e", "-f", "-g", "-t", "-T", "-A", "-B", "-C", "-m", "-j", "-M", "-r", "-d", "-E", "--type",
-        "--glob",
-    ];
-    let options = read(call.args, &valued);
-    if options.has(&["--pre", "--hostname-bin"]) {
-        return judge.unknown_code(&call.part, "an option names a program to run");
-    }
-    let pattern_given = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
-    let operands = || options.operands.iter().copied().skip(usize::from(!pattern_given));
-    files(judge, operands(), &call.part);
-    if operands().next().is_none() {
-        judge.read(&Word::plain("."), &call.part);
-    }
-    for given in options.given.iter().filter(|given| ["-f", "--file"].contains(&given.name.as_str())) {
-        if let Some(word) = given.word() {
-            judge.read(&word, &call.part);
-        }
-    }
-    let lists = options.has(&["-l", "--files", "--files-with-matches"]);
-    if lists && judge.is_at_home() && operands().all(|word| judge.is_inside(word)) {
-        judge.output = Feed::ProjectFiles;
-    }
-}
-
-fn fd(judge: &mut Judge<'_>, call: &Call<'_>) {
-    if judge.hidden_option(call) {
-        return;
-    }
-    let options = read(call.args, &["-e", "-t", "-d", "-E", "-c", "-j", "-S"]);
-    if options.has(&["-x", "-X", "--exec", "--exec-batch"]) {
-        return judge.unknown_code(&call.part, "it runs a program for every file");
-    }
-    let places = options.operands.iter().skip(1);
-    if judge.is_at_home() && places.clone().all(|word| judge.is_inside(word)) {
-        judge.output = Feed::ProjectFiles;
-    }
-}
-
 fn pager(judge: &mut Judge<'_>, call: &Call<'_>) {
     let known = ["-F", "-R", "-S", "-X", "-N", "-E", "-e", "-i", "-n", "-r", "-s"];
     let options = read(call.args, &[]);
@@ -351,11 +297,9 @@ fn manual(judge: &mut Judge<'_>, call: &Call<'_>) {
     let plain = |word: &Word| {
         word.lit().is_some_and(|text| {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
-        }) && !word.is_option()
+        }) && (!word.is_option() || matches!(word.lit(), Some("-k" | "-f" | "-w")))
     };
-    if !call.args.iter().all(plain)
-        && call.args.iter().any(|word| !["-k", "-f", "-w"].contains(&word.text.as_str()))
-    {
+    if !call.args.iter().all(plain) {
         judge.unknown_code(&call.part, "a manual is shown by programs that options and paths choose");
     }
 }

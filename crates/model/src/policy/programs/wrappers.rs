@@ -86,6 +86,9 @@ fn through(judge: &mut Judge<'_>, call: &Call<'_>, wrapper: &Wrapper) {
         let why = "what it runs is known only once it runs";
         return judge.ask(Ground::NotLiteral, &call.part, why, "runs a program that is not known yet");
     };
+    if start > 0 && matches!(wrapper.name, "busybox" | "toybox") {
+        return judge.unknown_code(&call.part, "its own options change the machine");
+    }
     let own = call.args.iter().skip(start).take(wrapper.own);
     if own.clone().any(|word| word.lit().is_none()) {
         let why = "what it runs is known only once it runs";

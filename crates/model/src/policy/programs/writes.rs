@@ -1,7 +1,7 @@
 //! Programs that write, move and delete files.
 
 use super::Call;
-use super::options::{Options, read};
+use super::options::{Given, Options, read};
 use super::reads::files;
 use crate::policy::decision::Ground;
 use crate::policy::judge::Judge;
@@ -204,9 +204,20 @@ fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
     if unknown_option(judge, call, &options, &known) {
         return;
     }
+    if call.name == "install" && options.has(&["-d"]) {
+        return options.operands.iter().for_each(|word| judge.write(word, &call.part));
+    }
     match sources_and_target(&options) {
         Some((sources, target)) => {
             into(judge, call, &sources, &target);
+            if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
+                judge.ask(
+                    Ground::Delete,
+                    &call.part,
+                    "it empties the file",
+                    &format!("empties {}", target.text),
+                );
+            }
             files(judge, sources.into_iter(), &call.part);
             judge.write(&target, &call.part);
         }
@@ -296,8 +307,8 @@ fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
     }
     let skip = usize::from(!options.given.iter().any(|given| mode_is_option(&given.name)));
     if let Some(mode) = options.operands.first().filter(|_| skip == 1) {
-        let special =
-            mode.lit().is_none_or(|text| text.contains('s') || (text.len() >= 4 && !text.starts_with('0')));
+        let number = |text: &str| u32::from_str_radix(text.trim_start_matches(['+', '=']), 8).unwrap_or(0);
+        let special = mode.lit().is_none_or(|text| text.contains('s') || number(text) & 0o7000 != 0);
         if special {
             judge.ask(
                 Ground::OtherUser,
@@ -320,10 +331,8 @@ fn mktemp(judge: &mut Judge<'_>, call: &Call<'_>) {
         // A new file in the directory made for that harms nobody.
         return;
     }
-    match options.find(&["-p", "--tmpdir"]).map(|given| given.word()) {
-        Some(Some(word)) => judge.write(&word, &call.part),
-        _ => options.operands.iter().for_each(|word| judge.write(word, &call.part)),
-    }
+    options.all(&["-p", "--tmpdir"]).filter_map(Given::word).for_each(|word| judge.write(&word, &call.part));
+    options.operands.iter().for_each(|word| judge.write(word, &call.part));
 }
 
 fn split(judge: &mut Judge<'_>, call: &Call<'_>) {

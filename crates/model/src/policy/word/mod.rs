@@ -92,6 +92,11 @@ impl Word {
         }
     }
 
+    /// Tells whether it could hold a text.
+    pub(super) fn may_hold(&self, text: &str) -> bool {
+        self.values().is_none_or(|values| values.iter().any(|value| value.contains(text)))
+    }
+
     /// Tells whether it is an option.
     pub(super) fn is_option(&self) -> bool {
         self.lit().is_some_and(|text| text.starts_with('-') && text.len() > 1)

@@ -281,6 +281,10 @@ impl<'a> Scan<'a> {
         }
         let name_end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
         let (name, rest) = text.split_at(name_end);
+        if name.is_empty() && rest.len() > 1 && rest.starts_with('!') {
+            return self.trouble("a variable whose name another one holds");
+        }
+        self.read.used.extend(names_in(rest));
         match rest.chars().next() {
             None if !name.is_empty() => return self.variable(name, splits),
             Some('@') if !name.is_empty() => return self.trouble("a transformation that may run commands"),
@@ -302,8 +306,8 @@ impl<'a> Scan<'a> {
         if rest.starts_with('=') || rest.starts_with(":=") {
             self.read.assigned.push(name.to_owned());
         }
-        if name.is_empty() && rest.starts_with('!') && rest.contains('@') {
-            return self.trouble("a transformation that may run commands");
+        if !name.is_empty() {
+            self.read.used.push(name.to_owned());
         }
         self.units.push(Unit::Open { splits, in_project: false });
     }
@@ -343,6 +347,15 @@ impl<'a> Scan<'a> {
         self.units.push(Unit::Open { splits: quotes == Quotes::None, in_project: false });
         Some(end + 1)
     }
+}
+
+/// Lists the variables that a text looks at.
+fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split('$').skip(1).filter_map(|part| {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
+        (end > 0).then(|| part[..end].to_owned())
+    })
 }
 
 /// Finds the end of `$'…'`.

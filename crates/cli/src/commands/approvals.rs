@@ -1,0 +1,112 @@
+//! `mw approvals`: what waits for a person, and what became of what did.
+
+use clap::Args;
+use meanwhile::ApprovalEntry;
+use meanwhile::model::approval::{ApprovalState, Deed};
+use serde_json::{Value, json};
+
+use crate::config::shown;
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::gate::for_terminal;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Show what was asked so far and what became of it, newest first
+    #[arg(long)]
+    history: bool,
+    /// Most entries of the history
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "history")]
+    limit: u32,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.runtime()?;
+        let entries = if self.history {
+            runtime.approval_history(self.limit)?
+        } else {
+            runtime.open_approvals(context.config.policy.patience.keep)?
+        };
+        if context.json {
+            let entries: Vec<_> = entries.iter().map(as_json).collect();
+            render::json(&json!({ "approvals": entries }))?;
+            return Ok(0);
+        }
+        if entries.is_empty() {
+            let nothing =
+                if self.history { "Nothing was asked yet.\n" } else { "Nothing waits for approval.\n" };
+            render::out(nothing)?;
+        }
+        for entry in &entries {
+            render::out(&if self.history { line(entry) } else { question(entry) })?;
+        }
+        Ok(0)
+    }
+}
+
+/// One schema, whatever was asked and whatever became of it.
+pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
+    let proposal = &entry.proposal;
+    let (steps, cwd) = match &proposal.deed {
+        Deed::Start { steps, cwd, .. } => (steps.as_slice(), Some(cwd.to_lossy())),
+        Deed::Other { .. } => (&[] as &[_], None),
+    };
+    let (by, at, why, task) = match &entry.state {
+        ApprovalState::Open => (None, None, None, None),
+        ApprovalState::Approved { by, at, .. } => (Some(by), Some(at), None, None),
+        ApprovalState::Denied { by, at, why } => (Some(by), Some(at), Some(why), None),
+        ApprovalState::Used { by, at, task, .. } => (Some(by), Some(at), None, task.as_ref()),
+        ApprovalState::Lapsed { at } => (None, Some(at), None, None),
+    };
+    json!({
+        "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
+        "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
+        "effects": proposal.effects, "rules": proposal.rules, "digest": proposal.digest,
+        "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
+        "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
+    })
+}
+
+/// Everything that a person needs to answer.
+fn question(entry: &ApprovalEntry) -> String {
+    let proposal = &entry.proposal;
+    let asked = for_terminal(proposal.question().trim_end_matches("Start in background? [y/n]").trim_end());
+    let asked = asked.trim_end_matches("Go ahead? [y/n]").trim_end();
+    format!(
+        "{}  asked {}\n{asked}\n  mw approve {}   mw deny {}\n\n",
+        proposal.id, proposal.asked_at, proposal.id, proposal.id
+    )
+}
+
+fn line(entry: &ApprovalEntry) -> String {
+    let proposal = &entry.proposal;
+    let became = match &entry.state {
+        ApprovalState::Open => "open".to_owned(),
+        ApprovalState::Approved { by, at, .. } if entry.is_remembered() => {
+            format!("approved for its session by {by} at {at}")
+        }
+        ApprovalState::Approved { by, at, .. } => format!("approved by {by} at {at}, not used yet"),
+        ApprovalState::Denied { by, at, why } if why.is_empty() => format!("denied by {by} at {at}"),
+        ApprovalState::Denied { by, at, why } => format!("denied by {by} at {at}: {why}"),
+        ApprovalState::Used { by, at, task: Some(task), .. } => {
+            format!("approved by {by} at {at}, started {task}")
+        }
+        ApprovalState::Used { by, at, task: None, .. } => format!("approved by {by} at {at}, done"),
+        ApprovalState::Lapsed { at } => format!("lapsed at {at}: nobody answered, or nobody used it"),
+    };
+    let mut text = format!(
+        "{}  {}  session {}  {}\n    {}\n    {}\n",
+        proposal.id,
+        proposal.asked_at,
+        shown(&proposal.session),
+        proposal.tool,
+        shown(&proposal.exact()),
+        shown(&became),
+    );
+    for attempt in entry.refused_answers() {
+        text.push_str(&format!("    refused: {}\n", shown(&attempt)));
+    }
+    text
+}

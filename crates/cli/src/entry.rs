@@ -1,0 +1,130 @@
+//! The two executables' ways from their arguments to an exit code.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{Args, FromArgMatches};
+use meanwhile::Supervisor;
+
+use crate::commands::{self, Command};
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::{exit_code, programs};
+
+// What holds for every command. No doc comment: it would become the help.
+#[derive(Args)]
+struct Options {
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+fn root() -> clap::Command {
+    let root = clap::Command::new("mw")
+        .about("Runs the long work of coding agents in the background")
+        .version(env!("CARGO_PKG_VERSION"))
+        .max_term_width(100)
+        .subcommand_required(true)
+        .arg_required_else_help(true);
+    Options::augment_args(root)
+}
+
+/// Returns everything that can be written, for those who describe it.
+pub(crate) fn whole_command() -> clap::Command {
+    commands::all(root())
+}
+
+/// Reads what was written: with the command that its first word names, or with all of them where it names none.
+fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
+    let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
+    let mut command = commands::only(root(), first);
+    let read = command.try_get_matches_from_mut(words)?;
+    let parts =
+        Options::from_arg_matches(&read).and_then(|options| Ok((options.json, Command::read(&read)?)));
+    parts.map_err(|error| error.format(&mut command))
+}
+
+/// The whole of `mw`.
+#[must_use]
+pub fn mw() -> ExitCode {
+    let early = summon_early();
+    let words: Vec<_> = std::env::args_os().collect();
+    let (json, command) = match read(&words) {
+        Ok(read) => read,
+        Err(error) => return refuse(&error),
+    };
+    conclude(
+        json,
+        match command {
+            Command::Config(config) if config.wants_default() => config.print_default(json),
+            command => command.run(|| Context::load(json, early)),
+        },
+    )
+}
+
+/// The whole of `mw-surfaces`, which `mw` becomes when one of its large commands is called.
+#[must_use]
+pub fn surfaces() -> ExitCode {
+    let words = match programs::words_of_mw() {
+        Ok(words) => words,
+        Err(error) => return conclude(asks_for_json(), Err(error)),
+    };
+    let (json, command) = match read(&words) {
+        Ok(read) => read,
+        Err(error) => return refuse(&error),
+    };
+    conclude(
+        json,
+        match command {
+            // A hook must not hold its host up, whatever is wrong here.
+            Command::Hook(hook) => hook.run_without_failing(json),
+            // The rest of it was done in `mw`.
+            Command::Settle(settle) => {
+                Context::load(json, None).and_then(|context| settle.deliver_spans(&context))
+            }
+            command => Context::load(json, None).and_then(|context| command.run_surface(&context)),
+        },
+    )
+}
+
+fn conclude(json: bool, done: CommandResult) -> ExitCode {
+    match done {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            if !error.message.is_empty() {
+                error.show(json);
+            }
+            ExitCode::from(error.exit)
+        }
+    }
+}
+
+/// Tells whether errors are to be JSON, where the arguments could not be read.
+fn asks_for_json() -> bool {
+    std::env::args_os().take_while(|word| word != "--").any(|word| word == "--json")
+}
+
+/// Starts the supervisor of `mw start` before the arguments are even read: it gets ready on another core
+/// meanwhile. If nothing is started after all, it goes away by itself.
+fn summon_early() -> Option<Supervisor> {
+    let mut words = std::env::args_os().skip(1);
+    let starts = words.next().is_some_and(|word| word == "start")
+        && words.all(|word| word != "--help" && word != "-h");
+    // What fails here fails again where it can be told.
+    starts.then(programs::early).flatten().and_then(|programs| Supervisor::summon(&programs).ok())
+}
+
+/// Bad arguments, in the same shape as every other error; help and version are no errors.
+fn refuse(error: &clap::Error) -> ExitCode {
+    // To a host, 2 from a hook means that the user's prompt is not to be heard.
+    let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
+    let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
+    if !error.use_stderr() || !asks_for_json() {
+        let _ = error.print();
+        return ExitCode::from(if error.use_stderr() { bad_arguments } else { 0 });
+    }
+    let text = error.render().to_string();
+    let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
+    CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
+    ExitCode::from(bad_arguments)
+}

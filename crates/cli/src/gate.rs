@@ -1,0 +1,196 @@
+//! The gate before commands that are called inside a session. Outside one, the command line is the user's own hand.
+
+use std::env;
+use std::io::{IsTerminal, Write};
+
+use meanwhile::model::DEFAULT_SESSION;
+use meanwhile::model::approval::{Answer, Proposal, Remember};
+use meanwhile::model::policy::{Tool, ToolClass};
+use meanwhile::{Approval, Asked, Asker, Passage, Policy, Runtime, TaskRequest};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::context::Context;
+use crate::error::CommandError;
+use crate::terminal::{Keys, RawMode};
+
+/// How often it is looked whether the answer came another way.
+const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };
+const CTRL_C: u8 = 3;
+const CTRL_D: u8 = 4;
+const BACKSPACE: u8 = 8;
+const DELETE: u8 = 127;
+
+impl Context {
+    /// Returns the session on whose behalf this command is called, if that is not the user's own hand. A task has
+    /// its own, whatever it does to its environment's other variables.
+    fn gated_session(&self) -> Option<String> {
+        let of_task = || env::var("MEANWHILE_TASK_SESSION").ok();
+        self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
+    }
+
+    fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
+        let mut policy = self.config.decides_by()?;
+        if let Some(mode) = runtime.session_mode(session) {
+            policy.mode = policy.mode.or_stricter(mode);
+        }
+        Ok(policy)
+    }
+
+    /// Lets a start pass.
+    pub(crate) fn pass_start(
+        &self,
+        runtime: &Runtime,
+        request: &TaskRequest,
+        added: &[(String, String)],
+        tool: &str,
+    ) -> Result<Approval, CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(Approval::User) };
+        let policy = self.decided_by(runtime, &session)?;
+        let passage = Passage { tool: named(tool), policy: &policy, asker: &Prompt::new(self.json, runtime) };
+        Ok(runtime.pass_start(request, added, &passage)?)
+    }
+
+    /// Lets a further run pass.
+    pub(crate) fn pass_restart(&self, runtime: &Runtime, handle: &str) -> Result<(), CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(()) };
+        let policy = self.decided_by(runtime, &session)?;
+        let asker = Prompt::new(self.json, runtime);
+        let passage = Passage { tool: named("restart"), policy: &policy, asker: &asker };
+        Ok(runtime.pass_restart(handle, &self.scope(), &passage)?)
+    }
+
+    /// Lets something pass that starts nothing; `text` says exactly what.
+    pub(crate) fn pass_deed(&self, runtime: &Runtime, tool: &str, text: &str) -> Result<(), CommandError> {
+        let Some(session) = self.gated_session() else { return Ok(()) };
+        let policy = self.decided_by(runtime, &session)?;
+        let asker = Prompt::new(self.json, runtime);
+        let passage = Passage { tool: named(tool), policy: &policy, asker: &asker };
+        Ok(runtime.pass_deed(&session, &env::current_dir()?, text, &passage)?)
+    }
+}
+
+fn named(tool: &str) -> Tool {
+    // Every command that passes here is in the table; the strictest class is for one that was forgotten.
+    Tool::named(tool).unwrap_or(Tool { name: "", class: ToolClass::Delegates })
+}
+
+/// The question at the user's terminal, if there is one.
+struct Prompt {
+    is_there: bool,
+}
+
+impl Prompt {
+    /// A task may have a terminal too, which is not the user's.
+    fn new(json: bool, runtime: &Runtime) -> Self {
+        let terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        Self { is_there: terminal && !json && around(runtime).is_none() }
+    }
+}
+
+/// Returns the task that this command is part of, if it is.
+pub(crate) fn around(runtime: &Runtime) -> Option<String> {
+    let said = env::var("MEANWHILE_TASK_ID").ok().filter(|id| !id.is_empty());
+    said.or_else(|| runtime.task_around().map(|id| id.to_string()))
+}
+
+impl Asker for Prompt {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
+        if !self.is_there {
+            return Asked::Elsewhere;
+        }
+        // Ctrl-C is a key from here on: it aborts, and that is recorded.
+        let raw = RawMode::enter(Keys::All);
+        let question = for_terminal(&proposal.question()).replace('\n', "\r\n");
+        let _ = write!(std::io::stderr(), "{question} ");
+        let said = read_answer(answered);
+        drop(raw);
+        let _ = writeln!(std::io::stderr());
+        said.map_or(Asked::Elsewhere, |answer| Asked::Answered { answer, by: "the terminal" })
+    }
+}
+
+/// Makes a question fit to be shown: lines stay, but nothing in it commands the terminal.
+pub(crate) fn for_terminal(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() && c != '\n' {
+            shown.extend(c.escape_default());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+/// Reads a line that is an answer; none when the answer came another way.
+fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
+    let mut line = Vec::new();
+    loop {
+        let stdin = std::io::stdin();
+        let ready = poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&LOOK_EVERY));
+        if !matches!(ready, Ok(found) if found > 0) {
+            if answered() {
+                return None;
+            }
+            continue;
+        }
+        let mut key = [0];
+        // Without a buffer: what is in one, no poll sees.
+        if !matches!(rustix::io::read(&stdin, &mut key), Ok(1)) {
+            return Some(Answer::Deny("the terminal was closed".to_owned()));
+        }
+        match key[0] {
+            CTRL_C | CTRL_D => return Some(Answer::Deny("aborted at the terminal".to_owned())),
+            b'\r' | b'\n' => match understood(&line) {
+                Some(answer) => return Some(answer),
+                None => {
+                    line.clear();
+                    let _ = write!(
+                        std::io::stderr(),
+                        "\r\ny (yes), n (no) or s (yes, and again in this session): "
+                    );
+                }
+            },
+            BACKSPACE | DELETE => {
+                if line.pop().is_some() {
+                    let _ = write!(std::io::stderr(), "\x08 \x08");
+                }
+            }
+            letter @ b' '..=b'~' => {
+                line.push(letter);
+                let _ = write!(std::io::stderr(), "{}", char::from(letter));
+            }
+            _ => {}
+        }
+    }
+}
+
+fn understood(line: &[u8]) -> Option<Answer> {
+    match line.trim_ascii().to_ascii_lowercase().as_slice() {
+        b"y" | b"yes" => Some(Answer::Approve(Remember::Once)),
+        b"s" => Some(Answer::Approve(Remember::Session)),
+        b"n" | b"no" => Some(Answer::Deny(String::new())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_yes_is_one() {
+        assert_eq!(understood(b"y"), Some(Answer::Approve(Remember::Once)));
+        assert_eq!(understood(b" YES "), Some(Answer::Approve(Remember::Once)));
+        assert_eq!(understood(b"s"), Some(Answer::Approve(Remember::Session)));
+        assert_eq!(understood(b"no"), Some(Answer::Deny(String::new())));
+        for unclear in ["", "yn", "ja", "1", "yess"] {
+            assert_eq!(understood(unclear.as_bytes()), None, "{unclear}");
+        }
+    }
+
+    #[test]
+    fn a_question_commands_no_terminal() {
+        assert_eq!(for_terminal("rm x\n\x1b[2Jls\r"), "rm x\n\\u{1b}[2Jls\\r");
+    }
+}

@@ -1,0 +1,110 @@
+//! The executables that belong together: `mw`, `mw-surfaces` for its large commands, `mw-supervisor` for tasks. They
+//! are installed side by side and found so.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use meanwhile::Programs;
+use meanwhile::model::RawText;
+
+use crate::error::CommandError;
+use crate::exit_code;
+
+const SURFACES: &str = "mw-surfaces";
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// What puts all of them in their places.
+pub(crate) const INSTALL: &str =
+    "install the programs side by side (cargo install --locked --path crates/cli)";
+
+/// Returns the path of `mw`, also in the executable beside it.
+pub(crate) fn mw() -> io::Result<PathBuf> {
+    static FOUND: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(mw) = FOUND.get() {
+        return Ok(mw.clone());
+    }
+    let me = env::current_exe()?;
+    let is_surfaces = me.file_name().is_some_and(|name| name == SURFACES);
+    let mw = if is_surfaces { me.with_file_name("mw") } else { me };
+    Ok(FOUND.get_or_init(|| mw).clone())
+}
+
+/// Finds the supervisor, and `mw` itself for `mw settle`.
+pub(crate) fn of_home(home: &Path) -> Result<Programs, CommandError> {
+    let mw = mw()?;
+    let supervisor = supervisor(&mw)?;
+    let home = std::path::absolute(home).unwrap_or_default();
+    let words: [OsString; 4] = [mw.into(), "settle".into(), "--home".into(), home.into()];
+    Ok(Programs {
+        supervisor,
+        settle: words.iter().map(|word| RawText::from(word.as_bytes())).collect(),
+        starter_exits: false,
+    })
+}
+
+fn supervisor(mw: &Path) -> io::Result<PathBuf> {
+    match env::var_os("MEANWHILE_SUPERVISOR") {
+        Some(path) => std::path::absolute(path),
+        None => Ok(mw.with_file_name("mw-supervisor")),
+    }
+}
+
+/// Returns what is needed to summon a supervisor before anything is known about its task.
+pub(crate) fn early() -> Option<Programs> {
+    let supervisor = supervisor(&mw().ok()?).ok()?;
+    Some(Programs { supervisor, settle: Vec::new(), starter_exits: true })
+}
+
+/// Executes `mw-surfaces` in place of this program, with the same words; returns only if it cannot.
+///
+/// The version goes behind them: the two read each other's words, so they must be of one build.
+pub(crate) fn become_surfaces() -> CommandError {
+    let path = match mw() {
+        Ok(mw) => mw.with_file_name(SURFACES),
+        Err(error) => return error.into(),
+    };
+    let mut words = env::args_os();
+    let mut command = Command::new(&path);
+    command.arg0(words.next().unwrap_or_else(|| "mw".into())).args(words).arg(VERSION);
+    let error = command.exec();
+    let shown = path.display();
+    failure(match error.kind() {
+        ErrorKind::NotFound => format!("{shown}, which this command needs, is missing"),
+        _ => format!("{shown}, which this command needs, cannot be run: {error}"),
+    })
+}
+
+/// Returns the words that `mw` was called with, in the executable that it became.
+pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
+    let mut words: Vec<_> = env::args_os().collect();
+    let version = words.pop().unwrap_or_default();
+    if version == VERSION && !words.is_empty() {
+        return Ok(words);
+    }
+    let version = version.to_string_lossy();
+    // A word that is no version is one of somebody who called us by hand.
+    if words.is_empty() || !version.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(not_here());
+    }
+    Err(failure(format!("mw is version {version}, {SURFACES} beside it is {VERSION}")))
+}
+
+/// Whoever calls `mw-surfaces` should call `mw`.
+pub(crate) fn not_here() -> CommandError {
+    CommandError::usage(format!("{SURFACES} is started by mw; it is not meant to be run by hand"), "write mw")
+}
+
+/// Not the code for bad usage: to a host that runs a hook it would mean something else.
+fn failure(message: String) -> CommandError {
+    CommandError {
+        code: "installation".to_owned(),
+        message,
+        hint: INSTALL.to_owned(),
+        exit: exit_code::FAILURE,
+    }
+}

@@ -1,0 +1,371 @@
+//! The gate before what is started inside a session.
+
+use std::fs;
+
+use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
+use serde_json::Value;
+
+use crate::home;
+use crate::knobs::{both_ways, variable};
+
+const SESSION: &str = "agent";
+
+/// A home whose working directory is a project, with the gate shut as it is by default.
+fn project() -> Home {
+    let home = home().gated();
+    fs::create_dir(home.work().join(".git")).unwrap();
+    fs::write(home.work().join("precious"), "x").unwrap();
+    home
+}
+
+/// A call as an agent makes it, with all the time in the world.
+fn agent<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
+    home.command(words).session(SESSION).env(variable("approval.wait"), "10m")
+}
+
+/// One that nobody will answer.
+fn hurried<const N: usize>(home: &Home, words: [&str; N]) -> Invocation {
+    agent(home, words).env(variable("approval.wait"), "50ms")
+}
+
+fn open(home: &Home) -> Vec<Value> {
+    home.mw(["approvals", "--json"]).json()["approvals"].as_array().unwrap().clone()
+}
+
+fn history(home: &Home) -> Vec<Value> {
+    home.mw(["approvals", "--history", "--json"]).json()["approvals"].as_array().unwrap().clone()
+}
+
+/// Waits until one question stands open; returns its id.
+#[track_caller]
+fn asked(home: &Home) -> String {
+    let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
+    wait_until(SOON, "a question", || open(home).first().map(id))
+}
+
+/// Starts something that asks; returns the call that waits and the question.
+fn asking(home: &Home, script: &str) -> (Running, String) {
+    let call = agent(home, ["start", "--json", script]).spawn();
+    let id = asked(home);
+    (call, id)
+}
+
+#[test]
+fn safe_work_runs_at_once() {
+    let home = project();
+    let started = agent(&home, ["start", "--json", "ls; cat precious"]).run().json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!((&task["status"], &task["approved_by"]), (&"completed".into(), &"auto".into()));
+    assert_eq!(history(&home).len(), 0);
+}
+
+#[test]
+fn what_was_approved_runs_once_and_is_on_record() {
+    let home = project();
+    let (call, id) = asking(&home, "rm precious");
+    assert!(home.has_file("precious"));
+    let shown = home.mw(["approvals"]).ok();
+    assert!(shown.contains("Command requires approval:\n  rm precious\n\ndeletes precious\n"), "{shown}");
+    home.mw(["approve", &id]).ok();
+    let started = call.wait().json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!((&task["status"], &task["approved_by"]), (&"completed".into(), &"user".into()));
+    assert!(!home.has_file("precious"));
+    let record = &history(&home)[0];
+    assert_eq!(
+        (&record["status"], &record["answered_by"]),
+        (&"used".into(), &"mw approve".into()),
+        "{record}"
+    );
+    assert_eq!(record["task_id"], started["id"]);
+    assert_eq!(record["answered_at"], task["approved_at"], "{task}");
+    // It was for one start.
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+}
+
+#[test]
+fn who_approved_is_in_the_metadata_and_in_the_log() {
+    let home = project().with_env("MEANWHILE_OUTPUT_LOG_HEADER", "true");
+    let (call, id) = asking(&home, "rm precious");
+    home.mw(["approve", &id]).ok();
+    let task = call.wait().json()["id"].as_str().unwrap().to_owned();
+    let at = home.ended(&task)["approved_at"].as_str().unwrap().to_owned();
+    let directory = home.task_dir(&task);
+    let metadata: Value =
+        serde_json::from_slice(&fs::read(directory.join("metadata.json")).unwrap()).unwrap();
+    assert_eq!((&metadata["approved_by"], &metadata["approved_at"]), (&"user".into(), &at.as_str().into()));
+    let log = fs::read_to_string(directory.join("output.log")).unwrap();
+    assert!(log.contains(&format!("# Approved by: user at {at}\n")), "{log}");
+    let spans = home.mw(["traces", "--json"]).json().to_string();
+    assert!(spans.contains("task.approved_by"), "{spans}");
+    assert!(home.mw(["status", &task]).ok().contains(&format!("by user at {at} ({id})")));
+}
+
+#[test]
+fn what_was_denied_leaves_no_task_and_is_not_asked_again_at_once() {
+    let home = project();
+    let (call, id) = asking(&home, "rm precious");
+    home.mw(["deny", &id, "--reason", "I need it"]).ok();
+    let told = call.wait().exits(4).json();
+    assert_eq!(told["error"]["code"], "denied");
+    assert!(told["error"]["message"].as_str().unwrap().contains("I need it"), "{told}");
+    let _ = agent(&home, ["start", "rm precious"]).run().exits(4);
+    assert_eq!(open(&home).len(), 0);
+    assert!(home.list().is_empty() && home.has_file("precious"));
+    assert_eq!(history(&home)[0]["reason"], "I need it");
+}
+
+#[test]
+fn nobody_there_is_no_yes_and_no_hang() {
+    let home = project();
+    let told = hurried(&home, ["start", "--json", "rm precious"]).run().exits(3).json();
+    assert_eq!(told["error"]["code"], "approval_needed");
+    let id = asked(&home);
+    assert!(told["error"]["hint"].as_str().unwrap().contains(&format!("mw approve {id}")), "{told}");
+    assert!(home.list().is_empty() && home.has_file("precious"));
+    // A call like it joins the question instead of asking anew.
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+    assert_eq!(open(&home).len(), 1);
+}
+
+#[test]
+fn a_late_yes_is_for_exactly_what_was_asked() {
+    let home = project();
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+    home.mw(["approve", &asked(&home)]).ok();
+    fs::create_dir(home.work().join("below")).unwrap();
+    let others: [&[&str]; 6] = [
+        &["start", "rm -f precious"],
+        &["start", "--cwd", "below", "rm precious"],
+        &["start", "--env", "A=1", "rm precious"],
+        &["start", "--timeout", "9m", "rm precious"],
+        &["start", "--lifetime", "detached", "rm precious"],
+        &["start", "--", "rm", "precious"],
+    ];
+    for words in others {
+        let call = home.command(words.iter().copied()).session(SESSION);
+        let _ = call.env(variable("approval.wait"), "50ms").run().exits(3);
+    }
+    let call = home.command(["start", "rm precious"]).session("another");
+    let _ = call.env(variable("approval.wait"), "50ms").run().exits(3);
+    assert!(home.has_file("precious"));
+    let started = hurried(&home, ["start", "--json", "rm precious"]).run().json();
+    assert_eq!(home.ended(started["id"].as_str().unwrap())["approved_by"], "user");
+}
+
+#[test]
+fn of_many_calls_at_once_one_uses_the_approval() {
+    let home = project();
+    let wait = variable("approval.wait");
+    let calls: Vec<_> = (0..8)
+        .map(|_| agent(&home, ["start", "rm -f precious; touch ran"]).env(&wait, "2s").spawn())
+        .collect();
+    home.mw(["approve", &asked(&home)]).ok();
+    let passed = calls.into_iter().map(Running::wait).filter(|outcome| outcome.code == Some(0)).count();
+    assert_eq!(passed, 1);
+    assert_eq!(home.list().len(), 1);
+}
+
+#[test]
+fn a_yes_for_the_session_holds_for_the_same_again() {
+    let home = project();
+    let (call, id) = asking(&home, "rm -f precious");
+    home.mw(["approve", &id, "--session"]).ok();
+    let _ = call.wait().exits(0);
+    let _ = agent(&home, ["start", "--json", "rm -f precious"]).run().exits(0);
+    let _ = hurried(&home, ["start", "rm -f other"]).run().exits(3);
+    // And can be taken back.
+    home.mw(["deny", &id]).ok();
+    let _ = agent(&home, ["start", "rm -f precious"]).run().exits(4);
+}
+
+#[test]
+fn outside_a_session_it_is_the_users_own_hand() {
+    let home = project();
+    let started = home.mw(["start", "--json", "rm precious"]).json();
+    let task = home.ended(started["id"].as_str().unwrap());
+    assert_eq!((&task["status"], &task["approved_by"]), (&"completed".into(), &"user".into()));
+    assert_eq!(history(&home).len(), 0);
+}
+
+#[test]
+fn a_task_cannot_approve() {
+    let home = project();
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+    let id = asked(&home);
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let bare = "env -u MEANWHILE_TASK_ID -u MEANWHILE_TASK_SESSION -u MEANWHILE_SESSION";
+    let tries = [
+        format!("{mw} approve {id}"),
+        format!("{bare} {mw} approve {id}"),
+        format!("setsid {bare} sh -c '{mw} approve {id}'; true"),
+        format!("({bare} setsid {mw} approve {id} &) ; sleep 0.1; true"),
+    ];
+    for script in &tries {
+        let task = home.start(script);
+        let _ = home.ended(&task);
+        home.until_logged(&task, "cannot be answered from inside task");
+    }
+    assert_eq!(open(&home).len(), 1, "nobody answered");
+    let attempts = history(&home)[0]["refused_answers"].as_array().unwrap().len();
+    assert_eq!(attempts, tries.len(), "each was recorded");
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+}
+
+#[test]
+fn what_a_task_starts_passes_the_gate_of_its_session() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let script = format!(
+        "env -u MEANWHILE_SESSION MEANWHILE_APPROVAL_WAIT=50ms {mw} start 'rm precious'; echo code $?"
+    );
+    let (call, id) = asking(&home, &script);
+    home.mw(["approve", &id]).ok();
+    let task = call.wait().json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "code 3");
+    assert!(home.has_file("precious"));
+}
+
+#[test]
+fn a_person_at_the_terminal_is_asked() {
+    let home = project();
+    for (keys, code, left) in [("\x03", 4, true), ("n\r", 4, true), ("maybe\ry\r", 0, false)] {
+        // What was denied is not asked again, so each asks about something of its own.
+        let script = format!("rm precious # {}", keys.len());
+        let mut terminal = agent(&home, ["start", &script]).on_terminal();
+        wait_until(SOON, "the question", || {
+            terminal.shown().contains("Start in background? [y/n]").then_some(())
+        });
+        let shown = terminal.shown();
+        assert!(shown.contains("Command requires approval:"), "{shown}");
+        assert!(shown.contains("deletes precious"), "{shown}");
+        terminal.press(keys);
+        assert_eq!(terminal.wait(), Some(code), "{keys:?}");
+        wait_until(SOON, "what was said is done", || (home.has_file("precious") == left).then_some(()));
+    }
+    let by: Vec<_> = history(&home).iter().map(|entry| entry["answered_by"].clone()).collect();
+    assert_eq!(by, vec![Value::from("the terminal"); 3]);
+}
+
+#[test]
+fn an_answer_from_elsewhere_ends_the_question_at_the_terminal() {
+    let home = project();
+    let terminal = agent(&home, ["start", "rm precious"]).on_terminal();
+    home.mw(["approve", &asked(&home)]).ok();
+    assert_eq!(terminal.wait(), Some(0));
+}
+
+#[test]
+fn a_mode_that_denies_asks_nobody() {
+    let home = project().with_env("MEANWHILE_MODE", "plan");
+    let told = agent(&home, ["start", "--json", "ls"]).run().exits(4).json();
+    assert!(told["error"]["message"].as_str().unwrap().contains("mode plan"), "{told}");
+    let record = &history(&home)[0];
+    assert_eq!((&record["status"], &record["answered_by"]), (&"denied".into(), &"policy".into()), "{record}");
+    assert!(home.list().is_empty());
+}
+
+#[test]
+fn nothing_in_a_session_can_choose_a_looser_mode() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let inside = format!(
+        "MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous {mw} start 'rm precious'; echo code $?"
+    );
+    let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &inside]).ok();
+    assert!(told.contains("code 3"), "{told}");
+    let stricter = format!("MEANWHILE_MODE=plan {mw} start 'ls'; echo code $?");
+    let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &stricter]).ok();
+    assert!(told.contains("code 4"), "{told}");
+    assert!(home.has_file("precious"));
+}
+
+#[test]
+fn what_was_changed_while_it_waited_for_a_slot_does_not_run() {
+    let home = project().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let holder = agent(&home, ["start", "--json", "sleep 600"]).run().json();
+    let (call, id) = asking(&home, "rm -f other");
+    home.mw(["approve", &id]).ok();
+    let waiting = call.wait().json();
+    assert_eq!(waiting["status"], "pending");
+    let task = waiting["id"].as_str().unwrap();
+    let spec = home.task_dir(task).join("spec.json");
+    let text = fs::read_to_string(&spec).unwrap();
+    assert!(text.contains("rm -f other"));
+    fs::write(&spec, text.replace("rm -f other", "rm precious")).unwrap();
+    home.mw(["kill", holder["id"].as_str().unwrap()]).ok();
+    let ended = home.ended(task);
+    assert_eq!(ended["status"], "failed", "{ended}");
+    assert!(ended["cause"].as_str().unwrap().contains("no longer what was approved"), "{ended}");
+    assert!(home.has_file("precious"));
+}
+
+#[test]
+fn a_further_run_and_what_is_typed_pass_the_gate_too() {
+    let home = project();
+    let (call, id) = asking(&home, "rm -f precious");
+    home.mw(["approve", &id]).ok();
+    let task = call.wait().json()["id"].as_str().unwrap().to_owned();
+    let _ = home.ended(&task);
+    let _ = hurried(&home, ["restart", &task]).run().exits(3);
+    let reader = agent(&home, ["start", "--json", "--stdin", "cat"]).run().json()["id"].clone();
+    let reader = reader.as_str().unwrap();
+    let _ = hurried(&home, ["input", reader, "hello"]).run().exits(3);
+    let asked = open(&home);
+    assert_eq!(asked[1]["command"], format!("type into {reader}: hello\n"));
+    home.mw(["approve", asked[1]["id"].as_str().unwrap()]).ok();
+    let _ = hurried(&home, ["input", reader, "hello"]).run().exits(0);
+    home.until_logged(reader, "hello");
+}
+
+#[test]
+fn a_question_outlives_whoever_asked() {
+    let home = project();
+    let (call, id) = asking(&home, "rm precious");
+    let _ = call.kill();
+    home.mw(["approve", &id]).ok();
+    assert!(home.has_file("precious") && home.list().is_empty(), "nobody is there to start it");
+    let _ = agent(&home, ["start", "rm precious"]).run().exits(0);
+}
+
+#[test]
+fn odd_ids_are_refused() {
+    let home = project();
+    let _ = hurried(&home, ["start", "rm precious"]).run().exits(3);
+    let id = asked(&home);
+    for wrong in ["ask-zzzzzzzz", "bash-k3f9x2ab", "../../x", "%", ""] {
+        let _ = home.mw(["approve", wrong]).exits(5);
+    }
+    // The beginning of an id is enough.
+    home.mw(["approve", &id[..8]]).ok();
+    let _ = home.mw(["approve", &id]).exits(4);
+}
+
+#[test]
+fn approval_wait_takes_effect() {
+    for home in both_ways("approval.wait", "20ms") {
+        let told = home.gated().command(["start", "rm -rf x"]).session(SESSION).run();
+        let _ = told.exits(3);
+    }
+}
+
+#[test]
+fn approval_keep_takes_effect() {
+    for home in both_ways("approval.keep", "1ms") {
+        let home = home.gated();
+        let _ = hurried(&home, ["start", "rm -rf x"]).run().exits(3);
+        wait_until(SOON, "it lapses", || open(&home).is_empty().then_some(()));
+        assert_eq!(history(&home)[0]["status"], "lapsed");
+    }
+}
+
+#[test]
+fn secrets_are_shown_to_whoever_approves_and_not_in_the_record() {
+    let home = project();
+    let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+    let script = format!("rm x; curl -H 'Authorization: Bearer {secret}' https://example.org");
+    let _ = hurried(&home, ["start", &script]).run().exits(3);
+    assert!(home.mw(["approvals"]).ok().contains(secret), "what is approved is shown exactly");
+    assert!(!home.mw(["approvals", "--history"]).ok().contains(secret));
+    assert!(!home.mw(["approvals", "--history", "--json"]).ok().contains(secret));
+}

@@ -1,0 +1,135 @@
+//! `mw` and the executable beside it that has its large commands.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use mw_testkit::{Home, SOON, processes, wait_until};
+use serde_json::Value;
+
+use crate::home;
+use crate::otlp_receiver::{Manner, Receiver};
+
+const MW: &str = env!("CARGO_BIN_EXE_mw");
+const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
+
+/// Returns the path of an executable beside `mw`.
+fn beside(name: &str) -> PathBuf {
+    Path::new(MW).with_file_name(name)
+}
+
+/// Returns the path of a `mw` that lies in a directory of its own, without the executables beside it.
+fn lone_mw(shelf: &Home) -> PathBuf {
+    let path = shelf.work().join("mw");
+    shelf.program("cp").arg(MW).arg(&path).run().ok();
+    path
+}
+
+/// Returns a home that uses such a `mw`, with a supervisor all the same.
+fn home_of(mw: &Path) -> Home {
+    Home::new(mw).with_env("MEANWHILE_SUPERVISOR", beside("mw-supervisor"))
+}
+
+#[test]
+fn a_large_command_is_the_process_that_was_called() {
+    let home = home();
+    let server = home.command(["mcp", "--http", "0"]).spawn();
+    wait_until(SOON, "it serves", || server.printed().contains("/mcp").then_some(()));
+    let executable = fs::read_link(format!("/proc/{}/exe", server.pid())).unwrap();
+    assert_eq!(executable, beside("mw-surfaces").canonicalize().unwrap());
+    assert_eq!(processes::words(server.pid())[..4], [MW, "mcp", "--http", "0"]);
+    assert!(processes::children_of(server.pid()).is_empty());
+    let _ = server.kill();
+}
+
+#[test]
+fn help_and_complaints_speak_of_mw_wherever_they_come_from() {
+    let home = home();
+    for command in ["mcp", "tools", "traces", "setup", "hook", "doctor"] {
+        let help = home.mw([command, "--help"]).ok();
+        assert!(help.contains(&format!("Usage: mw {command}")), "{help}");
+        assert_eq!(home.mw(["help", command]).ok(), help);
+    }
+    let refused = home.mw(["mcp", "--http", "many"]).exits(2).complaint();
+    assert!(refused.contains("--http") && !refused.contains("surfaces"), "{refused}");
+    assert_eq!(home.mw(["hook", "nobody"]).exits(1).complaint().matches("mw-surfaces").count(), 0);
+}
+
+#[test]
+fn what_is_missing_is_named_and_so_is_what_to_do() {
+    let shelf = home();
+    let mw = lone_mw(&shelf);
+    let home = home_of(&mw);
+    home.mw(["start", "true"]).ok();
+    let refused = home.mw(["doctor"]).exits(1).complaint();
+    let missing = mw.with_file_name("mw-surfaces");
+    assert!(refused.contains(&format!("{}, which this command needs, is missing", missing.display())));
+    assert!(refused.contains("cargo install --locked --path crates/cli"), "{refused}");
+    assert_eq!(home.mw(["doctor", "--json"]).refusal(1)["code"], "installation");
+    // To a host, 2 would mean that the user is not to be heard.
+    let _ = home.command(["hook", "claude-code"]).input("{}").run().exits(1);
+    fs::write(&missing, "no program").unwrap();
+    let refused = home.mw(["doctor"]).exits(1).complaint();
+    assert!(refused.contains("cannot be run"), "{refused}");
+}
+
+#[test]
+fn executables_of_two_versions_are_told_apart() {
+    let home = home();
+    let surfaces = beside("mw-surfaces");
+    let refused = home.program(&surfaces).arg("doctor").arg("0.0.7").run().exits(1).complaint();
+    let versions = format!("mw is version 0.0.7, mw-surfaces beside it is {}", env!("CARGO_PKG_VERSION"));
+    assert!(refused.contains(&versions) && refused.contains("cargo install"), "{refused}");
+    let by_hand = home.program(&surfaces).arg("doctor").run().exits(2).complaint();
+    assert!(by_hand.contains("started by mw"), "{by_hand}");
+    let _ = home.program(&surfaces).run().exits(2);
+    let small = home.program(&surfaces).arg("list").arg(env!("CARGO_PKG_VERSION")).run().exits(2);
+    assert!(small.complaint().contains("started by mw"), "{small}");
+}
+
+#[test]
+fn an_ending_calls_for_it_only_when_there_is_something_to_export() {
+    let shelf = home();
+    let mw = lone_mw(&shelf);
+    let calls = shelf.work().join("calls");
+    let stand_in = mw.with_file_name("mw-surfaces");
+    fs::write(&stand_in, format!("#!/bin/sh\necho \"$@\" >> '{}'\n", calls.display())).unwrap();
+    fs::set_permissions(&stand_in, Permissions::from_mode(0o755)).unwrap();
+    let called = || fs::read_to_string(&calls).unwrap_or_default();
+    let quiet = home_of(&mw);
+    quiet.ended(&quiet.start("true"));
+    quiet.wait_until_empty(SOON);
+    let off =
+        home_of(&mw).with_env(ENDPOINT, "http://127.0.0.1:9").with_env("OTEL_TRACES_SAMPLER", "always_off");
+    off.ended(&off.start("true"));
+    off.wait_until_empty(SOON);
+    assert_eq!(called(), "");
+    let on = home_of(&mw).with_env(ENDPOINT, "http://127.0.0.1:9");
+    let id = on.start("true");
+    on.ended(&id);
+    on.wait_until_empty(SOON);
+    let words = called();
+    let end = format!(" {id} {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(words.starts_with("settle --home ") && words.ends_with(&end), "{words}");
+    assert_eq!(words.lines().count(), 1, "{words}");
+}
+
+#[test]
+fn spans_wait_for_an_executable_that_is_missing_and_say_so() {
+    let shelf = home();
+    let mw = lone_mw(&shelf);
+    let receiver = Receiver::new(Manner::Takes);
+    let home = home_of(&mw).with_env(ENDPOINT, &receiver.endpoint);
+    let id = home.start("exit 3");
+    assert_eq!(home.ended(&id)["exit_code"], 3);
+    home.wait_until_empty(SOON);
+    let whole = |words: &[&str]| -> Value {
+        let invocation = words.iter().fold(home.program(MW), |invocation, word| invocation.arg(word));
+        invocation.run().exits(0).json()
+    };
+    let state = whole(&["traces", "--json"])["export"].clone();
+    assert_eq!((&state["waiting"], &state["failures"]), (&2.into(), &1.into()));
+    assert!(state["error"].as_str().unwrap().contains("mw-surfaces, which this command needs, is missing"));
+    assert_eq!(whole(&["traces", "--export", "--json"])["delivered"], 2);
+    assert_eq!(receiver.spans().len(), 2);
+}

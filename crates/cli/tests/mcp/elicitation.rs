@@ -1,0 +1,177 @@
+//! Questions that reach the person behind a host.
+
+use std::fs;
+
+use mw_testkit::host::{Host, text};
+use mw_testkit::{Home, SOON, wait_until};
+use serde_json::{Value, json};
+
+/// A home whose working directory is a project, with the gate shut as it is by default.
+fn project() -> Home {
+    let home = crate::home().gated();
+    fs::create_dir(home.work().join(".git")).unwrap();
+    fs::write(home.work().join("precious"), "x").unwrap();
+    home
+}
+
+/// A host of today's revision that can ask its person, or cannot.
+fn host(home: &Home, capabilities: &Value) -> Host {
+    let mut host = Host::silent(home.command(["mcp"]).session("host"));
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": capabilities,
+        "clientInfo": {"name": "test", "version": "1"},
+    });
+    let id = host.ask("initialize", &hello);
+    let _ = host.answer(id);
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    host
+}
+
+/// Calls for something that asks; returns the call and the question.
+fn asked(host: &mut Host, script: &str) -> (i64, Value) {
+    let call = host.begin("shell", &json!({"command": script}));
+    let question = host.until("a question", |message| message["method"] == "elicitation/create");
+    (call, question)
+}
+
+fn reply(host: &mut Host, question: &Value, result: &Value) {
+    host.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result}));
+}
+
+fn history(home: &Home) -> Vec<Value> {
+    home.mw(["approvals", "--history", "--json"]).json()["approvals"].as_array().unwrap().clone()
+}
+
+#[test]
+fn a_person_is_asked_in_the_middle_of_a_call() {
+    let home = project();
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    let (call, question) = asked(&mut host, "rm precious");
+    let shown = question["params"]["message"].as_str().unwrap();
+    assert!(shown.contains("Command requires approval:\n  rm precious\n\ndeletes precious"), "{shown}");
+    assert_eq!(question["params"]["requestedSchema"]["properties"]["for_session"]["type"], "boolean");
+    assert!(home.has_file("precious"));
+    reply(&mut host, &question, &json!({"action": "accept", "content": {}}));
+    let answer = host.answer(call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert!(!home.has_file("precious"));
+    assert_eq!(history(&home)[0]["answered_by"], "the agent's host");
+    // It was for one call.
+    let (call, question) = asked(&mut host, "rm precious");
+    reply(&mut host, &question, &json!({"action": "decline"}));
+    let answer = host.answer(call);
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(text(&answer["result"]).contains("a person said no"), "{answer}");
+}
+
+#[test]
+fn only_acceptance_is_a_yes() {
+    let home = project();
+    let mut host = host(&home, &json!({"elicitation": {"form": {}}}));
+    for (at, result) in [
+        json!({"action": "decline"}),
+        json!({"action": "cancel"}),
+        json!({"action": "something new", "content": {"for_session": true}}),
+        json!({}),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (call, question) = asked(&mut host, &format!("rm precious # {at}"));
+        reply(&mut host, &question, &result);
+        if at >= 2 {
+            // What is no answer is none; the call waits for another, and its host gives up.
+            host.send(&json!({
+                "jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": call},
+            }));
+            continue;
+        }
+        assert_eq!(host.answer(call)["result"]["isError"], true);
+    }
+    assert!(home.has_file("precious") && home.list().is_empty());
+}
+
+#[test]
+fn a_yes_for_the_session_is_asked_for_once() {
+    let home = project();
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    let (call, question) = asked(&mut host, "rm -f precious");
+    reply(&mut host, &question, &json!({"action": "accept", "content": {"for_session": true}}));
+    assert_eq!(host.answer(call)["result"]["isError"], false);
+    let again = host.call("shell", &json!({"command": "rm -f precious"}));
+    assert_eq!(again["isError"], false, "{again}");
+}
+
+#[test]
+fn an_answer_from_a_terminal_ends_the_question() {
+    let home = project();
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    let (call, _) = asked(&mut host, "rm precious");
+    let open = home.mw(["approvals", "--json"]).json();
+    home.mw(["approve", open["approvals"][0]["id"].as_str().unwrap()]).ok();
+    assert_eq!(host.answer(call)["result"]["isError"], false);
+    assert!(!home.has_file("precious"));
+}
+
+#[test]
+fn a_host_that_cannot_ask_gets_an_answer_that_helps() {
+    let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
+    let mut host = host(&home, &json!({}));
+    for background in [false, true] {
+        let arguments = json!({"command": "rm precious", "run_in_background": background});
+        let refused = host.call("shell", &arguments);
+        assert_eq!(refused["isError"], true);
+        let told = text(&refused);
+        assert!(told.contains("needs a person's approval") && told.contains("mw approve ask-"), "{told}");
+    }
+    assert!(home.has_file("precious") && home.list().is_empty());
+    let open = home.mw(["approvals", "--json"]).json();
+    home.mw(["approve", open["approvals"][0]["id"].as_str().unwrap()]).ok();
+    // The same call again, in the foreground and not in the background, uses it.
+    let done = host.call("shell", &json!({"command": "rm precious"}));
+    assert_eq!(done["isError"], false, "{done}");
+}
+
+#[test]
+fn typing_into_a_task_asks_and_looking_does_not() {
+    let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
+    let mut host = host(&home, &json!({}));
+    let id = host.start("cat; sleep 600");
+    assert_eq!(host.call("task_output", &json!({"task_id": id}))["isError"], false);
+    assert_eq!(host.call("task_list", &json!({}))["isError"], false);
+    let refused = host.call("task_input", &json!({"task_id": id, "text": "x"}));
+    assert!(text(&refused).contains("needs a person's approval"), "{refused}");
+    assert_eq!(host.call("task_stop", &json!({"task_ids": [id]}))["isError"], false);
+}
+
+#[test]
+fn a_host_of_the_present_revision_is_asked_by_the_reply() {
+    let home = project();
+    let mut host = Host::silent(home.command(["mcp"]).session("host"));
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    let mut params = json!({"name": "shell", "arguments": {"command": "rm precious"}, "_meta": meta});
+    let id = host.ask("tools/call", &params);
+    let answer = host.answer(id)["result"].clone();
+    assert_eq!(answer["resultType"], "input_required", "{answer}");
+    let requests = answer["inputRequests"].as_object().unwrap();
+    let (key, request) = requests.iter().next().unwrap();
+    assert_eq!(request["method"], "elicitation/create", "{answer}");
+    assert!(request["params"]["message"].as_str().unwrap().contains("rm precious"));
+    assert!(home.has_file("precious"));
+    // The answer comes with the same call; with another it approves nothing but what was asked.
+    let mut other = params.clone();
+    other["arguments"]["command"] = "rm -f precious".into();
+    other["inputResponses"] = json!({key: {"action": "accept", "content": {}}});
+    let id = host.ask("tools/call", &other);
+    assert_eq!(host.answer(id)["result"]["resultType"], "input_required");
+    assert!(home.has_file("precious"));
+    params["inputResponses"] = json!({key: {"action": "accept", "content": {}}});
+    let id = host.ask("tools/call", &params);
+    let done = host.answer(id);
+    assert_eq!(done["result"]["isError"], false, "{done}");
+    wait_until(SOON, "it is done", || (!home.has_file("precious")).then_some(()));
+}

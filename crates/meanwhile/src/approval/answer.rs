@@ -1,0 +1,195 @@
+//! Answering questions, and using up answers.
+
+use std::time::Duration;
+
+use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, Deed, Proposal, ProposalId};
+use mw_model::policy::Mode;
+use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
+
+use super::consent::Consent;
+use super::digest::digest_of_request;
+use crate::error::{Error, Result};
+use crate::platform;
+use crate::redact::Redactor;
+use crate::request::TaskRequest;
+use crate::runtime::Runtime;
+
+/// A proposal and what became of it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What was asked.
+    pub proposal: Proposal,
+    /// What became of it.
+    pub state: ApprovalState,
+    /// Tries to answer by somebody who may not, one a line.
+    pub(crate) attempts: Option<String>,
+}
+
+impl Entry {
+    /// Returns the tries to answer by somebody who may not: when, and who.
+    #[must_use]
+    pub fn refused_answers(&self) -> Vec<String> {
+        self.attempts.iter().flat_map(|attempts| attempts.lines()).map(str::to_owned).collect()
+    }
+}
+
+impl Runtime {
+    /// Returns the questions that stand open, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn open_approvals(&self, keep: Duration) -> Result<Vec<Entry>> {
+        self.lapse_approvals(keep)?;
+        Ok(self.store()?.open_approvals()?)
+    }
+
+    /// Returns the newest questions, newest first, whatever became of them. Secrets are hidden: this is the record,
+    /// not what is being approved.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn approval_history(&self, most: u32) -> Result<Vec<Entry>> {
+        let redactor = Redactor::new(&self.settings.redact, &[]);
+        let mut entries = self.store()?.newest_approvals(most)?;
+        for entry in &mut entries {
+            match &mut entry.proposal.deed {
+                Deed::Start { command, steps, .. } => {
+                    *command = hidden(command, &redactor);
+                    *steps = redactor.words(steps);
+                }
+                Deed::Other { text } => *text = redactor.text(text).into_owned(),
+            }
+            entry.proposal.reasons = redactor.words(&entry.proposal.reasons);
+            entry.proposal.effects = redactor.words(&entry.proposal.effects);
+        }
+        Ok(entries)
+    }
+
+    /// Finds the one proposal that an id or its beginning means.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find_approval(&self, handle: &str) -> Result<Entry> {
+        const LEAST: usize = "ask-abc".len();
+        let wanted = if handle.starts_with("ask-") { handle.to_owned() } else { format!("ask-{handle}") };
+        if wanted.len() < LEAST {
+            return Err(Error::NoProposal(handle.to_owned()));
+        }
+        let mut found = self.store()?.approvals_like(&wanted)?;
+        match found.len() {
+            1 => Ok(found.swap_remove(0)),
+            0 => Err(Error::NoProposal(handle.to_owned())),
+            _ => Err(Error::Invalid {
+                message: format!("{handle:?} fits several proposals"),
+                hint: "write more of the id; mw approvals lists them".to_owned(),
+            }),
+        }
+    }
+
+    /// Answers a question. The first answer counts; a no may still take back a yes that was not used.
+    ///
+    /// # Errors
+    /// When it is answered already, or unknown.
+    pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<Entry> {
+        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.clock.now() };
+        let entry = self.advance(id, &event)?;
+        self.ring();
+        Ok(entry)
+    }
+
+    /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
+    /// leaves behind, so it is above all of it; and it holds its journal open.
+    #[must_use]
+    pub fn task_around(&self) -> Option<TaskId> {
+        let tasks = std::fs::canonicalize(self.home.tasks()).ok()?;
+        platform::files_of_ancestors().iter().find_map(|file| {
+            let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
+            task.to_str()?.parse().ok()
+        })
+    }
+
+    /// Notes what mode a session works in: nothing in it can choose a looser one.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn set_session_mode(&self, session: &str, mode: Mode) -> Result<()> {
+        self.home.session(session).set_mode(mode)
+    }
+
+    /// Returns the mode that a session's host chose, if it did.
+    #[must_use]
+    pub fn session_mode(&self, session: &str) -> Option<Mode> {
+        self.home.session(session).mode()
+    }
+
+    /// Records that somebody tried to answer who may not.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        transaction.note_attempt(id, &format!("{} {who}", self.clock.now()))?;
+        Ok(transaction.commit()?)
+    }
+
+    /// Uses an approval for a start. It must be for exactly this, and still hold.
+    pub(crate) fn use_for(&self, granted: &Consent, request: &TaskRequest, task: &TaskId) -> Result<()> {
+        if digest_of_request(request) != granted.digest {
+            return Err(Error::Denied {
+                message: "not allowed: this is not what was approved".to_owned(),
+                hint: "start exactly what was asked about, or ask again".to_owned(),
+            });
+        }
+        self.use_up(granted, Some(task.clone()))
+    }
+
+    pub(super) fn use_up(&self, granted: &Consent, task: Option<TaskId>) -> Result<()> {
+        self.advance(&granted.proposal, &ApprovalEvent::Used { task, at: self.clock.now() }).map(drop)
+    }
+
+    /// Closes questions that nobody answered and approvals that nobody used.
+    pub(crate) fn lapse_approvals(&self, keep: Duration) -> Result<()> {
+        let now = self.clock.now();
+        let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
+        let is_old = |at: Timestamp| now.ms_since(at) > keep;
+        for entry in self.store()?.unfinished_approvals()? {
+            let old = match &entry.state {
+                ApprovalState::Open => is_old(entry.proposal.asked_at),
+                ApprovalState::Approved { at, .. } => is_old(*at) && !entry.is_remembered(),
+                ApprovalState::Denied { .. } | ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => {
+                    false
+                }
+            };
+            if old {
+                // Whoever was faster is right.
+                let _ = self.advance(&entry.proposal.id, &ApprovalEvent::Lapsed { at: now });
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<Entry> {
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
+        entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
+            message: format!("{id} cannot be changed any more: {impossible}"),
+            hint: "mw approvals --history shows what became of it".to_owned(),
+        })?;
+        transaction.set_approval(id, &entry.state)?;
+        transaction.commit()?;
+        Ok(entry)
+    }
+}
+
+fn hidden(command: &CommandSpec, redactor: &Redactor) -> CommandSpec {
+    match command {
+        CommandSpec::Shell { program, script } => CommandSpec::Shell {
+            program: program.clone(),
+            script: redactor.text(&script.to_lossy()).as_ref().into(),
+        },
+        CommandSpec::Argv(words) => {
+            let words: Vec<_> = words.iter().map(RawText::to_lossy).collect();
+            CommandSpec::Argv(redactor.words(&words).iter().map(|word| word.as_str().into()).collect())
+        }
+    }
+}

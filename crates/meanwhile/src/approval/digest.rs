@@ -1,0 +1,131 @@
+//! What an approval binds: command, directory, environment and limits, so that none of them can change between
+//! the question and the start.
+
+use mw_model::approval::Digest;
+use mw_model::{
+    CommandSpec, EnvVar, Io, Lifetime, Limits, PROGRESS_VARIABLE, RawText, TRACEPARENT_VARIABLE,
+    TRACESTATE_VARIABLE, TaskKind, TaskSpec,
+};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::request::TaskRequest;
+
+/// Variables that differ from call to call and mean nothing to a command.
+const FLEETING: [&str; 8] = [
+    "_",
+    "OLDPWD",
+    "SHLVL",
+    "MEANWHILE_TASK_ID",
+    "MEANWHILE_TASK_SESSION",
+    PROGRESS_VARIABLE,
+    TRACEPARENT_VARIABLE,
+    TRACESTATE_VARIABLE,
+];
+
+/// Everything that is bound. The session is not: a task that waits may pass to another, and a proposal has its own.
+#[derive(Serialize)]
+struct Bound<'a> {
+    kind: TaskKind,
+    command: &'a CommandSpec,
+    cwd: &'a RawText,
+    env: Vec<&'a EnvVar>,
+    umask: u32,
+    io: Io,
+    limits: &'a Limits,
+    lifetime: Lifetime,
+}
+
+impl Bound<'_> {
+    fn digest(mut self) -> Digest {
+        let fleeting = |var: &EnvVar| FLEETING.iter().any(|name| var.name.as_bytes() == name.as_bytes());
+        self.env.retain(|var| !fleeting(var));
+        self.env.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
+        digest_of(&self)
+    }
+}
+
+/// Returns the digest of anything that has a written form.
+pub(super) fn digest_of(bound: &impl Serialize) -> Digest {
+    // Only maps with odd keys cannot be written, and there are none.
+    let written = serde_json::to_vec(bound).unwrap_or_default();
+    Digest(Sha256::digest(&written).iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Returns what an approval of a start binds.
+pub(super) fn digest_of_request(request: &TaskRequest) -> Digest {
+    let cwd = RawText::from(std::os::unix::ffi::OsStrExt::as_bytes(request.cwd.as_os_str()));
+    let bound = Bound {
+        kind: request.kind,
+        command: &request.command,
+        cwd: &cwd,
+        env: request.env.iter().collect(),
+        umask: request.umask,
+        io: request.io,
+        limits: &request.limits,
+        lifetime: request.lifetime,
+    };
+    bound.digest()
+}
+
+/// The same of what was written down.
+pub(crate) fn digest_of_spec(spec: &TaskSpec) -> Digest {
+    let bound = Bound {
+        kind: spec.kind,
+        command: &spec.command,
+        cwd: &spec.cwd,
+        env: spec.env.iter().collect(),
+        umask: spec.umask,
+        io: spec.io,
+        limits: &spec.limits,
+        lifetime: spec.lifetime,
+    };
+    bound.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn var(name: &str, value: &str) -> EnvVar {
+        EnvVar { name: name.into(), value: value.into() }
+    }
+
+    fn request() -> TaskRequest {
+        let command = CommandSpec::Shell { program: "/bin/sh".into(), script: "rm x".into() };
+        TaskRequest::new("s", command, PathBuf::from("/p"), vec![var("A", "1"), var("B", "2")])
+    }
+
+    #[test]
+    fn whatever_a_command_depends_on_changes_the_digest() {
+        type Edit = fn(&mut TaskRequest);
+        let usual = digest_of_request(&request());
+        let edits: [Edit; 8] = [
+            |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
+            |it| it.cwd = PathBuf::from("/q"),
+            |it| it.env[0].value = "3".into(),
+            |it| it.env.push(var("LD_PRELOAD", "x")),
+            |it| it.limits.run_timeout_ms = Some(1),
+            |it| it.umask = 0,
+            |it| it.io = Io::Stdin,
+            |it| it.lifetime = Lifetime::Detached,
+        ];
+        for (at, edit) in edits.into_iter().enumerate() {
+            let mut changed = request();
+            edit(&mut changed);
+            assert_ne!(digest_of_request(&changed), usual, "edit {at}");
+        }
+    }
+
+    #[test]
+    fn order_and_fleeting_variables_do_not() {
+        let mut same = request();
+        same.env.reverse();
+        same.env.push(var("_", "/usr/bin/mw"));
+        same.env.push(var("SHLVL", "4"));
+        same.description = Some("for people".to_owned());
+        assert_eq!(digest_of_request(&same), digest_of_request(&request()));
+    }
+}

@@ -1,0 +1,303 @@
+//! Passing the gate.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use mw_model::approval::{ApprovalState, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
+use mw_model::policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
+use mw_model::{CommandSpec, Limits, RawText};
+
+use super::answer::Entry;
+use super::asker::{Asked, Asker};
+use super::consent::{Approval, Consent};
+use super::digest::{digest_of, digest_of_request, digest_of_spec};
+use super::policy::Policy;
+use crate::error::{Error, Result};
+use crate::platform;
+use crate::request::TaskRequest;
+use crate::runtime::Runtime;
+use crate::task::Scope;
+
+/// How often a waiting call looks for itself, should a ring be lost.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// Who wants to pass, and by what it is decided.
+pub struct Passage<'a> {
+    /// The tool or command that is called.
+    pub tool: Tool,
+    /// What is decided by.
+    pub policy: &'a Policy,
+    /// The way to a person.
+    pub asker: &'a dyn Asker,
+}
+
+/// What was decided about a question that stood open.
+enum Outcome {
+    Granted(Consent),
+    Refused(Error),
+}
+
+impl Runtime {
+    /// Lets a start pass, or not; `added` is what was added to the environment for it. The approval goes into the
+    /// request, which must be started as it is.
+    ///
+    /// # Errors
+    /// When policy or a person says no, or nobody answers.
+    pub fn pass_start(
+        &self,
+        request: &TaskRequest,
+        added: &[(String, String)],
+        passage: &Passage<'_>,
+    ) -> Result<Approval> {
+        let verdict = passage.policy.verdict(passage.tool, Some(&request.command), &request.cwd, added);
+        if verdict.decision == Decision::Allow {
+            return Ok(Approval::Auto);
+        }
+        let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
+        let deed = start_of(&request.command, cwd, &request.limits);
+        let proposal = Proposal {
+            digest: digest_of_request(request),
+            ..self.proposal(&request.session, passage.tool, deed, &verdict)?
+        };
+        self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
+    }
+
+    /// Lets a further run of a task pass, or not.
+    ///
+    /// # Errors
+    /// As [`Runtime::pass_start`]; or when there is no such task.
+    pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
+        let spec = self.home.spec(&self.resolve(handle, scope)?)?;
+        let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
+        let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
+        if verdict.decision == Decision::Allow {
+            return Ok(());
+        }
+        let deed = start_of(&spec.command, spec.cwd.clone(), &spec.limits);
+        let proposal = Proposal {
+            digest: digest_of_spec(&spec),
+            ..self.proposal(&spec.session, passage.tool, deed, &verdict)?
+        };
+        let granted = self.pass(&proposal, verdict.decision, passage)?;
+        self.use_up(&granted, Some(spec.id))
+    }
+
+    /// Lets something pass that starts nothing, such as ending or typing into a task; `text` says exactly what.
+    ///
+    /// # Errors
+    /// As [`Runtime::pass_start`].
+    pub fn pass_deed(&self, session: &str, cwd: &Path, text: &str, passage: &Passage<'_>) -> Result<()> {
+        let verdict = passage.policy.verdict(passage.tool, None, cwd, &[]);
+        if verdict.decision == Decision::Allow {
+            return Ok(());
+        }
+        self.pass_judged(session, text, &verdict, passage)
+    }
+
+    /// The same for something that was judged elsewhere, such as a request of a subagent.
+    ///
+    /// # Errors
+    /// As [`Runtime::pass_start`].
+    pub fn pass_judged(
+        &self,
+        session: &str,
+        text: &str,
+        verdict: &Verdict,
+        passage: &Passage<'_>,
+    ) -> Result<()> {
+        let deed = Deed::Other { text: text.to_owned() };
+        let proposal = Proposal {
+            digest: digest_of(&(session, passage.tool.name, text)),
+            ..self.proposal(session, passage.tool, deed, verdict)?
+        };
+        let granted = self.pass(&proposal, verdict.decision, passage)?;
+        self.use_up(&granted, None)
+    }
+
+    fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {
+        let random: [u8; 8] = platform::random_bytes().map_err(Error::io("no random numbers"))?;
+        Ok(Proposal {
+            version: PROPOSAL_VERSION,
+            id: ProposalId::from_random(u64::from_le_bytes(random)),
+            session: session.to_owned(),
+            tool: tool.name.to_owned(),
+            digest: digest_of(&()),
+            deed,
+            reasons: verdict.reasons.iter().map(ToString::to_string).collect(),
+            effects: verdict.effects.clone(),
+            rules: verdict.rules.clone(),
+            asked_at: self.clock.now(),
+        })
+    }
+
+    fn pass(&self, proposal: &Proposal, decision: Decision, passage: &Passage<'_>) -> Result<Consent> {
+        if decision == Decision::Deny {
+            let why = proposal.reasons.join("; ");
+            let state = ApprovalState::Denied { by: "policy".to_owned(), at: self.clock.now(), why };
+            // Looking is no deed that anybody would look up later.
+            if passage.tool.class != ToolClass::Reads {
+                self.enter(proposal, &state)?;
+            }
+            return Err(denied_by_policy(proposal, passage.policy.mode));
+        }
+        // Listening begins before the question is there to be answered.
+        let ear = self.listen()?;
+        let proposal = self.ask_or_join(proposal, passage.policy)?;
+        if let Some(outcome) = self.standing(&proposal)? {
+            return outcome.into_result();
+        }
+        let mut answered = || !matches!(self.standing(&proposal), Ok(None));
+        match passage.asker.ask(&proposal, &mut answered) {
+            Asked::Answered { answer, by } => {
+                // Somebody else may have been faster; the first answer counts.
+                let _ = self.answer(&proposal.id, answer, by);
+            }
+            Asked::Later => return Err(unanswered(&proposal, Duration::ZERO, passage.policy)),
+            Asked::Elsewhere => {}
+        }
+        // In mode ci nobody is there by definition.
+        let wait =
+            if passage.policy.mode == Mode::Ci { Duration::ZERO } else { passage.policy.patience.wait };
+        let until = Instant::now() + wait;
+        loop {
+            if let Some(outcome) = self.standing(&proposal)? {
+                return outcome.into_result();
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !passage.asker.still_waits() {
+                return Err(unanswered(&proposal, wait, passage.policy));
+            }
+            ear.wait(left.min(LOOK_EVERY));
+        }
+    }
+
+    /// Enters a question, or finds the same one that was asked before and is not done with.
+    fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
+        self.lapse_approvals(policy.patience.keep)?;
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        if let Some(Entry { proposal: found, state, .. }) =
+            transaction.proposed(&proposal.session, &proposal.digest)?
+        {
+            let stands = match &state {
+                ApprovalState::Open | ApprovalState::Approved { .. } => true,
+                // A no counts for a while: asking again at once would wear people down.
+                ApprovalState::Denied { at, by, .. } => {
+                    let age = Duration::from_millis(proposal.asked_at.ms_since(*at));
+                    by != "policy" && age < policy.patience.keep
+                }
+                ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => false,
+            };
+            if stands {
+                return Ok(found);
+            }
+        }
+        transaction.propose(proposal, &ApprovalState::Open)?;
+        transaction.commit()?;
+        self.ring();
+        Ok(proposal.clone())
+    }
+
+    fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
+        let transaction = self.store()?.begin(&self.home.tasks())?;
+        transaction.propose(proposal, state)?;
+        transaction.commit()?;
+        self.ring();
+        Ok(())
+    }
+
+    fn standing(&self, proposal: &Proposal) -> Result<Option<Outcome>> {
+        let Some(entry) = self.store()?.approval(&proposal.id)? else {
+            // The database was removed meanwhile.
+            return Ok(Some(Outcome::Refused(denied(proposal, "the question was lost", ""))));
+        };
+        Ok(match entry.state {
+            ApprovalState::Open => None,
+            ApprovalState::Approved { at, .. } => Some(Outcome::Granted(Consent {
+                proposal: proposal.id.clone(),
+                digest: proposal.digest.clone(),
+                at,
+            })),
+            ApprovalState::Denied { why, .. } => {
+                Some(Outcome::Refused(denied(proposal, "a person said no", &why)))
+            }
+            ApprovalState::Used { .. } => {
+                Some(Outcome::Refused(denied(proposal, "the approval was used by another call", "")))
+            }
+            ApprovalState::Lapsed { .. } => {
+                Some(Outcome::Refused(denied(proposal, "nobody answered in time", "")))
+            }
+        })
+    }
+}
+
+impl Outcome {
+    fn into_result(self) -> Result<Consent> {
+        match self {
+            Self::Granted(granted) => Ok(granted),
+            Self::Refused(error) => Err(error),
+        }
+    }
+}
+
+impl Entry {
+    /// Tells whether an approval holds for every further start of exactly this in its session.
+    #[must_use]
+    pub const fn is_remembered(&self) -> bool {
+        matches!(self.state, ApprovalState::Approved { remember: Remember::Session, .. })
+    }
+}
+
+fn start_of(command: &CommandSpec, cwd: RawText, limits: &Limits) -> Deed {
+    let steps = match command {
+        CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
+        CommandSpec::Argv(_) => Vec::new(),
+    };
+    Deed::Start { command: command.clone(), steps, cwd, limits: limits.clone() }
+}
+
+fn subject(proposal: &Proposal) -> String {
+    const MOST: usize = 200;
+    let exact = proposal.exact();
+    let mut shown: String = exact.chars().take(MOST).collect();
+    if shown.len() < exact.len() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn denied(proposal: &Proposal, what: &str, why: &str) -> Error {
+    let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+    Error::Denied {
+        message: format!("not allowed: {what}{why}: {}", subject(proposal)),
+        hint: "do not try it another way; ask the user what to do instead".to_owned(),
+    }
+}
+
+fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {
+    Error::Denied {
+        message: format!("not allowed in mode {}: {}", mode.name(), proposal.reasons.join("; ")),
+        hint: "mw policy explains a decision; the user can choose another mode (MEANWHILE_MODE, or mode in config.toml)".to_owned(),
+    }
+}
+
+fn unanswered(proposal: &Proposal, waited: Duration, policy: &Policy) -> Error {
+    let waited = if waited.is_zero() {
+        String::new()
+    } else {
+        format!(", and nobody answered within {} s", waited.as_secs())
+    };
+    let (id, minutes) = (&proposal.id, policy.patience.keep.as_secs().div_ceil(60));
+    Error::NeedsApproval {
+        message: format!(
+            "not done, because it needs a person's approval{waited}: {}: {}",
+            subject(proposal),
+            proposal.reasons.join("; ")
+        ),
+        hint: format!(
+            "ask the user to run mw approve {id} (or mw deny {id}) in a terminal within {minutes} min, then make exactly the same call again"
+        ),
+        proposal: Box::new(proposal.clone()),
+    }
+}

@@ -1,0 +1,97 @@
+//! What is decided by, and how long a question stays open.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mw_model::CommandSpec;
+use mw_model::policy::{CommandText, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+
+use crate::local_files::{LocalFiles, project_of};
+
+/// How long a question stays open.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long a call waits for an answer where nobody is known to be there.
+    pub wait: Duration,
+    /// How long a question may still be answered, and an approval be used, after the call has gone.
+    pub keep: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { wait: Duration::from_secs(20), keep: Duration::from_secs(600) }
+    }
+}
+
+/// What is decided by.
+#[derive(Clone, Default)]
+pub struct Policy {
+    /// How much is asked about.
+    pub mode: Mode,
+    /// Whose conventions hold.
+    pub profile: Profile,
+    /// Whether tools that only read are allowed in mode ci.
+    pub ci_reads: bool,
+    /// Directories besides the project that may be written to.
+    pub writable: Vec<PathBuf>,
+    /// Rules of the user and the project.
+    pub rules: Arc<Rules>,
+    /// The user's directory.
+    pub user_home: Option<PathBuf>,
+    /// How long a question stays open.
+    pub patience: Patience,
+}
+
+impl Policy {
+    /// One that lets everything pass: for hosts that gate calls themselves.
+    #[must_use]
+    pub fn open() -> Self {
+        Self { mode: Mode::Dangerous, ..Self::default() }
+    }
+
+    /// Decides about a call in a directory; `added` is what it adds to the environment.
+    #[must_use]
+    pub fn verdict(
+        &self,
+        tool: Tool,
+        command: Option<&CommandSpec>,
+        cwd: &Path,
+        added: &[(String, String)],
+    ) -> Verdict {
+        let words: Vec<String>;
+        let (shell, script);
+        // What is no text is never allowed: the marks in its place stand for something unknown.
+        let command = match command {
+            None => None,
+            Some(CommandSpec::Shell { program, script: text }) => {
+                (shell, script) = (program.to_lossy(), text.to_lossy());
+                Some(CommandText::Script { shell: &shell, text: &script })
+            }
+            Some(CommandSpec::Argv(argv)) => {
+                words = argv.iter().map(mw_model::RawText::to_lossy).collect();
+                Some(CommandText::Words(&words))
+            }
+        };
+        let text = |path: &Path| String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
+        let project = project_of(cwd, self.user_home.as_deref()).unwrap_or_default();
+        let real = |path: &PathBuf| Some(text(&fs::canonicalize(path).ok()?));
+        let writable: Vec<_> = self.writable.iter().filter_map(real).collect();
+        decide(&Request {
+            mode: self.mode,
+            profile: self.profile,
+            tool,
+            command,
+            cwd: &text(&fs::canonicalize(cwd).unwrap_or_else(|_| cwd.to_owned())),
+            project: &text(&project),
+            home: &self.user_home.as_deref().map(text).unwrap_or_default(),
+            writable: &writable,
+            env: added,
+            ci_reads: self.ci_reads,
+            rules: &self.rules,
+            files: &LocalFiles,
+        })
+    }
+}

@@ -1,0 +1,246 @@
+//! What a person is asked.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::random_suffix;
+use crate::limits::Limits;
+use crate::raw_text::RawText;
+use crate::spec::CommandSpec;
+use crate::time::Timestamp;
+
+/// Format of a stored proposal.
+pub const PROPOSAL_VERSION: u32 = 1;
+
+const PREFIX: &str = "ask-";
+
+/// A proposal's id: `ask-` and eight lowercase letters or digits.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct ProposalId(String);
+
+/// A text that is no proposal's id.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is not a proposal's id such as ask-k3f9x2ab")]
+pub struct ProposalIdError(String);
+
+impl ProposalId {
+    /// Makes an id from a random number.
+    #[must_use]
+    pub fn from_random(random: u64) -> Self {
+        Self(format!("{PREFIX}{}", random_suffix(random)))
+    }
+
+    /// Returns the id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ProposalId {
+    type Err = ProposalIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let suffix = text.strip_prefix(PREFIX).filter(|suffix| suffix.len() == 8);
+        let plain = |suffix: &str| suffix.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        match suffix.filter(|suffix| plain(suffix)) {
+            Some(_) => Ok(Self(text.to_owned())),
+            None => Err(ProposalIdError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for ProposalId {
+    type Error = ProposalIdError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ProposalId> for String {
+    fn from(id: ProposalId) -> Self {
+        id.0
+    }
+}
+
+impl fmt::Display for ProposalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for ProposalId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A fingerprint of everything an approval binds: what, where, with which environment and limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Digest(pub String);
+
+/// What a task keeps of the approval it was started with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRecord {
+    /// The proposal that was approved.
+    pub proposal: ProposalId,
+    /// What the approval binds.
+    pub digest: Digest,
+}
+
+/// What would be done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "deed", rename_all = "snake_case")]
+pub enum Deed {
+    /// A command would be started.
+    Start {
+        /// What.
+        command: CommandSpec,
+        /// Its steps, where it has several.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steps: Vec<String>,
+        /// Where.
+        cwd: RawText,
+        /// Its limits.
+        limits: Limits,
+    },
+    /// Something else would be done, in words.
+    Other {
+        /// What.
+        text: String,
+    },
+}
+
+/// What a person is asked: frozen before the question is put, so that what was shown is what happens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// Format of this record, see [`PROPOSAL_VERSION`].
+    pub version: u32,
+    /// Its id.
+    pub id: ProposalId,
+    /// On whose behalf it would be done.
+    pub session: String,
+    /// The tool or command that would do it.
+    pub tool: String,
+    /// What would be done.
+    pub deed: Deed,
+    /// Why somebody is asked.
+    pub reasons: Vec<String>,
+    /// What it would do, in words.
+    pub effects: Vec<String>,
+    /// The rules that had a say.
+    pub rules: Vec<String>,
+    /// What an approval binds.
+    pub digest: Digest,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+}
+
+impl Proposal {
+    /// Returns exactly what would be done, as it is shown.
+    #[must_use]
+    pub fn exact(&self) -> String {
+        match &self.deed {
+            Deed::Start { command, .. } => command.to_line(),
+            Deed::Other { text } => text.clone(),
+        }
+    }
+
+    /// Returns what a person reads before answering.
+    #[must_use]
+    pub fn question(&self) -> String {
+        let mut text = match &self.deed {
+            Deed::Start { steps, .. } if !steps.is_empty() => {
+                let steps: Vec<_> =
+                    steps.iter().enumerate().map(|(at, step)| format!("  {}. {step}\n", at + 1)).collect();
+                format!(
+                    "Command requires approval:\n  {}\n\nIt will execute:\n{}\n",
+                    indented(&self.exact()),
+                    steps.concat()
+                )
+            }
+            Deed::Start { .. } => format!("Command requires approval:\n  {}\n\n", indented(&self.exact())),
+            Deed::Other { text } => format!("This requires approval:\n  {}\n\n", indented(text)),
+        };
+        let said = if self.effects.is_empty() { &self.reasons } else { &self.effects };
+        for line in said {
+            text.push_str(line);
+            text.push('\n');
+        }
+        if let Deed::Start { cwd, .. } = &self.deed {
+            text.push_str(&format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session));
+        }
+        text.push('\n');
+        text.push_str(match &self.deed {
+            Deed::Start { .. } => "Start in background? [y/n]",
+            Deed::Other { .. } => "Go ahead? [y/n]",
+        });
+        text
+    }
+}
+
+/// Lines after the first stand below it.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(deed: Deed) -> Proposal {
+        Proposal {
+            version: PROPOSAL_VERSION,
+            id: ProposalId::from_random(7),
+            session: "s".to_owned(),
+            tool: "shell".to_owned(),
+            deed,
+            reasons: vec!["`rm x`: it deletes files".to_owned()],
+            effects: vec!["deletes x".to_owned()],
+            rules: vec!["delete".to_owned()],
+            digest: Digest("00".to_owned()),
+            asked_at: Timestamp::from_micros(0),
+        }
+    }
+
+    fn start(script: &str, steps: &[&str]) -> Deed {
+        Deed::Start {
+            command: CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() },
+            steps: steps.iter().map(|step| (*step).to_owned()).collect(),
+            cwd: "/p".into(),
+            limits: Limits::default(),
+        }
+    }
+
+    #[test]
+    fn a_question_shows_the_exact_command_and_its_effects() {
+        let asked = proposal(start("rm x", &[])).question();
+        assert_eq!(
+            asked,
+            "Command requires approval:\n  rm x\n\ndeletes x\nin /p, asked by session s\n\nStart in background? [y/n]"
+        );
+    }
+
+    #[test]
+    fn several_steps_are_numbered() {
+        let asked = proposal(start("make; rm x", &["make", "rm x"])).question();
+        assert!(
+            asked.contains("  make; rm x\n\nIt will execute:\n  1. make\n  2. rm x\n\ndeletes x"),
+            "{asked}"
+        );
+    }
+
+    #[test]
+    fn ids_are_read_back_and_nothing_else_is() {
+        let id = ProposalId::from_random(123_456_789);
+        assert_eq!(id.as_str().parse(), Ok(id.clone()));
+        for wrong in ["", "ask-", "ask-K3F9X2AB", "bash-k3f9x2ab", "ask-k3f9x2abc", "ask-../../et"] {
+            assert!(wrong.parse::<ProposalId>().is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What may become of a proposal.
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::TaskId;
+use crate::time::Timestamp;
+
+/// How long an approval is good for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remember {
+    /// For one start.
+    #[default]
+    Once,
+    /// For every start of exactly this in its session.
+    Session,
+}
+
+/// What somebody says to a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Yes.
+    Approve(Remember),
+    /// No, perhaps with a word why.
+    Deny(String),
+}
+
+/// What happens to a proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApprovalEvent {
+    /// Somebody answered.
+    Answered {
+        /// What.
+        answer: Answer,
+        /// Who.
+        by: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// What was approved is done.
+    Used {
+        /// The task that came of it, where one did.
+        task: Option<TaskId>,
+        /// When.
+        at: Timestamp,
+    },
+    /// Nobody answered, or nobody made use of it, for too long.
+    Lapsed {
+        /// When.
+        at: Timestamp,
+    },
+}
+
+/// Where a proposal stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// Nobody has answered.
+    Open,
+    /// Somebody said yes, and it was not done yet.
+    Approved {
+        /// Who.
+        by: String,
+        /// When.
+        at: Timestamp,
+        /// How long that is good for.
+        remember: Remember,
+    },
+    /// Somebody said no.
+    Denied {
+        /// Who.
+        by: String,
+        /// When.
+        at: Timestamp,
+        /// Why, if that was said.
+        why: String,
+    },
+    /// It was approved, and done.
+    Used {
+        /// Who approved.
+        by: String,
+        /// When it was approved.
+        at: Timestamp,
+        /// When it was done.
+        used_at: Timestamp,
+        /// The task that came of it, where one did.
+        task: Option<TaskId>,
+    },
+    /// Nobody answered or used it in time.
+    Lapsed {
+        /// When that was noticed.
+        at: Timestamp,
+    },
+}
+
+/// An event that cannot happen to a proposal in that state.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is {0} already")]
+pub struct Impossible(pub &'static str);
+
+impl ApprovalState {
+    /// Returns the word for it.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Approved { .. } => "approved",
+            Self::Denied { .. } => "denied",
+            Self::Used { .. } => "used",
+            Self::Lapsed { .. } => "lapsed",
+        }
+    }
+
+    /// Decides what becomes of a proposal. The first answer counts; an approval is used once, unless it was given
+    /// for the session.
+    ///
+    /// # Errors
+    /// When that cannot happen now.
+    pub fn next(&self, event: &ApprovalEvent) -> Result<Self, Impossible> {
+        let impossible = || Err(Impossible(self.word()));
+        match (self, event) {
+            (Self::Open, ApprovalEvent::Answered { answer: Answer::Approve(remember), by, at }) => {
+                Ok(Self::Approved { by: by.clone(), at: *at, remember: *remember })
+            }
+            (Self::Open, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
+                Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
+            }
+            // Second thoughts count as long as nothing was done.
+            (Self::Approved { .. }, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
+                Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
+            }
+            (Self::Approved { remember: Remember::Session, .. }, ApprovalEvent::Used { .. }) => {
+                Ok(self.clone())
+            }
+            (
+                Self::Approved { by, at, remember: Remember::Once },
+                ApprovalEvent::Used { task, at: used_at },
+            ) => Ok(Self::Used { by: by.clone(), at: *at, used_at: *used_at, task: task.clone() }),
+            (Self::Open | Self::Approved { remember: Remember::Once, .. }, ApprovalEvent::Lapsed { at }) => {
+                Ok(Self::Lapsed { at: *at })
+            }
+            (Self::Open, ApprovalEvent::Used { .. })
+            | (Self::Approved { .. }, ApprovalEvent::Answered { answer: Answer::Approve(_), .. })
+            | (Self::Approved { remember: Remember::Session, .. }, ApprovalEvent::Lapsed { .. })
+            | (Self::Denied { .. } | Self::Used { .. } | Self::Lapsed { .. }, _) => impossible(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(micros: i64) -> Timestamp {
+        Timestamp::from_micros(micros)
+    }
+
+    fn approve(remember: Remember) -> ApprovalEvent {
+        ApprovalEvent::Answered { answer: Answer::Approve(remember), by: "user".to_owned(), at: at(1) }
+    }
+
+    fn deny() -> ApprovalEvent {
+        ApprovalEvent::Answered { answer: Answer::Deny(String::new()), by: "user".to_owned(), at: at(2) }
+    }
+
+    fn used() -> ApprovalEvent {
+        ApprovalEvent::Used { task: None, at: at(3) }
+    }
+
+    fn lapsed() -> ApprovalEvent {
+        ApprovalEvent::Lapsed { at: at(4) }
+    }
+
+    /// Whatever happens in whatever order: nothing is used that was not approved, nothing is used twice unless it
+    /// was approved for the session, and what was denied stays denied.
+    #[test]
+    fn every_order_of_events_keeps_the_rules() {
+        let events = [approve(Remember::Once), approve(Remember::Session), deny(), used(), lapsed()];
+        let mut reached = vec![(ApprovalState::Open, false, 0)];
+        for _ in 0..5 {
+            let mut next = Vec::new();
+            for (state, approved, uses) in &reached {
+                for event in &events {
+                    let Ok(after) = state.next(event) else { continue };
+                    let approves = matches!(after, ApprovalState::Approved { .. });
+                    let uses = uses + u32::from(matches!(event, ApprovalEvent::Used { .. }));
+                    if matches!(event, ApprovalEvent::Used { .. }) {
+                        assert!(*approved, "{state:?} {event:?}");
+                        let for_session =
+                            matches!(state, ApprovalState::Approved { remember: Remember::Session, .. });
+                        assert!(uses == 1 || for_session, "{state:?}");
+                    }
+                    assert!(
+                        !matches!(
+                            state,
+                            ApprovalState::Denied { .. }
+                                | ApprovalState::Used { .. }
+                                | ApprovalState::Lapsed { .. }
+                        ),
+                        "{state:?} is the end"
+                    );
+                    next.push((after, *approved || approves, uses));
+                }
+            }
+            reached = next;
+        }
+    }
+
+    #[test]
+    fn the_first_answer_counts_and_second_thoughts_may_only_forbid() {
+        let approved = ApprovalState::Open.next(&approve(Remember::Once)).unwrap();
+        assert_eq!(approved.next(&approve(Remember::Session)), Err(Impossible("approved")));
+        let denied = approved.next(&deny()).unwrap();
+        assert_eq!(denied.next(&approve(Remember::Once)), Err(Impossible("denied")));
+        let spent = approved.next(&used()).unwrap();
+        assert_eq!(spent.next(&used()), Err(Impossible("used")));
+    }
+}

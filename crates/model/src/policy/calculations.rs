@@ -1,0 +1,97 @@
+//! Tests and calculations: what looks like a number may be a command.
+
+use brush_parser::ast::{ExtendedTestExpr, UnexpandedArithmeticExpr};
+
+use super::decision::Ground;
+use super::judge::{Grammar, Judge};
+use super::word::{Variable, Word, is_calculation};
+
+impl Judge<'_> {
+    pub(super) fn extended_test(&mut self, test: &ExtendedTestExpr) {
+        match test {
+            ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
+                if self.grammar == Grammar::Posix {
+                    let why = "bash compares here, and other shells run what follows";
+                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may run commands");
+                }
+                self.extended_test(left);
+                self.extended_test(right);
+            }
+            ExtendedTestExpr::Not(inner) | ExtendedTestExpr::Parenthesized(inner) => {
+                self.extended_test(inner);
+            }
+            ExtendedTestExpr::UnaryTest(_, word) => self.test_word(&word.value),
+            ExtendedTestExpr::BinaryTest(predicate, left, right) => {
+                if self.grammar == Grammar::Posix && matches!(predicate.to_string().as_str(), "<" | ">") {
+                    let why = "bash compares here, and other shells redirect";
+                    self.ask(Ground::UnknownCode, &test.to_string(), why, "may overwrite a file");
+                }
+                self.test_word(&left.value);
+                self.test_word(&right.value);
+                if matches!(predicate.to_string().as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
+                    self.number(&left.value);
+                    self.number(&right.value);
+                }
+            }
+        }
+    }
+
+    /// Asks about what bash calculates with when it may be more than a number.
+    fn number(&mut self, raw: &str) {
+        if matches!(raw, "$#" | "$?" | "$$" | "$!") || raw.starts_with("${#") {
+            return;
+        }
+        let is_number = |value: &String| value.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+        let words = self.word(raw);
+        let numbers =
+            words.iter().all(|word| word.values().is_some_and(|values| values.iter().all(is_number)));
+        if !numbers {
+            self.calculates = true;
+            if self.odd_values || words.iter().any(|word| word.values().is_none()) {
+                let why = "bash calculates with it, and it may hold a command";
+                self.ask(Ground::UnknownCode, raw, why, "may run commands");
+            }
+        }
+    }
+
+    /// Reads an operand of a test; an index in it is evaluated.
+    fn test_word(&mut self, raw: &str) {
+        if self.grammar == Grammar::Posix && raw.contains(['|', '&', ';', '<', '>', '(', ')']) {
+            let why = "bash compares here, and other shells run what follows";
+            self.ask(Ground::UnknownCode, raw, why, "may run commands");
+        }
+        let words = self.word(raw);
+        let evaluated = |word: &Word| {
+            word.values()
+                .is_none_or(|values| values.iter().any(|v| v.contains('[') && v.contains(['$', '`'])))
+                && raw.contains('[')
+        };
+        if words.iter().any(evaluated) {
+            self.ask(Ground::UnknownCode, raw, "an index may run commands", "may run commands");
+        }
+    }
+
+    /// Notes that a calculation looks at variables, and asks if one may hold a command.
+    pub(super) fn evaluates(&mut self, text: &str) {
+        self.calculates = true;
+        if self.odd_values {
+            let why = "it evaluates a variable whose content may be a command";
+            self.ask(Ground::UnknownCode, text, why, "may run commands");
+        }
+    }
+
+    pub(super) fn calculation(&mut self, expression: &UnexpandedArithmeticExpr) {
+        let text = &expression.value;
+        if !is_calculation(text) {
+            self.ask(Ground::UnknownCode, text, "this calculation may run commands", "may run commands");
+        } else if text.chars().any(char::is_alphabetic) {
+            self.evaluates(text);
+        }
+        let changed = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        for name in changed.filter(|name| !name.is_empty()) {
+            if self.variables.contains_key(name) {
+                self.variables.insert(name.to_owned(), Variable::Unknown);
+            }
+        }
+    }
+}
