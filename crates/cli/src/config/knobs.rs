@@ -7,7 +7,7 @@ use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
-use super::knob::{InProject, Knob};
+use super::knob::{InProject, Knob, limit, optional, some_limit, some_text};
 use super::profile;
 
 const HOUR_MS: u64 = 3_600_000;
@@ -468,22 +468,6 @@ pub(crate) static KNOBS: [Knob; 47] = [
         set: |c, value| c.agent.silence_ms = value.number(),
     },
 ];
-
-fn limit(set: Option<u64>) -> Value {
-    Value::Number(set.unwrap_or(0))
-}
-
-fn some_limit(value: &Value) -> Option<u64> {
-    Some(value.number()).filter(|limit| *limit > 0)
-}
-
-fn optional(text: Option<&String>) -> Value {
-    Value::Text(text.cloned().unwrap_or_default())
-}
-
-fn some_text(value: &Value) -> Option<String> {
-    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
-}
 
 /// Returns the setting of that name.
 pub(super) fn find(name: &str) -> Option<&'static Knob> {

@@ -254,7 +254,7 @@ fn start_of(command: &CommandSpec, cwd: RawText, limits: &Limits) -> Deed {
         CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
         CommandSpec::Argv(_) => Vec::new(),
     };
-    Deed::Start { command: command.clone(), steps, cwd, limits: limits.clone() }
+    Deed::Start { command: command.clone(), steps, cwd, limits: Box::new(limits.clone()) }
 }
 
 fn subject(proposal: &Proposal) -> String {
