@@ -23,7 +23,7 @@ const DELETE: u8 = 127;
 impl Context {
     /// Returns the session on whose behalf this command is called, if that is not the user's own hand. A task has
     /// its own, whatever it does to its environment's other variables.
-    fn gated_session(&self) -> Option<String> {
+    pub(crate) fn gated_session(&self) -> Option<String> {
         let of_task = || env::var("MEANWHILE_TASK_SESSION").ok();
         self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
     }
@@ -152,9 +152,8 @@ fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
                 }
             },
             BACKSPACE | DELETE => {
-                if line.pop().is_some() {
-                    let _ = write!(std::io::stderr(), "\x08 \x08");
-                }
+                let rubbed_out = line.pop().map_or("", |_| "\x08 \x08");
+                let _ = write!(std::io::stderr(), "{rubbed_out}");
             }
             letter @ b' '..=b'~' => {
                 line.push(letter);

@@ -5,8 +5,8 @@ use std::io::Write;
 use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{Page, PortHolders, Progress, Started, Task};
-use mw_ui::{Row, bytes, count, duration, icon, shortened, state_words};
+use meanwhile::{Page, PortHolders, Started, Task};
+use mw_ui::{Fact, Row, duration, facts, icon, receipt_lines, shortened, state_words};
 use serde::Serialize;
 
 use crate::terminal;
@@ -110,41 +110,14 @@ pub(crate) fn list(page: &Page, colour: bool) -> String {
 
 /// One task in full.
 pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
-    let mut rows =
-        vec![("task", task.id.to_string()), ("status", coloured(&state_words(task), task.status, colour))];
-    let mut add = |name: &'static str, value: Option<String>| rows.extend(value.map(|value| (name, value)));
-    add("name", task.name.clone());
-    add("about", task.description.clone());
-    add("command", Some(task.command.clone()));
-    add("in", Some(task.cwd.clone()));
-    add("session", Some(task.session.clone()));
-    let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
-    add("approved", Some(format!("by {} at {}{proposal}", task.approved_by, task.approved_at)));
-    add("batch", task.batch_id.clone());
-    add("pid", task.pid.map(|pid| pid.to_string()));
-    add("started", task.started_at.map(|at| at.to_string()));
-    add("ready", task.ready.map(|at| at.to_string()));
-    add("ended", task.ended_at.map(|at| at.to_string()));
-    add("took", task.duration_ms.map(duration));
-    add("exit code", task.exit_code.map(|code| code.to_string()));
-    add("signal", task.signal.clone());
-    add("progress", task.progress.as_ref().map(Progress::to_words));
-    let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    add("ports", (!ports.is_empty()).then_some(ports));
-    add("deadline", task.deadline.map(|at| at.to_string()));
-    add("limits", task.limits.map(|limits| limits.to_words()));
-    add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
-    let trace = task.trace_id.zip(task.span_id);
-    add("trace", trace.map(|(trace, span)| format!("{trace}, span {span}")));
-    add("runs", (task.runs > 1).then(|| task.runs.to_string()));
-    let dropped = if task.dropped_bytes > 0 {
-        format!(", {} dropped", bytes(task.dropped_bytes))
-    } else {
-        String::new()
+    let line = |fact: &Fact| {
+        let value = match fact.name {
+            "status" => coloured(&fact.value, task.status, colour),
+            _ => fact.value.clone(),
+        };
+        format!("{:<10} {}\n", fact.name, visible(&value, colour))
     };
-    add("output", Some(format!("{} ({}{dropped})", task.output_path, bytes(task.output_bytes))));
-    let mut text: String =
-        rows.iter().map(|(name, value)| format!("{name:<10} {}\n", visible(value, colour))).collect();
+    let mut text: String = facts(task).iter().map(line).collect();
     if !output.is_empty() {
         text.push_str(&format!("{}\n{}\n", "─".repeat(terminal::width().min(60)), output.trim_end()));
     }
@@ -174,21 +147,5 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
 
 /// What a kill did.
 pub(crate) fn receipt(receipt: &KillReceipt) -> String {
-    let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
-    let mut text = if signals.is_empty() {
-        format!("{} {}: nothing was left to kill\n", receipt.id, receipt.status.word())
-    } else {
-        let killed = count(receipt.killed.len(), "process", "processes");
-        format!(
-            "{} {}: {} to {killed}, {} ms\n",
-            receipt.id,
-            receipt.status.word(),
-            signals.join(", "),
-            receipt.duration_ms
-        )
-    };
-    for survivor in &receipt.survivors {
-        text.push_str(&format!("  still alive: {} {}\n", survivor.pid, survivor.command));
-    }
-    text
+    receipt_lines(receipt).join("\n") + "\n"
 }

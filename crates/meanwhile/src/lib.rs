@@ -49,6 +49,7 @@ mod redact;
 mod request;
 mod restart;
 mod retention;
+mod runs;
 mod runtime;
 mod session_dir;
 mod sessions;
@@ -61,7 +62,9 @@ mod store;
 mod subscription;
 pub mod summary;
 mod task;
+mod told;
 mod traces;
+mod usage;
 mod wait;
 
 pub use approval::{
@@ -87,6 +90,7 @@ pub use output::{
 pub use ports::{PortHolder, PortHolders};
 pub use redact::{Redactor, SecretPattern};
 pub use request::{IfRunning, TaskRequest};
+pub use runs::Run;
 pub use runtime::{Ear, Runtime};
 pub use sessions::SessionInfo;
 pub use settings::{
@@ -95,8 +99,10 @@ pub use settings::{
 };
 pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
-pub use store::{EventRow, ExportState, Filter, Page};
+pub use store::{EventRow, ExportState, Filter, Order, Page};
 pub use subscription::Subscription;
 pub use task::{Scope, Task, TaskLimits};
+pub use told::{TaskNews, Told};
 pub use traces::Trace;
+pub use usage::Usage;
 pub use wait::{Condition, WaitReply, WaitRequest};

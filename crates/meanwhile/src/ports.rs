@@ -33,11 +33,11 @@ pub struct PortHolders {
 impl Runtime {
     /// Adds the ports that a task's tree listens on, if anything of it lives.
     pub fn add_ports(&self, task: &mut Task) {
-        task.ports = self.tree(task).map(|pids| ports_of(&pids));
+        task.ports = self.ports(task);
     }
 
     /// Returns the living processes of a task's tree; nothing when none can be.
-    fn tree(&self, task: &Task) -> Option<Vec<u32>> {
+    pub(crate) fn tree(&self, task: &Task) -> Option<Vec<u32>> {
         let lives = match &task.state {
             TaskState::Running { .. } | TaskState::Cancelling { .. } => true,
             TaskState::Ended { .. } => task.survivors > 0,

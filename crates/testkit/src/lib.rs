@@ -44,5 +44,5 @@ pub use outcome::Outcome;
 pub use processes::alive;
 pub use running::Running;
 pub use task::Pair;
-pub use terminal::Terminal;
+pub use terminal::{Screen, Terminal};
 pub use wait::{SOON, wait_until};

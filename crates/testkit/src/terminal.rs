@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::num::NonZero;
 use std::os::unix::ffi::OsStrExt;
 use std::process::{Child, Command};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 use rustix::fd::OwnedFd;
 use rustix::process::{Signal, pidfd_send_signal};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcgetwinsize, tcsetwinsize};
 
 use crate::capture::Capture;
 use crate::running::{ended_within, hold};
@@ -24,6 +25,31 @@ pub struct Terminal {
     shown: Capture,
     label: String,
     limit: Duration,
+}
+
+/// What a terminal shows at one moment, and the state it is in.
+#[derive(Debug)]
+pub struct Screen {
+    /// The text, line by line.
+    pub text: String,
+    /// Whether it is the other screen, which programs take and give back.
+    pub is_full: bool,
+    /// Whether the cursor is hidden.
+    pub hides_cursor: bool,
+    /// Whether clicks go to the program.
+    pub takes_mouse: bool,
+    /// Whether pasted text is told apart from keys.
+    pub takes_paste: bool,
+    /// Whether keys go to the program one by one.
+    pub is_raw: bool,
+}
+
+impl Screen {
+    /// Tells whether a terminal is as a shell expects it.
+    #[must_use]
+    pub const fn is_given_back(&self) -> bool {
+        !self.is_full && !self.hides_cursor && !self.takes_mouse && !self.takes_paste && !self.is_raw
+    }
 }
 
 impl Terminal {
@@ -67,6 +93,66 @@ impl Terminal {
     #[must_use]
     pub fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.so_far()).into_owned()
+    }
+
+    /// Returns the id of the command's process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    /// When it has ended.
+    pub fn signal(&self, signal: Signal) {
+        pidfd_send_signal(&self.process, signal).expect("a living process takes signals");
+    }
+
+    /// Makes the window another size.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&self.keyboard, size).expect("a terminal takes a size");
+    }
+
+    /// Returns what is on the screen now.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    #[must_use]
+    pub fn screen(&self) -> Screen {
+        let size = tcgetwinsize(&self.keyboard).expect("a terminal has a size");
+        let cells = |count: u16| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
+        let mut parser = vt100::Parser::new(cells(size.ws_row), cells(size.ws_col), 0);
+        parser.process(&self.shown.so_far());
+        let screen = parser.screen();
+        let mode = tcgetattr(&self.keyboard).expect("a terminal has a mode");
+        Screen {
+            text: screen.contents(),
+            is_full: screen.alternate_screen(),
+            hides_cursor: screen.hide_cursor(),
+            takes_mouse: screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None,
+            takes_paste: screen.bracketed_paste(),
+            is_raw: !mode.local_modes.contains(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG),
+        }
+    }
+
+    /// Waits for the command's end and leaves the terminal to be looked at; returns its code.
+    ///
+    /// # Panics
+    /// When it does not end in time.
+    pub fn ended(&mut self) -> Option<i32> {
+        assert!(
+            ended_within(&self.process, self.limit),
+            "still runs after {:?}: {}\n{}",
+            self.limit,
+            self.label,
+            self.screen().text
+        );
+        self.child.wait().expect("a child can be waited for").code()
     }
 
     /// Waits for the command's end and returns its code.

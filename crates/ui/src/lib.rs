@@ -1,11 +1,19 @@
 //! What people see: tasks as rows and texts, plain data for every view.
 //!
 //! Views differ in where they draw, not in what they say, so what is said is decided here once. The
-//! terminal task manager and the web page will stand on the same rows as `mw list`.
+//! terminal task manager (`tui`) stands on the same rows as `mw list`, and so will the web page.
 #![forbid(unsafe_code)]
 
+mod facts;
+mod receipt;
 mod row;
+mod task_row;
 mod text;
+#[cfg(feature = "tui")]
+pub mod tui;
 
-pub use row::{Row, icon, state_words};
+pub use facts::{Fact, facts, news_facts};
+pub use receipt::receipt_lines;
+pub use row::{Row, icon, state_words, what};
+pub use task_row::{Sample, TaskRow};
 pub use text::{bar, bytes, count, duration, shortened};

@@ -26,20 +26,25 @@ impl Row {
     /// Makes the row of a task.
     #[must_use]
     pub fn of(task: &Task) -> Self {
-        let what = match (&task.name, &task.description) {
-            (Some(name), _) => format!("{name}: {}", task.command),
-            (None, Some(description)) => description.clone(),
-            (None, None) => task.command.clone(),
-        };
         let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
         Self {
             icon: icon(task.status),
             id: task.id.to_string(),
             state: format!("{}{survivors}", state_words(task)),
             time: task.duration_ms.map_or_else(|| "-".to_owned(), duration),
-            what,
+            what: what(task),
             status: task.status,
         }
+    }
+}
+
+/// Returns what a task is: name and command, else its description, else its command.
+#[must_use]
+pub fn what(task: &Task) -> String {
+    match (&task.name, &task.description) {
+        (Some(name), _) => format!("{name}: {}", task.command),
+        (None, Some(description)) => description.clone(),
+        (None, None) => task.command.clone(),
     }
 }
 

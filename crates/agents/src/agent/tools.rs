@@ -136,8 +136,8 @@ impl Agent {
             };
             let told = std::mem::take(&mut reply.told);
             // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
-            let reply_bytes = premises.reply_bytes;
-            let receipt = Receipt { notices: None, told, teller, reply_bytes, settings, _call: call };
+            let spent = reply.spent;
+            let receipt = Receipt { notices: None, told, teller, spent, settings, _call: call };
             Some(Carried {
                 text: reply.text,
                 failed: reply.failed,
@@ -177,7 +177,7 @@ impl Agent {
                     notices: held,
                     told: Vec::new(),
                     teller: None,
-                    reply_bytes: session.premises.reply_bytes,
+                    spent: Vec::new(),
                     settings: Arc::clone(&session.settings),
                     _call: self.calls.begin().await,
                 });

@@ -71,12 +71,12 @@ impl Arguments {
             return show_port(context, &runtime, port, &scope);
         }
         let filter = Filter {
-            scope,
             statuses: self.status,
             kind: self.kind.map(KindChoice::kind),
             batch: self.batch,
             name: self.name,
             limit: if self.all { u32::MAX } else { self.limit },
+            ..Filter::new(scope)
         };
         let page = runtime.list(&filter)?;
         if context.json {

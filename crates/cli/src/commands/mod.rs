@@ -29,6 +29,7 @@ mod setup;
 mod start;
 mod status;
 mod tools;
+mod top;
 mod traces;
 mod wait;
 mod watch;
@@ -129,6 +130,7 @@ commands! {
     Attach "attach" attach::Arguments, mw, "Join the terminal to a task";
     Restart "restart" restart::Arguments, mw, "Run a task once more";
     Clear "clear" clear::Arguments, mw, "Remove finished tasks and their files";
+    Top "top" top::Arguments, surfaces, "Manage tasks on a full screen: live list, logs, kill, restart";
     Watch "watch" watch::Arguments, mw, "Print what happens as JSON lines";
     Session "session" session::Arguments, mw, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, mw, "Print what a session's owner has not been told yet, once";

@@ -1,11 +1,17 @@
 //! Rules in settings files.
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use meanwhile::Policy;
-use meanwhile::model::policy::{Profile, Rule, Rules};
+use meanwhile::model::approval::{Deed, Proposal};
+use meanwhile::model::policy::{Decision, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -52,4 +58,77 @@ impl Config {
         }
         Ok(rules)
     }
+
+    /// Adds a rule of the user's own that allows exactly this command, after it was seen to do so.
+    ///
+    /// # Errors
+    /// When no rule can allow it, or the file cannot be written. Nothing was changed then.
+    pub(crate) fn allow_from_now_on(&self, proposal: &Proposal) -> Result<PathBuf, CommandError> {
+        let no_rule = |why: String| {
+            CommandError::usage(
+                format!("no rule can allow {}: {why}", proposal.id),
+                "approve it for once, or for its session with --session",
+            )
+        };
+        let Deed::Start { command, cwd, .. } = &proposal.deed else {
+            return Err(no_rule("it starts no command".to_owned()));
+        };
+        let pattern = command.to_line();
+        let plain = |c: char| !c.is_control() && !"*'\"\\".contains(c);
+        if !pattern.chars().all(plain) || pattern.split_whitespace().any(|word| word == "...") {
+            return Err(no_rule("its words are no plain ones".to_owned()));
+        }
+        let rule = Rule {
+            name: proposal.id.to_string(),
+            pattern: pattern.clone(),
+            decision: Decision::Allow,
+            reason: "approved by the user".to_owned(),
+            tool: None,
+            mode: None,
+            profile: None,
+            examples: vec![pattern],
+            counter_examples: Vec::new(),
+        };
+        let mut rules = self.rules()?;
+        rules.add(vec![rule.clone()], RuleOrigin::User).map_err(|error| no_rule(error.to_string()))?;
+        let policy = Policy { rules: Arc::new(rules), ..self.decides_by()? };
+        let tool = Tool::named(&proposal.tool).unwrap_or(TOOLS[0]);
+        let cwd = PathBuf::from(OsString::from_vec(cwd.as_bytes().to_vec()));
+        let verdict = policy.verdict(tool, Some(command), &cwd, &[]);
+        if verdict.decision != Decision::Allow {
+            let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+            return Err(no_rule(reasons.join("; ")));
+        }
+        let path =
+            self.user_file.clone().ok_or_else(|| no_rule("there is no place for settings".to_owned()))?;
+        append(&path, &written(&rule)).map_err(|error| {
+            let path = shown(&path.to_string_lossy());
+            CommandError::usage(format!("{path} cannot be written: {error}"), "check its permissions")
+        })?;
+        Ok(path)
+    }
+}
+
+/// Writes a rule as a table of its own, which may stand at the end of any file.
+fn written(rule: &Rule) -> String {
+    // None of these holds a quote, a backslash or a control character.
+    let text = |text: &str| format!("\"{text}\"");
+    format!(
+        "\n[[rules]]\nname = {}\nmatch = {}\ndecision = \"allow\"\nreason = {}\nexamples = [{}]\n",
+        text(&rule.name),
+        text(&rule.pattern),
+        text(&rule.reason),
+        text(&rule.pattern),
+    )
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
+    let mut file = OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)?;
+    let mut last = String::new();
+    file.read_to_string(&mut last)?;
+    let newline = if last.is_empty() || last.ends_with('\n') { "" } else { "\n" };
+    file.write_all(format!("{newline}{text}").as_bytes())
 }

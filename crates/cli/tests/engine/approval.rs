@@ -369,3 +369,23 @@ fn secrets_are_shown_to_whoever_approves_and_not_in_the_record() {
     assert!(!home.mw(["approvals", "--history"]).ok().contains(secret));
     assert!(!home.mw(["approvals", "--history", "--json"]).ok().contains(secret));
 }
+
+#[test]
+fn a_yes_for_good_becomes_a_rule() {
+    let home = project();
+    let (call, id) = asking(&home, "rm -f precious");
+    home.mw(["approve", &id, "--rule"]).ok();
+    let _ = call.wait().exits(0);
+    let told = home.mw(["policy", "--json", "rm -f precious"]).exits(0).json();
+    assert_eq!(told["rules"], serde_json::json!([format!("user:{id}")]));
+    let _ = hurried(&home, ["start", "rm -f precious"]).run().exits(0);
+    let _ = hurried(&home, ["start", "rm -f other"]).run().exits(3);
+    // What a rule cannot allow is refused, and changes nothing.
+    for script in ["rm -f a; rm -f b", "rm *.o", "rm 'a b'", "rm $X", "rm x > y"] {
+        let _ = hurried(&home, ["start", script]).run().exits(3);
+        let id = open(&home).last().unwrap()["id"].as_str().unwrap().to_owned();
+        let _ = home.mw(["approve", &id, "--rule"]).exits(2);
+        assert!(open(&home).iter().any(|entry| entry["id"] == id.as_str()), "{script} stays open");
+    }
+    let _ = home.mw(["config"]).ok();
+}

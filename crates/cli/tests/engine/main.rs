@@ -66,6 +66,8 @@ mod start;
 mod surfaces;
 mod survivors;
 mod terminal;
+mod top;
+mod top_many;
 mod traces;
 mod wait;
 mod wait_pending;

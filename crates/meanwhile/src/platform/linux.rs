@@ -60,6 +60,21 @@ pub(crate) fn command_of(pid: u32) -> String {
     line.trim().chars().take(80).collect()
 }
 
+/// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in
+/// bytes; nothing of one that is gone.
+pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
+    use_in(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn use_in(stat: &str) -> Option<(u64, u64)> {
+    let fields: Vec<u64> =
+        stat.rsplit_once(')')?.1.split_ascii_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
+    // Behind the name: state, parent, … user, system, both of awaited children, … resident pages.
+    let ticks: u64 = fields.get(11..15)?.iter().sum();
+    let cpu_us = ticks.saturating_mul(1_000_000 / rustix::param::clock_ticks_per_second().max(1));
+    Some((cpu_us, fields.get(21)?.saturating_mul(rustix::param::page_size() as u64)))
+}
+
 /// Returns the files that the processes above this one hold open.
 pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -78,4 +93,18 @@ fn parent_of(pid: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name may hold anything, brackets and blanks too.
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_uses_is_read_whatever_its_name() {
+        let line = "7 (a) b (c) S 1 7 7 0 -1 4194304 100 0 0 0 30 20 5 5 20 0 3 0 999 1000000 250 18446744073709551615";
+        assert_eq!(use_in(line), Some((600_000, 250 * rustix::param::page_size() as u64)));
+        assert_eq!(use_in("7 (cut) S 1 7"), None);
+        assert_eq!(use_of(0), None);
+        assert!(use_of(std::process::id()).is_some_and(|(_, memory)| memory > 0));
+    }
 }

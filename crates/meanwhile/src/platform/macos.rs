@@ -39,6 +39,11 @@ pub(crate) fn command_of(_pid: u32) -> String {
     String::new()
 }
 
+/// Returns nothing: what a process uses is not told here.
+pub(crate) const fn use_of(_pid: u32) -> Option<(u64, u64)> {
+    None
+}
+
 /// Other processes' files cannot be seen here; a task is known by its environment alone.
 pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
     Vec::new()

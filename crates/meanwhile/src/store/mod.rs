@@ -9,6 +9,7 @@ mod connection;
 mod cursors;
 mod error;
 mod events;
+mod filter;
 mod inspect;
 mod migrations;
 mod notices;
@@ -24,7 +25,7 @@ mod write;
 
 pub use error::StoreError;
 pub use events::EventRow;
-pub use read::{Filter, Page};
+pub use filter::{Filter, Order, Page};
 pub use spans::ExportState;
 
 pub(crate) use connection::{Opened, Store};

@@ -176,3 +176,14 @@ impl Store {
         Ok(turns)
     }
 }
+
+impl Store {
+    /// Returns run, kind and stage of a task's news, oldest first.
+    pub(crate) fn notices_of(&self, task: &TaskId) -> Result<Vec<(u32, String, u8)>, StoreError> {
+        let sql =
+            "SELECT run, kind, stage FROM notices WHERE task = ?1 AND news IS NOT NULL ORDER BY run, at";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let found = query.query_map([task.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+}

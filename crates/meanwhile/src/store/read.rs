@@ -1,50 +1,18 @@
 //! Reading tasks, by index only.
 
+use std::cmp::Reverse;
 use std::path::Path;
 
-use mw_model::{Status, TaskId, TaskKind, Timestamp};
+use mw_model::{Status, TaskId, Timestamp};
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::filter::{Filter, Order, Page, conditions, order_sql, title};
 use super::rows;
 use crate::retention::Totals;
 use crate::task::{Scope, Task};
-
-/// Which tasks to list.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    /// Whose.
-    pub scope: Scope,
-    /// In these states; empty = any.
-    pub statuses: Vec<Status>,
-    /// Of this kind.
-    pub kind: Option<TaskKind>,
-    /// Of this batch.
-    pub batch: Option<String>,
-    /// With this name.
-    pub name: Option<String>,
-    /// How many at most.
-    pub limit: u32,
-}
-
-impl Filter {
-    /// All tasks in scope, newest first.
-    #[must_use]
-    pub const fn new(scope: Scope) -> Self {
-        Self { scope, statuses: Vec::new(), kind: None, batch: None, name: None, limit: 50 }
-    }
-}
-
-/// Part of a list.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// Live tasks first, then the newest.
-    pub tasks: Vec<Task>,
-    /// How many fit the filter in all.
-    pub total: u64,
-}
 
 /// A finished task that may be removed.
 pub(crate) struct Ended {
@@ -75,6 +43,13 @@ impl Walk {
             }
         }
     }
+}
+
+/// Which part of what a walk finds is wanted.
+#[derive(Clone, Copy)]
+struct Stretch {
+    skip: u32,
+    most: u32,
 }
 
 /// Reads it on a connection, in a transaction or not.
@@ -159,20 +134,30 @@ impl Store {
             .query_row(rusqlite::params![task.session, task.priority, task.id.as_str()], |row| row.get(0))?)
     }
 
-    /// Lists live tasks first, then ended ones, newest first in each part.
+    /// Lists live tasks first, then ended ones, each part in the order asked for.
     pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
         // One view for all parts: tasks move from one to the next meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
-        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], filter.limit, tasks_dir)?;
-        let left = filter.limit - tasks.len() as u32;
-        if left > 0 {
+        let live = self.count(filter, "phase = 0")? + self.count(filter, "phase = 1")?;
+        let stretch = Stretch { skip: filter.offset, most: filter.limit };
+        let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch, tasks_dir)?;
+        let left = Stretch {
+            skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
+            most: filter.limit - tasks.len() as u32,
+        };
+        if left.most > 0 {
             tasks.extend(self.ended_walk(filter, left, tasks_dir)?);
         }
-        let total = self.count(filter)?;
-        Ok(Page { tasks, total })
+        let total = self.count(filter, "1")?;
+        Ok(Page { tasks, total, live })
     }
 
-    fn ended_walk(&self, filter: &Filter, most: u32, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+    fn ended_walk(
+        &self,
+        filter: &Filter,
+        stretch: Stretch,
+        tasks_dir: &Path,
+    ) -> Result<Vec<Task>, StoreError> {
         let terminal: Vec<_> = filter
             .statuses
             .iter()
@@ -180,26 +165,30 @@ impl Store {
             .map(|s| Walk::InStatus(*s))
             .collect();
         match (&*filter.statuses, &filter.scope) {
-            ([], Scope::All) => self.walk(filter, &[Walk::Newest], most, tasks_dir),
-            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], most, tasks_dir),
-            _ => self.walk(filter, &terminal, most, tasks_dir),
+            ([], Scope::All) => self.walk(filter, &[Walk::Newest], stretch, tasks_dir),
+            ([], Scope::Session(_)) => self.walk(filter, &[Walk::NewestOfSession], stretch, tasks_dir),
+            _ => self.walk(filter, &terminal, stretch, tasks_dir),
         }
     }
 
-    /// Follows each way, merges what they find, newest first, and keeps the first `most`.
+    /// Follows each way, merges what they find, and keeps the stretch asked for.
     fn walk(
         &self,
         filter: &Filter,
         ways: &[Walk],
-        most: u32,
+        stretch: Stretch,
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
+        // Ways are merged, so each must be followed from its beginning; a single one need not be.
+        let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
+        let most = u64::from(skip_here) + u64::from(stretch.most);
         let mut found = Vec::new();
         for way in ways {
             let (clause, values) = conditions(filter);
-            let (index, condition, order) = way.sql();
+            let (index, condition, by_age) = way.sql();
+            let order = order_sql(filter.order, by_age);
             let sql = format!(
-                "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} DESC LIMIT {most}",
+                "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} LIMIT {most} OFFSET {skip_there}",
                 rows::COLUMNS
             );
             let mut query = self.connection.prepare_cached(&sql)?;
@@ -210,13 +199,19 @@ impl Store {
                 found.push(row?);
             }
         }
-        found.sort_by_key(|(seq, _)| std::cmp::Reverse(*seq));
-        Ok(found.into_iter().take(most as usize).map(|(_, task)| task).collect())
+        match filter.order {
+            Order::Newest => found.sort_by_key(|(seq, _)| Reverse(*seq)),
+            Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
+            Order::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
+            Order::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
+        }
+        let kept = found.into_iter().skip(skip_here as usize).take(stretch.most as usize);
+        Ok(kept.map(|(_, task)| task).collect())
     }
 
-    fn count(&self, filter: &Filter) -> Result<u64, StoreError> {
+    fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
         let (clause, values) = conditions(filter);
-        let sql = format!("SELECT count(*) FROM tasks WHERE 1{clause}");
+        let sql = format!("SELECT count(*) FROM tasks WHERE {condition}{clause}");
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
         Ok(count as u64)
@@ -229,38 +224,13 @@ impl Store {
         ended_before_us: Option<i64>,
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
-        let all = Filter { limit: u32::MAX, ..filter.clone() };
-        let mut tasks = self.ended_walk(&all, u32::MAX, tasks_dir)?;
+        let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
+        let all_of_them = Stretch { skip: 0, most: u32::MAX };
+        let mut tasks = self.ended_walk(&all, all_of_them, tasks_dir)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
         });
         tasks.reverse();
         Ok(tasks)
     }
-}
-
-fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
-    let mut clause = String::new();
-    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
-    let mut add = |column: &str, value: Box<dyn ToSql>| {
-        values.push(value);
-        clause.push_str(&format!(" AND {column} = ?{}", values.len()));
-    };
-    if let Scope::Session(session) = &filter.scope {
-        add("session", Box::new(session.clone()));
-    }
-    if let Some(kind) = filter.kind {
-        add("kind", Box::new(kind.word()));
-    }
-    if let Some(batch) = &filter.batch {
-        add("batch", Box::new(batch.clone()));
-    }
-    if let Some(name) = &filter.name {
-        add("name", Box::new(name.clone()));
-    }
-    if !filter.statuses.is_empty() {
-        let words: Vec<_> = filter.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
-        clause.push_str(&format!(" AND status IN ({})", words.join(",")));
-    }
-    (clause, values)
 }

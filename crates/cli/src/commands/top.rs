@@ -1,0 +1,87 @@
+//! `mw top`: the tasks on a full screen.
+
+use std::env;
+use std::io::IsTerminal;
+
+use clap::{Args, ValueEnum};
+use mw_ui::tui::{self, Ending, Options, ThemeChoice};
+
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::{exit_code, gate, programs};
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
+    /// sixteen, or none
+    #[arg(long, value_enum, default_value_t = Colours::Auto)]
+    theme: Colours,
+    /// Only of this session
+    #[arg(long)]
+    session: Option<String>,
+    /// Panic as soon as something was drawn
+    #[cfg(debug_assertions)]
+    #[arg(long, hide = true)]
+    panic: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Colours {
+    Auto,
+    Dark,
+    Light,
+    #[value(name = "16")]
+    Basic,
+    None,
+}
+
+impl Colours {
+    fn theme(self) -> ThemeChoice {
+        match self {
+            Self::Auto => ThemeChoice::detect(|name| env::var(name).ok()),
+            Self::Dark => ThemeChoice::Dark,
+            Self::Light => ThemeChoice::Light,
+            Self::Basic => ThemeChoice::Basic,
+            Self::None => ThemeChoice::Plain,
+        }
+    }
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        if context.json || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            return Err(CommandError::usage(
+                "mw top needs a terminal for its input and output",
+                "mw list prints the tasks, with --json as data; mw watch prints what happens",
+            ));
+        }
+        // What is wrong with the home is said on a screen that stays.
+        let runtime = context.runtime()?;
+        runtime.last_event()?;
+        let variable = |names: &[&str], default: &str| {
+            let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+            names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
+        };
+        let ending = tui::run(Options {
+            settings: context.config.settings.clone(),
+            session: context.session.clone().or(self.session),
+            requester: context.requester(),
+            theme: self.theme.theme(),
+            mw: programs::mw()?.into(),
+            gated: context.gated_session().is_some(),
+            inside: gate::around(&runtime),
+            keep: context.config.policy.patience.keep,
+            editor: variable(&["VISUAL", "EDITOR"], "vi"),
+            pager: variable(&["PAGER"], "less -R"),
+            #[cfg(debug_assertions)]
+            panics: self.panic,
+            #[cfg(not(debug_assertions))]
+            panics: false,
+        })?;
+        Ok(match ending {
+            Ending::Quit => 0,
+            Ending::Signal(signal) => u8::try_from(exit_code::SIGNAL_BASE + signal).unwrap_or(u8::MAX),
+            Ending::Crashed => exit_code::FAILURE,
+        })
+    }
+}

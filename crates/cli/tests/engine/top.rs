@@ -1,0 +1,359 @@
+//! `mw top` on a real terminal.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::{Home, Running, SOON, Screen, Terminal, alive, children, wait_until};
+use rustix::process::Signal;
+
+use crate::home;
+
+const CTRL_BRACKET: &str = "\u{1d}";
+const CTRL_Z: &str = "\u{1a}";
+
+fn top(home: &Home) -> Terminal {
+    let terminal = home.command(["top"]).on_terminal();
+    until(&terminal, "the list is shown", |screen| screen.text.contains("ended"));
+    terminal
+}
+
+fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
+    // A wait that fails has the picture in its sentence.
+    let begun = Instant::now();
+    wait_until(SOON, what, || {
+        let screen = terminal.screen();
+        let is = is(&screen);
+        assert!(is || begun.elapsed() < SOON, "still not: {what}\n{}", screen.text);
+        is.then_some(screen)
+    })
+}
+
+fn until_shown(terminal: &Terminal, text: &str) -> Screen {
+    until(terminal, &format!("{text:?} is on the screen"), |screen| screen.text.contains(text))
+}
+
+/// The line that names a task.
+fn line_of<'screen>(screen: &'screen Screen, id: &str) -> Option<&'screen str> {
+    screen.text.lines().find(|line| line.contains(id) && !line.contains("1 log"))
+}
+
+fn leave(mut terminal: Terminal) {
+    terminal.press("q");
+    assert_eq!(terminal.ended(), Some(0));
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+}
+
+fn state_of(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+#[test]
+fn tasks_appear_run_and_end_on_the_screen_by_themselves() {
+    let home = home();
+    let terminal = top(&home);
+    until_shown(&terminal, "No tasks.");
+    let id = home.start(&children::gated("go", 3));
+    let is = |word: &'static str| {
+        let id = id.clone();
+        move |screen: &Screen| line_of(screen, &id).is_some_and(|line| line.contains(word))
+    };
+    until(&terminal, "the task runs", is("running"));
+    until_shown(&terminal, "waiting");
+    home.open("go");
+    until(&terminal, "the task has failed", is("failed"));
+    until_shown(&terminal, "0 live · 1 ended");
+    leave(terminal);
+}
+
+#[test]
+fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
+    let home = home();
+    let id = home.start("sleep 600 & echo $! > child; exec sleep 600");
+    let child = home.pid_in("child");
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press("x");
+    until_shown(&terminal, "and everything it started?");
+    terminal.press("y");
+    until_shown(&terminal, &format!("{id} cancelled: SIGTERM to 2 processes"));
+    assert!(!alive(child));
+    assert_eq!(home.status(&id)["status"], "cancelled");
+    until(&terminal, "the list says so", |screen| {
+        line_of(screen, &id).is_some_and(|line| line.contains("cancelled"))
+    });
+    leave(terminal);
+}
+
+#[test]
+fn a_finished_task_is_run_again_and_removed() {
+    let home = home();
+    let id = home.start("exit 4");
+    home.ended(&id);
+    let mut terminal = top(&home);
+    until_shown(&terminal, "failed");
+    terminal.press("r");
+    until_shown(&terminal, "run 2");
+    wait_until(SOON, "the second run ends", || (home.status(&id)["runs"] == 2).then_some(()));
+    home.ended(&id);
+    terminal.press("c");
+    until_shown(&terminal, "Remove");
+    terminal.press("y");
+    until_shown(&terminal, "No tasks.");
+    assert_eq!(home.list().len(), 0);
+    leave(terminal);
+}
+
+#[test]
+fn a_log_is_followed_searched_and_split_by_stream() {
+    let home = home();
+    let id = home.start(&format!(
+        "seq 1 500; echo needle one; echo to-stderr >&2; seq 501 600; {}; echo after",
+        children::gate("go")
+    ));
+    let mut terminal = top(&home);
+    until_shown(&terminal, "600");
+    home.open("go");
+    until_shown(&terminal, "after");
+    home.ended(&id);
+    terminal.press("\t/needle\r");
+    until_shown(&terminal, "needle one");
+    until_shown(&terminal, "/needle 1/1");
+    terminal.press("\u{1b}");
+    until(&terminal, "the search is over", |screen| !screen.text.contains("/needle"));
+    terminal.press("oo");
+    until(&terminal, "only stderr is shown", |screen| {
+        screen.text.contains("to-stderr") && !screen.text.contains("after")
+    });
+    leave(terminal);
+}
+
+#[test]
+fn tasks_are_filtered_by_text_and_state() {
+    let home = home();
+    let good = home.start("true needle");
+    let bad = home.start("false");
+    home.ended(&good);
+    home.ended(&bad);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &bad);
+    terminal.press("/needle\r");
+    until(&terminal, "one is left", |screen| {
+        line_of(screen, &good).is_some() && line_of(screen, &bad).is_none()
+    });
+    terminal.press("\u{1b}");
+    until_shown(&terminal, &bad);
+    terminal.press("fjjjjj\r");
+    until(&terminal, "the failed one is left", |screen| {
+        line_of(screen, &good).is_none() && line_of(screen, &bad).is_some()
+    });
+    leave(terminal);
+}
+
+#[test]
+fn any_size_and_many_changes_of_it_are_survived() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let terminal = top(&home);
+    for round in 0..60_u16 {
+        terminal.resize(1 + round * 37 % 200, 1 + round * 17 % 60);
+    }
+    terminal.resize(20, 4);
+    until_shown(&terminal, "too small");
+    terminal.resize(100, 30);
+    until(&terminal, "the list is back", |screen| line_of(screen, &id).is_some());
+    leave(terminal);
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let home = home();
+        let mut terminal = top(&home);
+        assert!(!terminal.screen().is_given_back());
+        terminal.signal(signal);
+        assert_eq!(terminal.ended(), Some(code));
+        until(&terminal, "the terminal is given back", Screen::is_given_back);
+    }
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_is_told() {
+    let home = home();
+    let mut terminal = home.command(["top", "--panic"]).on_terminal();
+    assert_eq!(terminal.ended(), Some(101));
+    let screen = until_shown(&terminal, "asked to panic");
+    assert!(screen.is_given_back(), "{screen:?}");
+}
+
+#[test]
+fn stopped_it_gives_the_terminal_back_and_goes_on_where_it_was() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press(CTRL_Z);
+    wait_until(SOON, "it stops", || (state_of(terminal.pid()) == Some('T')).then_some(()));
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    terminal.signal(Signal::CONT);
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    leave(terminal);
+}
+
+#[test]
+fn other_programs_get_the_terminal_and_give_it_back() {
+    let home = home();
+    let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
+    let mut terminal = home.command(["top"]).env("EDITOR", "cat > seen <").on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("a");
+    until_shown(&terminal, "attached to");
+    terminal.press("word\r");
+    until_shown(&terminal, "got word");
+    terminal.press(CTRL_BRACKET);
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    terminal.press("e");
+    let seen = home.work().join("seen");
+    wait_until(SOON, "the editor has read the log", || {
+        std::fs::read_to_string(&seen).is_ok_and(|text| text.contains("got word")).then_some(())
+    });
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    terminal.press("i");
+    until_shown(&terminal, "line for");
+    terminal.press("typed\r");
+    until_shown(&terminal, "was given 6 bytes");
+    leave(terminal);
+}
+
+#[test]
+fn an_action_that_fails_says_what_to_do() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press("ihello\r");
+    until_shown(&terminal, "✗");
+    until_shown(&terminal, "--stdin");
+    leave(terminal);
+}
+
+/// A home with the gate shut, and a call of an agent that waits for an answer.
+fn asking() -> (Home, Running) {
+    let home = home().gated();
+    std::fs::create_dir(home.work().join(".git")).unwrap();
+    std::fs::write(home.work().join("precious"), "x").unwrap();
+    let call = home.command(["start", "--json", "rm precious"]).session("agent");
+    let call = call.env("MEANWHILE_APPROVAL_WAIT", "10m").spawn();
+    (home, call)
+}
+
+#[test]
+fn what_waits_for_approval_is_answered() {
+    let (home, call) = asking();
+    let mut terminal = top(&home);
+    until_shown(&terminal, "1 waits for approval: A");
+    terminal.press("A");
+    until_shown(&terminal, "rm precious");
+    terminal.press("y");
+    until_shown(&terminal, "approved ask-");
+    let started = call.wait();
+    assert_eq!(home.ended(started.json()["id"].as_str().unwrap())["status"], "completed");
+    until(&terminal, "nothing waits any more", |screen| !screen.text.contains("waits for approval"));
+    leave(terminal);
+}
+
+#[test]
+fn nobody_answers_from_inside_a_task() {
+    let (home, call) = asking();
+    let mut terminal = home.command(["top"]).env("MEANWHILE_TASK_ID", "bash-aaaaaaaa").on_terminal();
+    until_shown(&terminal, "1 waits for approval: A");
+    terminal.press("Ay");
+    until_shown(&terminal, "cannot be answered from inside task bash-aaaaaaaa");
+    leave(terminal);
+    let entries = home.mw(["approvals", "--json"]).json();
+    assert_eq!(entries["approvals"][0]["status"], "open", "{entries}");
+    drop(call);
+}
+
+#[test]
+fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
+    let home = home().gated();
+    let started = home.command(["start", "--json", "sleep 600"]).session("agent").run();
+    let id = started.json()["id"].as_str().unwrap().to_owned();
+    let mut terminal = home.command(["top"]).session("agent").on_terminal();
+    until_shown(&terminal, &id);
+    terminal.press("xy");
+    until_shown(&terminal, "Enter goes back to mw top");
+    terminal.press("\r");
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    leave(terminal);
+}
+
+#[test]
+fn colours_come_only_where_they_are_wanted() {
+    let home = home();
+    let id = home.start("printf '\\033[35mviolet\\033[0m\\n'");
+    home.ended(&id);
+    let shown = |no_color: &str| {
+        let terminal = home.command(["top"]).env("NO_COLOR", no_color).on_terminal();
+        until_shown(&terminal, "violet");
+        let shown = terminal.shown();
+        leave(terminal);
+        shown
+    };
+    let has_colour = |shown: &str| shown.contains("[38;") || shown.contains("[48;");
+    assert!(has_colour(&shown("")));
+    assert!(!has_colour(&shown("1")));
+}
+
+#[test]
+fn names_and_output_cannot_steer_the_terminal() {
+    let home = home();
+    let title = "\u{1b}]0;owned\u{7}\u{1b}[2Jname";
+    let id =
+        home.start_with(&["--description", title], "printf '\\033]0;owned\\007\\033[2J\\033[5;5Hprinted\\n'");
+    home.ended(&id);
+    let terminal = top(&home);
+    until_shown(&terminal, "printed");
+    let shown = terminal.shown();
+    assert!(!shown.contains("owned") && !shown.contains("[5;5H"), "{shown:?}");
+    leave(terminal);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_use() {
+    let refused = home().mw(["top"]);
+    assert_eq!(refused.code, Some(2));
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("mw list"), "{said}");
+}
+
+/// Processor time of a process so far, in ticks, and all that it has written to its terminal.
+fn effort(terminal: &Terminal) -> (u64, usize) {
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", terminal.pid())).unwrap();
+    let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
+    let ticks = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
+    (ticks, terminal.shown().len())
+}
+
+#[test]
+fn it_rests_while_nothing_happens() {
+    let home = home();
+    let id = home.start("echo done");
+    home.ended(&id);
+    let terminal = top(&home);
+    until_shown(&terminal, "completed");
+    until_shown(&terminal, "done");
+    // Two of the looks by which a lost ring is made good come in this time.
+    let mut before = effort(&terminal);
+    let mut since = Instant::now();
+    wait_until(SOON, "five seconds without a byte", || {
+        let now = effort(&terminal);
+        if now.1 != before.1 {
+            (before, since) = (now, Instant::now());
+        }
+        (since.elapsed() > Duration::from_secs(5)).then_some(())
+    });
+    let spent = effort(&terminal).0 - before.0;
+    assert!(spent < 50, "{spent} ticks of processor time for nothing");
+    leave(terminal);
+}

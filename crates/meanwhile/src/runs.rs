@@ -1,0 +1,52 @@
+//! All runs of a task, for those who show its history.
+
+use mw_model::{Status, TaskState, Timestamp};
+
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// One run of a task, from its start to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its number, from 1.
+    pub number: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended; nothing while it goes on.
+    pub ended_at: Option<Timestamp>,
+    /// How it ended, or stands.
+    pub status: Status,
+}
+
+impl Runtime {
+    /// Returns the newest runs of a task that have begun, oldest first, at most this many. A run whose record is gone
+    /// is left out.
+    #[must_use]
+    pub fn runs(&self, task: &Task, most: u32) -> Vec<Run> {
+        let present = task.state.run();
+        let first = present.saturating_sub(most).saturating_add(1).max(1);
+        let mut runs: Vec<_> = (first..present)
+            .filter_map(|number| {
+                let record = self.home.earlier_result(&task.id, number)?;
+                let started_at = record.started_at?;
+                let status = record.cause().status();
+                Some(Run { number, started_at, ended_at: Some(record.completed_at), status })
+            })
+            .collect();
+        let ended_at = match &task.state {
+            TaskState::Ended { ended_at, .. } => Some(*ended_at),
+            TaskState::Pending { .. }
+            | TaskState::Starting { .. }
+            | TaskState::Running { .. }
+            | TaskState::Cancelling { .. } => None,
+        };
+        let begun = task.state.started_at();
+        runs.extend(begun.map(|started_at| Run {
+            number: present,
+            started_at,
+            ended_at,
+            status: task.status,
+        }));
+        runs
+    }
+}

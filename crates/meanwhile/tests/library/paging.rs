@@ -1,0 +1,146 @@
+//! Lists in parts and in any order, and what a task uses and did: what those who show tasks ask for.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use meanwhile::model::Status;
+use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Told};
+
+use crate::world::{Asked, Limits, World, session_name};
+
+const SOON: Duration = Duration::from_secs(20);
+
+fn asked(session: usize, code: i32) -> Asked {
+    Asked { session, priority: 0, after: Vec::new(), code }
+}
+
+/// Two that run, one that waits, and eight that have ended, in two sessions.
+fn world() -> World {
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    (0..8).for_each(|at| world.start(asked(at % 2, (at % 3) as i32)));
+    world.finish_all();
+    let mut world = world;
+    (0..2).for_each(|_| world.start(asked(0, 0)));
+    world.start(Asked { after: vec![8], ..asked(0, 0) });
+    world
+}
+
+fn ids(tasks: &[Task]) -> Vec<&str> {
+    tasks.iter().map(|task| task.id.as_str()).collect()
+}
+
+fn all(runtime: &Runtime, filter: &Filter) -> Vec<Task> {
+    runtime.list(&Filter { limit: u32::MAX, ..filter.clone() }).unwrap().tasks
+}
+
+#[test]
+fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
+    let world = world();
+    let runtime = world.runtime();
+    let base = Filter::new(Scope::All);
+    let filters = [
+        base.clone(),
+        Filter { scope: Scope::Session(session_name(0)), ..base.clone() },
+        Filter { statuses: vec![Status::Completed, Status::Failed], ..base.clone() },
+        Filter { statuses: vec![Status::Running, Status::Pending, Status::Failed], ..base.clone() },
+        Filter { text: Some("exit 2".to_owned()), ..base },
+    ];
+    for filter in &filters {
+        for order in [Order::Newest, Order::Oldest, Order::Longest, Order::Name] {
+            let filter = Filter { order, ..filter.clone() };
+            let whole = all(runtime, &filter);
+            let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
+            assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live ones come first");
+            for limit in 1..5 {
+                let mut found = Vec::new();
+                for offset in (0..whole.len() as u32 + limit).step_by(limit as usize) {
+                    let page = runtime.list(&Filter { offset, limit, ..filter.clone() }).unwrap();
+                    assert_eq!((page.total, page.live), (whole.len() as u64, live as u64));
+                    found.extend(page.tasks);
+                }
+                assert_eq!(ids(&found), ids(&whole), "{filter:?} by {limit}");
+            }
+        }
+    }
+    world.finish_all();
+}
+
+#[test]
+fn orders_are_what_they_say() {
+    let world = world();
+    world.finish_all();
+    let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
+    let mut newest = list(Order::Newest);
+    assert!(newest.windows(2).all(|pair| pair[0].created_at >= pair[1].created_at));
+    newest.reverse();
+    assert_eq!(ids(&newest), ids(&list(Order::Oldest)));
+    assert!(list(Order::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
+    assert!(list(Order::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
+}
+
+#[test]
+fn a_text_is_found_as_it_is_written_and_has_no_meaning_of_its_own() {
+    let world = world();
+    let found = |text: &str| {
+        let filter = Filter { text: Some(text.to_owned()), ..Filter::new(Scope::All) };
+        all(world.runtime(), &filter).len()
+    };
+    assert_eq!(found("PID-3;"), 1);
+    assert_eq!(found(world.id(4).as_str()), 1);
+    assert_eq!(found(&session_name(1)), 4);
+    assert_eq!([found("%"), found("pid_3"), found("\\"), found("' OR 1")], [0; 4]);
+    world.finish_all();
+}
+
+#[test]
+fn what_a_tree_uses_is_known_while_it_lives() {
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    world.start(asked(0, 0));
+    let task = || world.runtime().task(world.id(0).as_str(), &Scope::All).unwrap();
+    let begun = Instant::now();
+    let usage = loop {
+        if let Some(usage) = world.runtime().usage(&task()).filter(|usage| usage.memory > 0) {
+            break usage;
+        }
+        assert!(begun.elapsed() < SOON, "nothing is known of {:?}", task());
+    };
+    assert!(usage.processes >= 1);
+    world.finish_all();
+    assert_eq!(world.runtime().usage(&task()), None);
+}
+
+#[test]
+fn every_run_is_remembered_with_its_times() {
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    world.start(asked(0, 3));
+    world.finish_all();
+    let id = world.id(0).as_str();
+    for _ in 0..2 {
+        world.runtime().restart(id, &Scope::All).unwrap();
+        world.finish_all();
+    }
+    let task = world.runtime().task(id, &Scope::All).unwrap();
+    let runs = world.runtime().runs(&task, 10);
+    assert_eq!(runs.iter().map(|run| run.number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(runs.iter().all(|run| run.status == Status::Failed && run.ended_at >= Some(run.started_at)));
+    let starts: BTreeSet<_> = runs.iter().map(|run| run.started_at).collect();
+    assert_eq!(starts.len(), 3);
+    assert_eq!(world.runtime().runs(&task, 2)[..], runs[1..]);
+}
+
+#[test]
+fn whether_the_owner_knows_is_known() {
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    world.start(asked(0, 0));
+    world.finish_all();
+    let told = || {
+        let news = world.runtime().news_of(world.id(0).as_str(), &Scope::All).unwrap();
+        news.iter().map(|news| (news.run, news.kind.clone(), news.told)).collect::<Vec<_>>()
+    };
+    assert_eq!(told(), [(1, "ended".to_owned(), Told::Waiting)]);
+    let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
+    let delivery = host.drain(Moment::RunStart).unwrap();
+    assert_eq!(told()[0].2, Told::HandedOver);
+    delivery.acknowledge().unwrap();
+    assert_eq!(told()[0].2, Told::Known);
+}

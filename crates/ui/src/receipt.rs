@@ -1,0 +1,23 @@
+//! What a kill did, in words.
+
+use meanwhile::model::wire::KillReceipt;
+
+use crate::text::count;
+
+/// Returns the lines of a receipt: what was done, and whoever is still alive.
+#[must_use]
+pub fn receipt_lines(receipt: &KillReceipt) -> Vec<String> {
+    let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
+    let (id, status) = (&receipt.id, receipt.status.word());
+    let done = if signals.is_empty() {
+        format!("{id} {status}: nothing was left to kill")
+    } else {
+        let killed = count(receipt.killed.len(), "process", "processes");
+        format!("{id} {status}: {} to {killed}, {} ms", signals.join(", "), receipt.duration_ms)
+    };
+    let alive = receipt
+        .survivors
+        .iter()
+        .map(|survivor| format!("  still alive: {} {}", survivor.pid, survivor.command));
+    std::iter::once(done).chain(alive).collect()
+}

@@ -1,0 +1,127 @@
+//! Colours in output: of all control sequences these alone are left when it is shown.
+
+use ratatui::style::{Color, Modifier, Style};
+
+const TAB: usize = 8;
+
+/// A line of output: its text, and where a new style begins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Painted {
+    /// The text without control characters.
+    pub(crate) text: String,
+    /// Byte offsets into the text, rising, with the style from there on.
+    pub(crate) styles: Vec<(usize, Style)>,
+}
+
+/// Reads a line; `style` is the one it begins with, and becomes the one it ends with.
+///
+/// What a carriage return has overwritten is left out, tabs become blanks, other control characters go.
+pub(crate) fn paint(line: &str, style: &mut Style) -> Painted {
+    let mut painted = Painted::default();
+    let body = line.trim_end_matches('\r');
+    let last = body.rfind('\r').map_or(0, |at| at + 1);
+    let mut rest = body;
+    let mut place = 0;
+    painted.styles.push((0, *style));
+    let mut columns = 0;
+    while let Some(c) = rest.chars().next() {
+        let taken = if let Some(sequence) = rest.strip_prefix("\x1b[") {
+            let end = sequence.find(|c: char| ('\u{40}'..='\u{7e}').contains(&c));
+            let (values, len) = end.map_or((sequence, rest.len()), |end| (&sequence[..end], end + 3));
+            if end.is_some_and(|end| sequence[end..].starts_with('m')) {
+                apply(values, style);
+                painted.styles.push((painted.text.len(), *style));
+            }
+            len
+        } else {
+            if c == '\t' && place >= last {
+                let blanks = TAB - columns % TAB;
+                painted.text.extend(std::iter::repeat_n(' ', blanks));
+                columns += blanks;
+            } else if !c.is_control() && place >= last {
+                painted.text.push(c);
+                columns += 1;
+            }
+            c.len_utf8()
+        };
+        rest = &rest[taken..];
+        place += taken;
+    }
+    painted.styles.dedup_by(|later, earlier| {
+        let same = later.0 == earlier.0 || later.1 == earlier.1;
+        if later.0 == earlier.0 {
+            earlier.1 = later.1;
+        }
+        same
+    });
+    painted
+}
+
+fn apply(values: &str, style: &mut Style) {
+    let mut numbers = values.split([';', ':']).map(|value| value.parse::<u16>().unwrap_or(0));
+    while let Some(number) = numbers.next() {
+        *style = match number {
+            0 => Style::new(),
+            1 => style.add_modifier(Modifier::BOLD),
+            2 => style.add_modifier(Modifier::DIM),
+            3 => style.add_modifier(Modifier::ITALIC),
+            4 => style.add_modifier(Modifier::UNDERLINED),
+            7 => style.add_modifier(Modifier::REVERSED),
+            9 => style.add_modifier(Modifier::CROSSED_OUT),
+            22 => style.remove_modifier(Modifier::BOLD | Modifier::DIM),
+            23 => style.remove_modifier(Modifier::ITALIC),
+            24 => style.remove_modifier(Modifier::UNDERLINED),
+            27 => style.remove_modifier(Modifier::REVERSED),
+            29 => style.remove_modifier(Modifier::CROSSED_OUT),
+            30..=37 => style.fg(Color::Indexed((number - 30) as u8)),
+            40..=47 => style.bg(Color::Indexed((number - 40) as u8)),
+            90..=97 => style.fg(Color::Indexed((number - 90 + 8) as u8)),
+            100..=107 => style.bg(Color::Indexed((number - 100 + 8) as u8)),
+            38 => extended(&mut numbers).map_or(*style, |colour| style.fg(colour)),
+            48 => extended(&mut numbers).map_or(*style, |colour| style.bg(colour)),
+            39 => Style { fg: None, ..*style },
+            49 => Style { bg: None, ..*style },
+            // Blinking, fonts and the like are of no use in a pane.
+            _ => *style,
+        };
+    }
+}
+
+fn extended(numbers: &mut impl Iterator<Item = u16>) -> Option<Color> {
+    let mut byte = || numbers.next().map(|number| number.min(255) as u8);
+    match byte()? {
+        5 => byte().map(Color::Indexed),
+        2 => Some(Color::Rgb(byte()?, byte()?, byte()?)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn painted(line: &str) -> Painted {
+        paint(line, &mut Style::new())
+    }
+
+    #[test]
+    fn colours_are_kept_and_go_on_in_the_next_line() {
+        let mut style = Style::new();
+        let first = paint("ok \x1b[1;31mbad", &mut style);
+        assert_eq!(first.text, "ok bad");
+        let red = Style::new().fg(Color::Indexed(1)).add_modifier(Modifier::BOLD);
+        assert_eq!(first.styles, [(0, Style::new()), (3, red)]);
+        assert_eq!(paint("still\x1b[0m", &mut style).styles[0], (0, red));
+        assert_eq!(style, Style::new());
+        assert_eq!(painted("\x1b[38;5;208mx").styles, [(0, Style::new().fg(Color::Indexed(208)))]);
+        assert_eq!(painted("\x1b[48;2;1;2;3mx").styles, [(0, Style::new().bg(Color::Rgb(1, 2, 3)))]);
+    }
+
+    #[test]
+    fn nothing_that_controls_a_terminal_is_left() {
+        assert_eq!(painted("10%\r50%\r\r").text, "50%");
+        assert_eq!(painted("a\tb").text, "a       b");
+        assert_eq!(painted("a\u{7}b\u{8}c\u{9b}31m").text, "abc31m");
+        assert_eq!(painted("x\x1b[2Jy\x1b[").text, "xy");
+    }
+}

@@ -1,0 +1,71 @@
+//! Where things are, from the size alone: drawing, moving and clicking agree so.
+
+use ratatui::layout::Rect;
+
+use super::state::{Focus, State, Zoom};
+
+/// Less is not worth drawing.
+pub(crate) const SMALLEST: (u16, u16) = (30, 6);
+/// From here on list and detail stand side by side.
+const WIDE: u16 = 150;
+/// From here on both fit, one above the other.
+const TALL: u16 = 14;
+
+/// The parts of the screen. A part that is not shown has no height.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Areas {
+    pub(crate) header: Rect,
+    /// The rows, without their heading.
+    pub(crate) list: Rect,
+    /// The heading over the rows.
+    pub(crate) columns: Rect,
+    /// The line over the detail.
+    pub(crate) title: Rect,
+    pub(crate) detail: Rect,
+    pub(crate) footer: Rect,
+}
+
+impl Areas {
+    pub(crate) fn of(state: &State) -> Self {
+        let (width, height) = state.size;
+        if width < SMALLEST.0 || height < SMALLEST.1 {
+            return Self::default();
+        }
+        let header = Rect::new(0, 0, width, 1);
+        let footer = Rect::new(0, height - 1, width, 1);
+        let body = Rect::new(0, 1, width, height - 2);
+        let none = Rect::default();
+        let (list, detail) = match state.zoom {
+            Zoom::Detail => (none, body),
+            Zoom::Split if width >= WIDE => {
+                let left = (width / 2).clamp(90, 110);
+                (Rect { width: left, ..body }, Rect { x: left + 1, width: width - left - 1, ..body })
+            }
+            Zoom::Split if height >= TALL => {
+                // Few tasks leave more room to the log.
+                let wanted = u16::try_from(state.list.total).unwrap_or(u16::MAX).saturating_add(2).max(8);
+                let list = (body.height / 2).min(wanted).clamp(5, 24);
+                (Rect { height: list, ..body }, Rect { y: body.y + list, height: body.height - list, ..body })
+            }
+            Zoom::Split => match state.focus {
+                Focus::List => (body, none),
+                Focus::Detail => (none, body),
+            },
+        };
+        let (columns, list) = cut_first(list);
+        let (title, detail) = cut_first(detail);
+        Self { header, list, columns, title, detail, footer }
+    }
+
+    /// Tells whether list and detail stand side by side.
+    pub(crate) const fn side_by_side(&self) -> bool {
+        self.detail.height > 0 && self.list.height > 0 && self.detail.x > 0
+    }
+}
+
+fn cut_first(area: Rect) -> (Rect, Rect) {
+    if area.height == 0 {
+        return (area, area);
+    }
+    (Rect { height: 1, ..area }, Rect { y: area.y + 1, height: area.height - 1, ..area })
+}

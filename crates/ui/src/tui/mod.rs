@@ -1,0 +1,43 @@
+//! The full-screen task manager.
+//!
+//! ```text
+//! terminal ─┐                                     ┌▶ view ─▶ terminal
+//! signals ──┤                                     │
+//! clock ────┼─▶ Event ─▶ update(state) ─▶ state ──┤
+//! library ──┘                                     └▶ Effect ─▶ worker, log, action threads ─▶ Event …
+//! ```
+//!
+//! `update` and `view` do no I/O: what is wanted from outside is an [`Effect`], what comes of it an [`Event`].
+//! The main thread sleeps until a key, a signal, an answer or, while something on screen runs, a second comes.
+//! Rows are loaded around what is on screen only, and only those on screen are asked what they use.
+
+mod ansi;
+mod deeds;
+mod event;
+mod keys;
+mod layout;
+mod log;
+mod outside;
+mod program;
+mod reader;
+mod screen;
+mod state;
+#[cfg(test)]
+mod tests;
+mod theme;
+mod update;
+mod view;
+mod watch;
+mod worker;
+
+pub use event::{
+    Effect, Event, Force, Lane, Look, MouseUse, Program, Proposed, Query, Removal, Reply, Sort, States,
+    Stretch, Window,
+};
+pub use keys::{Action, BINDINGS, Binding, Group};
+pub use log::{LogChunk, LogTarget};
+pub use program::{Ending, Options, run};
+pub use state::State;
+pub use theme::{Theme, ThemeChoice};
+pub use update::update;
+pub use view::view;

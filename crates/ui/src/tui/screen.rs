@@ -1,0 +1,105 @@
+//! The terminal in our hands, and given back whatever happens.
+
+use std::io::{self, Stdout, stdout};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::cursor::Show;
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::execute;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use super::event::MouseUse;
+use super::state::State;
+use super::view::view;
+
+/// Whether the terminal is ours, for whoever has to give it back in a panic.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+/// The terminal while it is ours; dropped, it is as it was.
+pub(super) struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    mouse: MouseUse,
+}
+
+impl Screen {
+    /// Takes the terminal. A panic in any thread gives it back before it is told.
+    pub(super) fn take() -> io::Result<Self> {
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                give_back();
+                before(info);
+            }));
+        });
+        let mut screen =
+            Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, mouse: MouseUse::Ours };
+        screen.enter()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal again after [`Screen::leave`].
+    pub(super) fn enter(&mut self) -> io::Result<()> {
+        TAKEN.store(true, Ordering::SeqCst);
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        self.set_mouse(self.mouse)?;
+        self.redraw()
+    }
+
+    /// Gives the terminal to somebody else for a while.
+    pub(super) fn leave(&self) {
+        give_back();
+    }
+
+    pub(super) fn set_mouse(&mut self, mouse: MouseUse) -> io::Result<()> {
+        self.mouse = mouse;
+        match mouse {
+            MouseUse::Ours => execute!(stdout(), EnableMouseCapture),
+            MouseUse::Terminals => execute!(stdout(), DisableMouseCapture),
+        }
+    }
+
+    /// Forgets what was drawn, so that everything is drawn anew.
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
+        // The terminal's own way to clear asks where the cursor is, and not every terminal answers.
+        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        execute!(stdout(), Clear(ClearType::All))
+    }
+
+    /// Draws what has changed, in one stroke where the terminal can.
+    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        execute!(stdout(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(|frame| view(state, frame))?;
+        execute!(stdout(), EndSynchronizedUpdate)
+    }
+
+    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Makes the terminal what it was; once, whoever calls.
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // A terminal that is gone needs nothing, and nobody could be told.
+        let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste);
+        let _ = execute!(stdout(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}

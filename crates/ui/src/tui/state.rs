@@ -1,0 +1,285 @@
+//! All that the screen is made of.
+
+use meanwhile::model::Timestamp;
+
+use super::event::{Lane, Proposed, Query, Window};
+use super::layout::Areas;
+use super::log::Log;
+use super::theme::{Theme, ThemeChoice};
+use crate::facts::Fact;
+use crate::task_row::TaskRow;
+
+/// Which pane keys go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Focus {
+    List,
+    Detail,
+}
+
+/// Whether the detail has the whole screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zoom {
+    Split,
+    Detail,
+}
+
+/// What the detail shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pane {
+    Log,
+    Facts,
+    Timeline,
+}
+
+/// What keys mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// What the table of keys says.
+    Normal,
+    /// Text for a line of input.
+    Typing(Prompt),
+    /// An answer.
+    Asking(Question),
+    /// A choice.
+    Choosing(Menu),
+    /// The list of keys is shown, from this line on.
+    Help(usize),
+}
+
+/// A line that is typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Prompt {
+    pub(crate) purpose: Purpose,
+    pub(crate) text: String,
+    /// Place of the cursor, in bytes.
+    pub(crate) cursor: usize,
+}
+
+/// What a typed line is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Filters the list as it is typed; the text before is kept for those who give up.
+    Filter { before: String },
+    /// Is searched for in the log.
+    Search,
+    /// Goes to this task.
+    Input { id: String },
+}
+
+/// Something that is asked before it is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    Kill { id: String, what: String },
+    Restart { id: String, what: String },
+    Clear { id: String, what: String },
+    ClearEnded { count: usize },
+    Answer(Proposed),
+}
+
+/// A choice between lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Menu {
+    pub(crate) kind: MenuKind,
+    pub(crate) selected: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MenuKind {
+    States,
+    /// Names with what is said about each.
+    Sessions(Vec<(String, String)>),
+}
+
+/// What is said at the bottom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    Note(String),
+    Error(String),
+}
+
+/// The list.
+#[derive(Debug)]
+pub(crate) struct List {
+    pub(crate) query: Query,
+    /// What is loaded of it.
+    pub(crate) rows: Vec<TaskRow>,
+    /// Place of the first loaded row.
+    pub(crate) start: usize,
+    pub(crate) total: usize,
+    pub(crate) live: usize,
+    /// Place of the selected row.
+    pub(crate) selected: usize,
+    pub(crate) selected_id: Option<String>,
+    /// Place of the first row on screen.
+    pub(crate) top: usize,
+    pub(crate) loading: Loading,
+    /// First row and number of rows that were asked for last.
+    pub(crate) asked: (usize, usize),
+    /// Whether anything was listed yet.
+    pub(crate) is_known: bool,
+}
+
+/// Where asking for rows stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loading {
+    Idle,
+    /// They were asked for.
+    Awaited,
+    /// They were, and what is on screen has changed since.
+    Outdated,
+}
+
+impl List {
+    /// Returns the row at a place, if it is loaded.
+    pub(crate) fn row(&self, place: usize) -> Option<&TaskRow> {
+        self.rows.get(place.checked_sub(self.start)?)
+    }
+
+    /// Returns the selected row, once it is loaded.
+    pub(crate) fn selected_row(&self) -> Option<&TaskRow> {
+        self.row(self.selected).filter(|row| self.selected_id.as_ref() == Some(&row.id))
+    }
+
+    /// Returns the rows on screen.
+    pub(crate) fn visible(&self, height: usize) -> impl Iterator<Item = &TaskRow> {
+        (self.top..self.top + height).filter_map(|place| self.row(place))
+    }
+}
+
+/// The whole screen.
+#[derive(Debug)]
+pub struct State {
+    pub(crate) size: (u16, u16),
+    pub(crate) theme: Theme,
+    pub(crate) list: List,
+    pub(crate) pane: Pane,
+    pub(crate) focus: Focus,
+    pub(crate) zoom: Zoom,
+    pub(crate) mode: Mode,
+    pub(crate) log: Log,
+    /// What is known about a task, and about which; first line on screen.
+    pub(crate) facts: Option<(String, Vec<Fact>)>,
+    pub(crate) facts_top: usize,
+    /// Whom the facts were asked about.
+    pub(crate) facts_asked: Option<String>,
+    pub(crate) lanes: Vec<Lane>,
+    /// Whose runs were asked for.
+    pub(crate) lanes_asked: Vec<String>,
+    /// What waits for a person's answer, oldest first.
+    pub(crate) proposed: Vec<Proposed>,
+    pub(crate) message: Option<Message>,
+    pub(crate) mouse_is_ours: bool,
+    /// The session that must not be left, for those who work in one.
+    pub(crate) bound_to: Option<String>,
+    /// When the rows were looked at.
+    pub(crate) now: Timestamp,
+    /// Whether the screen is out of date.
+    pub(crate) is_changed: bool,
+}
+
+impl State {
+    /// Begins with an empty screen of this size. A session that is named is the only one to be seen.
+    #[must_use]
+    pub fn new(size: (u16, u16), theme: ThemeChoice, session: Option<String>) -> Self {
+        let query = Query { session: session.clone(), ..Query::default() };
+        Self {
+            size,
+            theme: Theme::of(theme),
+            list: List {
+                query,
+                rows: Vec::new(),
+                start: 0,
+                total: 0,
+                live: 0,
+                selected: 0,
+                selected_id: None,
+                top: 0,
+                loading: Loading::Idle,
+                asked: (0, 0),
+                is_known: false,
+            },
+            pane: Pane::Log,
+            focus: Focus::List,
+            zoom: Zoom::Split,
+            mode: Mode::Normal,
+            log: Log::new(),
+            facts: None,
+            facts_top: 0,
+            facts_asked: None,
+            lanes: Vec::new(),
+            lanes_asked: Vec::new(),
+            proposed: Vec::new(),
+            message: None,
+            mouse_is_ours: true,
+            bound_to: session,
+            now: Timestamp::default(),
+            is_changed: true,
+        }
+    }
+
+    /// Tells whether the screen is out of date, once.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.is_changed)
+    }
+
+    /// Tells whether anything on screen changes by itself from second to second.
+    #[must_use]
+    pub fn wants_ticks(&self) -> bool {
+        let areas = Areas::of(self);
+        let shown = self.list.visible(usize::from(areas.list.height)).any(|row| row.alive);
+        let selected = self.list.selected_row().is_some_and(|row| row.alive);
+        (shown || (areas.detail.height > 0 && selected)) && self.size.0 > 0
+    }
+
+    pub(crate) fn list_height(&self) -> usize {
+        Areas::of(self).list.height.into()
+    }
+
+    pub(crate) fn detail_size(&self) -> (usize, usize) {
+        let detail = Areas::of(self).detail;
+        (detail.width.into(), detail.height.into())
+    }
+
+    /// Takes rows over; what was selected stays selected, wherever it is now.
+    pub(crate) fn take_window(&mut self, window: Window) {
+        let height = self.list_height();
+        let list = &mut self.list;
+        let same = list.is_known
+            && (list.start, list.total, list.live) == (window.start, window.total, window.live)
+            && list.rows == window.rows;
+        self.now = window.at;
+        if same {
+            return;
+        }
+        self.is_changed = true;
+        list.is_known = true;
+        (list.rows, list.start, list.total, list.live) =
+            (window.rows, window.start, window.total, window.live);
+        let found = list
+            .selected_id
+            .as_ref()
+            .and_then(|id| list.rows.iter().position(|row| row.id == *id))
+            .map(|at| at + list.start);
+        list.selected = found.unwrap_or(list.selected).min(list.total.saturating_sub(1));
+        list.selected_id = list.row(list.selected).map(|row| row.id.clone());
+        list.keep_in_sight(height);
+    }
+}
+
+impl List {
+    /// Moves the stretch on screen so that the selected row is in it.
+    pub(crate) fn keep_in_sight(&mut self, height: usize) {
+        if height == 0 {
+            return;
+        }
+        let last_top = self.total.saturating_sub(height);
+        self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(height)).min(last_top);
+    }
+
+    /// Selects a row.
+    pub(crate) fn select(&mut self, place: usize, height: usize) {
+        self.selected = place.min(self.total.saturating_sub(1));
+        self.selected_id = self.row(self.selected).map(|row| row.id.clone());
+        self.keep_in_sight(height);
+    }
+}

@@ -1,0 +1,306 @@
+//! What keys, answers and the mouse do.
+
+use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use meanwhile::StreamChoice;
+use meanwhile::model::Status;
+
+use super::{Desk, NOW, key, row, rows, target};
+use crate::tui::event::{
+    Effect, Event, Force, Program, Proposed, Query, Removal, Reply, Sort, States, Window,
+};
+use crate::tui::log::LogChunk;
+
+fn selected(desk: &Desk) -> Option<&str> {
+    desk.state.list.selected_id.as_deref()
+}
+
+fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::List(query, stretch) => Some((query, stretch.start)),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_kill_is_asked_and_its_receipt_shown() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jx");
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Kill("bash-00000002".to_owned(), Force::Term)));
+    let receipt = "bash-00000002 cancelled: SIGTERM to 2 processes, 11 ms";
+    desk.take(Event::Done(vec![receipt.to_owned()]));
+    assert!(desk.drawn().contains(receipt));
+    desk.press("x9");
+    assert!(desk.effects.contains(&Effect::Kill("bash-00000002".to_owned(), Force::Kill)));
+    desk.press("xn");
+    assert_eq!(desk.effects, []);
+}
+
+#[test]
+fn what_waits_for_approval_is_counted_shown_and_answered() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("A");
+    assert_eq!(desk.effects, []);
+    let lines =
+        ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
+    let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
+    desk.take(Event::Asked(vec![asked]));
+    assert!(desk.drawn().contains("1 waits for approval: A"));
+    for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
+        desk.press("A");
+        assert!(desk.drawn().contains("rm -rf build"));
+        // Nothing is approved in passing.
+        desk.take(super::key(KeyCode::Enter));
+        assert_eq!(desk.effects, []);
+        desk.press(key);
+        assert_eq!(desk.effects, [Effect::Answer("ask-k3f9x2ab".to_owned(), reply)]);
+    }
+    desk.press("A");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.effects, []);
+    desk.take(Event::Asked(Vec::new()));
+    assert!(!desk.drawn().contains("approval"));
+}
+
+#[test]
+fn a_question_that_does_not_fit_shows_its_answers_and_says_so() {
+    let mut desk = Desk::with_tasks(40, 10);
+    let asked = (0..40).map(|at| format!("line {at}"));
+    let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
+    desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+    desk.press("A");
+    let drawn = desk.drawn();
+    assert!(drawn.contains("y  yes") && drawn.contains("line 0") && drawn.contains("lines more"), "{drawn}");
+}
+
+#[test]
+fn removing_wants_a_yes_and_nothing_else() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("c");
+    desk.take(key(KeyCode::Enter));
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Clear(Removal::One("bash-00000001".to_owned()))));
+    desk.press("Cy");
+    assert!(desk.effects.contains(&Effect::Clear(Removal::Ended(Query::default()))));
+}
+
+#[test]
+fn an_ended_task_is_run_again_at_once_and_a_live_one_after_a_question() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("r");
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Restart("bash-00000001".to_owned())));
+    desk.press("jjjr");
+    assert!(desk.effects.contains(&Effect::Restart("bash-00000004".to_owned())));
+}
+
+#[test]
+fn the_selection_stays_with_its_task() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jjj");
+    assert_eq!(selected(&desk), Some("bash-00000004"));
+    let mut more = rows();
+    more.insert(0, row(99, Status::Running, "new"));
+    desk.list(more);
+    assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000004"), 4));
+    // One that is gone gives its place to another.
+    desk.list(rows().into_iter().take(2).collect());
+    assert_eq!(selected(&desk), Some("bash-00000002"));
+    desk.list(Vec::new());
+    assert_eq!(selected(&desk), None);
+}
+
+#[test]
+fn only_what_is_near_the_screen_is_asked_for() {
+    let mut desk = Desk::new(80, 24);
+    let many = |start: usize| Window {
+        query: Query::default(),
+        start,
+        rows: (start..(start + 30).min(10_000)).map(|at| row(at, Status::Completed, "x")).collect(),
+        total: 10_000,
+        live: 0,
+        at: NOW,
+    };
+    desk.take(Event::Listed(many(0)));
+    desk.press("j");
+    assert_eq!(listed(&desk.effects), None);
+    desk.press("G");
+    let (_, start) = listed(&desk.effects).unwrap();
+    assert!(start > 9_900);
+    desk.take(Event::Listed(many(start)));
+    assert_eq!(selected(&desk), Some("bash-00009999"));
+    // A question that was answered is not asked again, even if it brought too little.
+    desk.take(Event::Listed(Window { rows: Vec::new(), ..many(start) }));
+    assert_eq!(listed(&desk.effects), None);
+}
+
+#[test]
+fn one_question_at_a_time_and_the_last_one_counts() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.take(Event::News);
+    assert!(listed(&desk.effects).is_some());
+    desk.take(Event::News);
+    desk.take(Event::Tick);
+    assert_eq!(listed(&desk.effects), None);
+    desk.list(rows());
+    assert!(listed(&desk.effects).is_some());
+    desk.list(rows());
+    assert_eq!(listed(&desk.effects), None);
+}
+
+#[test]
+fn news_without_a_change_draw_nothing() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.state.take_changed();
+    desk.take(Event::News);
+    desk.list(rows());
+    assert!(!desk.state.take_changed());
+    desk.take(Event::Tick);
+    let mut changed = rows();
+    changed[1].percent = Some(43.0);
+    desk.list(changed);
+    assert!(desk.state.take_changed());
+}
+
+#[test]
+fn the_clock_ticks_only_while_something_on_screen_runs() {
+    let mut desk = Desk::with_tasks(80, 24);
+    assert!(desk.state.wants_ticks());
+    desk.list(vec![row(1, Status::Completed, "x"), row(2, Status::Pending, "y")]);
+    assert!(!desk.state.wants_ticks());
+}
+
+#[test]
+fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("/ma");
+    assert_eq!(desk.state.list.query.text, "ma");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query.text, "");
+    desk.press("/make");
+    desk.take(key(KeyCode::Enter));
+    assert_eq!(desk.state.list.query.text, "make");
+    desk.press("f");
+    for _ in 0..5 {
+        desk.take(key(KeyCode::Down));
+    }
+    desk.take(key(KeyCode::Enter));
+    assert_eq!(desk.state.list.query.states, States::Only(Status::Failed));
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query, Query::default());
+}
+
+#[test]
+fn an_answer_to_an_older_question_is_not_shown() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("s");
+    assert_eq!(desk.state.list.query.sort, Sort::Oldest);
+    let old = Window { total: 99, ..super::window(&Query::default(), Vec::new()) };
+    desk.take(Event::Listed(old));
+    assert_eq!(desk.state.list.total, 7);
+}
+
+#[test]
+fn the_log_belongs_to_the_selected_task_and_run() {
+    let mut desk = Desk::with_tasks(80, 24);
+    assert_eq!(desk.state.log.target, Some(target("bash-00000001")));
+    desk.take(Event::Key(crossterm::event::KeyEvent::from(KeyCode::Down)));
+    assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000002")))));
+    let late = LogChunk { text: "late".to_owned(), offset: 0, end: 4, skipped: 0, has_earlier: false };
+    desk.take(Event::Read(target("bash-00000001"), late));
+    assert!(!desk.drawn().contains("late"));
+    desk.press("o");
+    assert_eq!(desk.state.log.target.as_ref().map(|target| target.stream), Some(StreamChoice::Stdout));
+    let mut again = rows();
+    again[1].run = 2;
+    desk.list(again);
+    assert_eq!(desk.state.log.target.as_ref().map(|target| target.run), Some(2));
+    desk.press("2");
+    assert!(desk.effects.contains(&Effect::Follow(None)));
+}
+
+#[test]
+fn going_up_in_a_log_reads_what_was_not_read() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let text = "line\n".repeat(100);
+    let chunk = LogChunk { text, offset: 5000, end: 5500, skipped: 0, has_earlier: true };
+    desk.take(Event::Read(target("bash-00000001"), chunk));
+    desk.take(key(KeyCode::Tab));
+    desk.press("g");
+    assert!(desk.effects.contains(&Effect::ReadBefore(target("bash-00000001"), 5000)));
+    desk.press("g");
+    assert_eq!(desk.effects, []);
+    let earlier =
+        LogChunk { text: "a\nb\n".to_owned(), offset: 0, end: 5500, skipped: 0, has_earlier: false };
+    desk.take(Event::ReadEarlier(target("bash-00000001"), earlier));
+    assert_eq!(desk.state.log.lines.len(), 102);
+    desk.press("g");
+    assert_eq!(desk.effects, []);
+    assert!(desk.drawn().contains("\na\nb\nline"));
+}
+
+#[test]
+fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("a");
+    assert!(desk.effects.contains(&Effect::Run(Program::Attach("bash-00000001".to_owned()))));
+    desk.press("e");
+    let path = "/home/me/tasks/bash-00000001/output.log".to_owned();
+    assert!(desk.effects.contains(&Effect::Run(Program::Editor(path))));
+    desk.press("jjja");
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Run(_))));
+    assert!(desk.drawn().contains("bash-00000004 has ended; e and p open its log"));
+    desk.press("ggi");
+    desk.press("yes, q");
+    desk.take(key(KeyCode::Enter));
+    assert!(desk.effects.contains(&Effect::Input("bash-00000001".to_owned(), "yes, q".to_owned())));
+}
+
+#[test]
+fn the_mouse_selects_scrolls_sorts_and_turns_pages() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let mut mouse = |kind, column, row| {
+        desk.take(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+        (desk.state.list.selected, desk.state.list.query.sort, desk.state.pane)
+    };
+    let click = MouseEventKind::Down(MouseButton::Left);
+    assert_eq!(mouse(click, 10, 5).0, 3);
+    assert_eq!(mouse(MouseEventKind::ScrollDown, 10, 5).0, 6);
+    assert_eq!(mouse(MouseEventKind::ScrollUp, 10, 5).0, 3);
+    assert_eq!(mouse(click, 10, 11).0, 3);
+    assert_eq!(mouse(click, 42, 1).1, Sort::Cpu);
+    assert_eq!(mouse(click, 10, 10).2, crate::tui::state::Pane::Facts);
+}
+
+#[test]
+fn a_session_that_is_set_cannot_be_left() {
+    let mut desk = Desk::new(80, 24);
+    desk.state = crate::tui::State::new((80, 24), crate::tui::ThemeChoice::Plain, Some("mine".to_owned()));
+    desk.take(Event::Resized(80, 24));
+    desk.list(rows());
+    desk.press("S");
+    assert_eq!(desk.effects, []);
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query.session.as_deref(), Some("mine"));
+}
+
+#[test]
+fn pasted_text_is_no_keys() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.take(Event::Paste("xyq".to_owned()));
+    assert_eq!(desk.effects, []);
+    desk.press("/");
+    desk.take(Event::Paste("ma\u{1b}ke\n".to_owned()));
+    assert_eq!(desk.state.list.query.text, "make");
+}
+
+#[test]
+fn what_cannot_be_listed_is_said_and_not_asked_for_over_and_over() {
+    let mut desk = Desk::new(80, 24);
+    desk.take(Event::Unlisted("the database is damaged; mw doctor says more".to_owned()));
+    assert_eq!(desk.effects, []);
+    assert!(desk.drawn().contains("mw doctor"));
+}

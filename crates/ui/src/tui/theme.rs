@@ -1,0 +1,216 @@
+//! Colours. Everything can be read without them: states have words and signs, the selection a mark.
+
+use meanwhile::model::Status;
+use ratatui::style::{Color, Modifier, Style};
+
+/// Which colours to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThemeChoice {
+    /// Many colours, for a dark background.
+    Dark,
+    /// Many colours, for a light background.
+    Light,
+    /// The terminal's own sixteen, whatever they look like there.
+    Basic,
+    /// None.
+    Plain,
+}
+
+impl ThemeChoice {
+    /// Chooses by what a terminal says of itself: `NO_COLOR`, `TERM`, `COLORTERM` and `COLORFGBG`.
+    #[must_use]
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let value = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let term = value("TERM").unwrap_or_default();
+        if value("NO_COLOR").is_some() || term == "dumb" {
+            return Self::Plain;
+        }
+        if value("COLORTERM").is_none() && !term.contains("256color") && !term.contains("direct") {
+            return Self::Basic;
+        }
+        // The background is the last number: 7 and 9 to 15 are light.
+        let background = value("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
+        match background {
+            Some(7 | 9..=15) => Self::Light,
+            Some(_) | None => Self::Dark,
+        }
+    }
+}
+
+/// How each part looks.
+#[derive(Clone, Debug)]
+pub struct Theme {
+    /// The line at the top.
+    pub header: Style,
+    /// Titles of columns and panes.
+    pub title: Style,
+    /// What is there but matters less.
+    pub dim: Style,
+    /// The row that keys act on.
+    pub selected: Style,
+    /// Names of keys, and what has the focus.
+    pub accent: Style,
+    /// Text that was searched for.
+    pub found: Style,
+    /// Errors.
+    pub error: Style,
+    busy: Style,
+    good: Style,
+    bad: Style,
+    stopped: Style,
+    odd: Style,
+    /// Whether a task's own colours are shown.
+    pub keeps_colours: bool,
+}
+
+impl Theme {
+    /// Makes the theme.
+    #[must_use]
+    pub fn of(choice: ThemeChoice) -> Self {
+        match choice {
+            ThemeChoice::Dark => Self::coloured(&Palette {
+                bar: (Color::Rgb(0xe6, 0xe6, 0xe6), Color::Rgb(0x26, 0x32, 0x38)),
+                selected: Color::Rgb(0x2f, 0x45, 0x52),
+                accent: Color::Rgb(0x6c, 0xb6, 0xff),
+                dim: Color::Rgb(0x8b, 0x94, 0x9e),
+                busy: Color::Rgb(0x56, 0xd4, 0xdd),
+                good: Color::Rgb(0x6b, 0xc4, 0x6d),
+                bad: Color::Rgb(0xff, 0x7b, 0x72),
+                stopped: Color::Rgb(0xe3, 0xb3, 0x41),
+                odd: Color::Rgb(0xd2, 0x9b, 0xff),
+            }),
+            ThemeChoice::Light => Self::coloured(&Palette {
+                bar: (Color::Rgb(0x1f, 0x23, 0x28), Color::Rgb(0xdd, 0xe6, 0xee)),
+                selected: Color::Rgb(0xcf, 0xe3, 0xf5),
+                accent: Color::Rgb(0x09, 0x55, 0xb5),
+                dim: Color::Rgb(0x59, 0x63, 0x6e),
+                busy: Color::Rgb(0x00, 0x6d, 0x77),
+                good: Color::Rgb(0x1a, 0x7f, 0x37),
+                bad: Color::Rgb(0xc2, 0x1f, 0x27),
+                stopped: Color::Rgb(0x8a, 0x5a, 0x00),
+                odd: Color::Rgb(0x7a, 0x3f, 0xc0),
+            }),
+            ThemeChoice::Basic => Self::basic(),
+            ThemeChoice::Plain => Self::plain(),
+        }
+    }
+
+    fn coloured(palette: &Palette) -> Self {
+        let fg = |colour| Style::new().fg(colour);
+        let (text, bar) = palette.bar;
+        Self {
+            header: Style::new().fg(text).bg(bar),
+            title: fg(palette.dim).add_modifier(Modifier::BOLD),
+            dim: fg(palette.dim),
+            selected: Style::new().bg(palette.selected).add_modifier(Modifier::BOLD),
+            accent: fg(palette.accent).add_modifier(Modifier::BOLD),
+            found: Style::new().fg(Color::Black).bg(Color::Rgb(0xff, 0xd3, 0x3d)),
+            error: fg(palette.bad).add_modifier(Modifier::BOLD),
+            busy: fg(palette.busy),
+            good: fg(palette.good),
+            bad: fg(palette.bad),
+            stopped: fg(palette.stopped),
+            odd: fg(palette.odd),
+            keeps_colours: true,
+        }
+    }
+
+    fn basic() -> Self {
+        let fg = |colour| Style::new().fg(colour);
+        let reversed = Style::new().add_modifier(Modifier::REVERSED);
+        Self {
+            header: reversed,
+            title: Style::new().add_modifier(Modifier::BOLD),
+            dim: Style::new().add_modifier(Modifier::DIM),
+            selected: reversed,
+            accent: fg(Color::Blue).add_modifier(Modifier::BOLD),
+            found: Style::new().fg(Color::Black).bg(Color::Yellow),
+            error: fg(Color::Red).add_modifier(Modifier::BOLD),
+            busy: fg(Color::Cyan),
+            good: fg(Color::Green),
+            bad: fg(Color::Red),
+            stopped: fg(Color::Yellow),
+            odd: fg(Color::Magenta),
+            keeps_colours: true,
+        }
+    }
+
+    const fn plain() -> Self {
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let reversed = Style::new().add_modifier(Modifier::REVERSED);
+        Self {
+            header: reversed,
+            title: bold,
+            dim: Style::new(),
+            selected: reversed,
+            accent: bold,
+            found: Style::new().add_modifier(Modifier::REVERSED.union(Modifier::UNDERLINED)),
+            error: bold,
+            busy: Style::new(),
+            good: Style::new(),
+            bad: bold,
+            stopped: Style::new(),
+            odd: bold,
+            keeps_colours: false,
+        }
+    }
+
+    /// Returns how a state looks.
+    #[must_use]
+    pub const fn status(&self, status: Status) -> Style {
+        match status {
+            Status::Pending => self.dim,
+            Status::Running | Status::Resumed => self.busy,
+            Status::Completed => self.good,
+            Status::Failed | Status::TimedOut => self.bad,
+            Status::Cancelling | Status::Cancelled => self.stopped,
+            Status::Lost => self.odd,
+        }
+    }
+}
+
+struct Palette {
+    bar: (Color, Color),
+    selected: Color,
+    accent: Color,
+    dim: Color,
+    busy: Color,
+    good: Color,
+    bad: Color,
+    stopped: Color,
+    odd: Color,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn detected(set: &[(&str, &str)]) -> ThemeChoice {
+        ThemeChoice::detect(|name| {
+            set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn a_terminal_gets_what_it_can_show() {
+        assert_eq!(detected(&[("TERM", "xterm-256color")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "xterm"), ("COLORTERM", "truecolor")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]), ThemeChoice::Light);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "15;0")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "linux")]), ThemeChoice::Basic);
+        assert_eq!(detected(&[("TERM", "dumb")]), ThemeChoice::Plain);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ThemeChoice::Plain);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("NO_COLOR", "")]), ThemeChoice::Dark);
+    }
+
+    #[test]
+    fn without_colour_no_colour_is_used() {
+        let theme = Theme::of(ThemeChoice::Plain);
+        let styles =
+            [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found, theme.error];
+        let states = Status::ALL.map(|status| theme.status(status));
+        for style in styles.iter().chain(&states) {
+            assert_eq!((style.fg, style.bg), (None, None));
+        }
+    }
+}

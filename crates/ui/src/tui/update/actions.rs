@@ -1,0 +1,295 @@
+//! What the keys of the table do.
+
+use meanwhile::StreamChoice;
+
+use super::{load, say};
+use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
+use crate::tui::keys::Action;
+use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, Question, State, Zoom};
+
+/// Columns by which a log is moved sideways.
+const SIDESTEP: usize = 16;
+
+pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) {
+    match action {
+        Action::Up => move_by(state, -1),
+        Action::Down => move_by(state, 1),
+        Action::PageUp => move_by(state, -page(state)),
+        Action::PageDown => move_by(state, page(state)),
+        Action::First => move_by(state, -isize::MAX),
+        Action::Last => move_by(state, isize::MAX),
+        Action::Left => state.log.left = state.log.left.saturating_sub(SIDESTEP),
+        Action::Right => state.log.left = (state.log.left + SIDESTEP).min(longest_line(state)),
+        Action::Open => open(state),
+        Action::Back => back(state, effects),
+        Action::OtherPane => {
+            let other = match focus(state) {
+                Focus::List => Focus::Detail,
+                Focus::Detail => Focus::List,
+            };
+            set_focus(state, other);
+        }
+        Action::ShowLog => state.pane = Pane::Log,
+        Action::ShowFacts => (state.pane, state.facts_top) = (Pane::Facts, 0),
+        Action::ShowTimeline => state.pane = Pane::Timeline,
+        Action::Find => find(state),
+        Action::NextMatch => next_match(state, 1),
+        Action::PreviousMatch => next_match(state, -1),
+        Action::States => {
+            let selected = super::modes::STATES.iter().position(|s| *s == state.list.query.states);
+            let selected = selected.unwrap_or(0);
+            state.mode = Mode::Choosing(Menu { kind: MenuKind::States, selected });
+        }
+        Action::Sessions => match &state.bound_to {
+            Some(session) => {
+                let text = format!("only the tasks of session {session} are yours: MEANWHILE_SESSION is set");
+                say(state, Message::Error(text));
+            }
+            None => effects.push(Effect::LookUpSessions),
+        },
+        Action::Batch => batch(state, effects),
+        Action::Sort => {
+            let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
+            sort_by(state, Sort::ALL[(at + 1) % Sort::ALL.len()], effects);
+        }
+        Action::Kill => ask(state, |id, what| Question::Kill { id, what }),
+        Action::Restart => restart(state, effects),
+        Action::Input => input(state),
+        Action::Attach => attach(state, effects),
+        Action::Editor => outside(state, Program::Editor, effects),
+        Action::Pager => outside(state, Program::Pager, effects),
+        Action::Clear => ask(state, |id, what| Question::Clear { id, what }),
+        Action::Answer => match state.proposed.first() {
+            Some(proposed) => state.mode = Mode::Asking(Question::Answer(proposed.clone())),
+            None => say(state, Message::Note("nothing waits for approval".to_owned())),
+        },
+        Action::ClearEnded => {
+            let count = state.list.total - state.list.live.min(state.list.total);
+            if count == 0 {
+                say(state, Message::Error("nothing in this list has ended".to_owned()));
+            } else {
+                state.mode = Mode::Asking(Question::ClearEnded { count });
+            }
+        }
+        Action::Follow => {
+            let (width, height) = state.detail_size();
+            state.log.top = state.log.first(height, width);
+            state.log.follows = !state.log.follows;
+        }
+        Action::Streams => {
+            state.log.stream = match state.log.stream {
+                StreamChoice::Both | StreamChoice::Apart => StreamChoice::Stdout,
+                StreamChoice::Stdout => StreamChoice::Stderr,
+                StreamChoice::Stderr => StreamChoice::Both,
+            };
+        }
+        Action::Wrap => (state.log.wraps, state.log.left) = (!state.log.wraps, 0),
+        Action::Mouse => {
+            state.mouse_is_ours = !state.mouse_is_ours;
+            let (mouse, text) = if state.mouse_is_ours {
+                (MouseUse::Ours, "the mouse selects rows and scrolls")
+            } else {
+                (MouseUse::Terminals, "the mouse belongs to the terminal: select text; m takes it back")
+            };
+            effects.push(Effect::Mouse(mouse));
+            say(state, Message::Note(text.to_owned()));
+        }
+        Action::Help => state.mode = Mode::Help(0),
+        Action::Redraw => effects.push(Effect::Redraw),
+        Action::Suspend => effects.push(Effect::Suspend),
+        Action::Quit => effects.push(Effect::Quit),
+    }
+}
+
+/// Which pane keys go to; one that has the whole screen has them all.
+pub(super) fn focus(state: &State) -> Focus {
+    match state.zoom {
+        Zoom::Split => state.focus,
+        Zoom::Detail => Focus::Detail,
+    }
+}
+
+pub(super) fn set_focus(state: &mut State, focus: Focus) {
+    (state.focus, state.zoom) = (focus, Zoom::Split);
+    let height = state.list_height();
+    state.list.keep_in_sight(height);
+}
+
+fn page(state: &State) -> isize {
+    let rows = match focus(state) {
+        Focus::List => state.list_height(),
+        Focus::Detail => state.detail_size().1,
+    };
+    rows.saturating_sub(1).max(1) as isize
+}
+
+fn move_by(state: &mut State, by: isize) {
+    match focus(state) {
+        Focus::List => move_selection(state, by),
+        Focus::Detail => move_detail(state, by),
+    }
+}
+
+pub(super) fn move_selection(state: &mut State, by: isize) {
+    let height = state.list_height();
+    let place = state.list.selected.saturating_add_signed(by);
+    state.list.select(place, height);
+    state.facts_top = 0;
+}
+
+pub(super) fn move_detail(state: &mut State, by: isize) {
+    let (width, height) = state.detail_size();
+    match state.pane {
+        Pane::Log => state.log.scroll(by, height, width),
+        Pane::Facts => {
+            let lines = state.facts.as_ref().map_or(0, |(_, facts)| facts.len());
+            state.facts_top = state.facts_top.saturating_add_signed(by).min(lines.saturating_sub(1));
+        }
+        // The timeline shows what the list shows.
+        Pane::Timeline => move_selection(state, by),
+    }
+}
+
+fn longest_line(state: &State) -> usize {
+    state.log.lines.iter().map(|line| line.text.len()).max().unwrap_or(0)
+}
+
+fn open(state: &mut State) {
+    match (state.zoom, state.list.selected_row()) {
+        (Zoom::Detail, _) => set_focus(state, Focus::List),
+        (Zoom::Split, Some(_)) => (state.zoom, state.focus) = (Zoom::Detail, Focus::Detail),
+        (Zoom::Split, None) => {}
+    }
+}
+
+fn back(state: &mut State, effects: &mut Vec<Effect>) {
+    let bound = Query { session: state.bound_to.clone(), sort: state.list.query.sort, ..Query::default() };
+    if focus(state) == Focus::Detail && state.log.search.is_some() {
+        state.log.search = None;
+    } else if focus(state) == Focus::Detail {
+        set_focus(state, Focus::List);
+    } else if state.list.query != bound {
+        ask_for(state, bound, effects);
+    }
+}
+
+/// Lists other tasks.
+pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
+    if state.list.query == query {
+        return;
+    }
+    state.list.query = query;
+    // What was selected stays so, if it is listed again.
+    (state.list.top, state.list.selected) = (0, 0);
+    load(state, Look::Known, effects);
+}
+
+pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
+    let query = Query { sort, ..state.list.query.clone() };
+    ask_for(state, query, effects);
+    say(state, Message::Note(format!("sorted by {}; live tasks first", sort.word())));
+}
+
+fn batch(state: &mut State, effects: &mut Vec<Effect>) {
+    let of_selected = state.list.selected_row().and_then(|row| row.batch.clone());
+    let batch = match (&state.list.query.batch, of_selected) {
+        (Some(_), _) => None,
+        (None, Some(batch)) => Some(batch),
+        (None, None) => {
+            say(state, Message::Error("the selected task belongs to no batch".to_owned()));
+            return;
+        }
+    };
+    let query = Query { batch, ..state.list.query.clone() };
+    ask_for(state, query, effects);
+}
+
+fn find(state: &mut State) {
+    let searches = focus(state) == Focus::Detail && state.pane == Pane::Log;
+    let (purpose, text) = if searches {
+        (Purpose::Search, String::new())
+    } else {
+        let text = state.list.query.text.clone();
+        (Purpose::Filter { before: text.clone() }, text)
+    };
+    state.mode = Mode::Typing(Prompt { purpose, cursor: text.len(), text });
+}
+
+fn next_match(state: &mut State, by: isize) {
+    let (_, height) = state.detail_size();
+    match &state.log.search {
+        None => say(state, Message::Error("nothing is searched for: Tab to the log, then /".to_owned())),
+        Some(search) if search.lines.is_empty() => {
+            let text = format!("{:?} is not in what was read of the log", search.text);
+            say(state, Message::Error(text));
+        }
+        Some(_) => state.log.next_match(by, height),
+    }
+}
+
+/// Returns id and name of the selected task; says so when there is none.
+fn selected(state: &mut State) -> Option<(String, String)> {
+    let found = state.list.selected_row().map(|row| (row.id.clone(), row.what.clone()));
+    if found.is_none() {
+        say(state, Message::Error("no task is selected".to_owned()));
+    }
+    found
+}
+
+fn ask(state: &mut State, question: impl FnOnce(String, String) -> Question) {
+    if let Some((id, what)) = selected(state) {
+        state.mode = Mode::Asking(question(id, what));
+    }
+}
+
+fn restart(state: &mut State, effects: &mut Vec<Effect>) {
+    let Some((id, what)) = selected(state) else { return };
+    if state.list.selected_row().is_some_and(|row| row.status.is_terminal()) {
+        effects.push(Effect::Restart(id));
+    } else {
+        state.mode = Mode::Asking(Question::Restart { id, what });
+    }
+}
+
+fn input(state: &mut State) {
+    let Some((id, _)) = selected(state) else { return };
+    if is_over(state) {
+        say(state, Message::Error(format!("{id} has ended and reads nothing any more; r runs it again")));
+        return;
+    }
+    let purpose = Purpose::Input { id };
+    state.mode = Mode::Typing(Prompt { purpose, text: String::new(), cursor: 0 });
+}
+
+fn attach(state: &mut State, effects: &mut Vec<Effect>) {
+    let Some((id, _)) = selected(state) else { return };
+    if is_over(state) {
+        say(state, Message::Error(format!("{id} has ended; e and p open its log")));
+        return;
+    }
+    effects.push(Effect::Run(Program::Attach(id)));
+}
+
+fn is_over(state: &State) -> bool {
+    state.list.selected_row().is_some_and(|row| row.status.is_terminal())
+}
+
+fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {
+    let path = state.list.selected_row().map(|row| row.output_path.clone());
+    match path {
+        Some(path) => effects.push(Effect::Run(program(path))),
+        None => say(state, Message::Error("no task is selected".to_owned())),
+    }
+}
+
+/// Chooses states.
+pub(super) fn choose_states(state: &mut State, states: States, effects: &mut Vec<Effect>) {
+    let query = Query { states, ..state.list.query.clone() };
+    ask_for(state, query, effects);
+}
+
+/// Chooses a session; nothing for all of them.
+pub(super) fn choose_session(state: &mut State, session: Option<String>, effects: &mut Vec<Effect>) {
+    let query = Query { session, ..state.list.query.clone() };
+    ask_for(state, query, effects);
+}

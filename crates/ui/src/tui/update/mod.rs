@@ -1,0 +1,203 @@
+//! The one way in which the screen changes: an event comes, effects go. No I/O here.
+
+mod actions;
+mod modes;
+mod mouse;
+
+pub(super) use modes::STATES;
+
+use super::event::{Effect, Event, Look, Stretch};
+use super::layout::Areas;
+use super::log::LogTarget;
+use super::state::{Loading, Menu, MenuKind, Message, Mode, Pane, State};
+
+/// Fewer rows are not worth a question to the database.
+const FEWEST: usize = 30;
+
+/// Takes an event in, and says what is to be done outside.
+pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    take(state, event, &mut effects);
+    settle(state, &mut effects);
+    effects
+}
+
+fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
+    match event {
+        Event::Key(key) => {
+            state.is_changed = true;
+            modes::key(state, key, effects);
+        }
+        Event::Paste(text) => {
+            state.is_changed = true;
+            modes::paste(state, &text, effects);
+        }
+        Event::Mouse(event) => mouse::mouse(state, event, effects),
+        Event::Resized(width, height) => {
+            state.is_changed = true;
+            state.size = (width, height);
+            let height = state.list_height();
+            state.list.keep_in_sight(height);
+        }
+        Event::Tick => {
+            let shown = state.list.top..state.list.top + state.list_height().max(1);
+            refresh(state, Look::Fresh(shown), effects);
+        }
+        Event::News => refresh(state, Look::Known, effects),
+        Event::Listed(window) => {
+            let again = state.list.loading == Loading::Outdated;
+            state.list.loading = Loading::Idle;
+            if window.query == state.list.query {
+                state.take_window(window);
+            }
+            if again {
+                load(state, Look::Known, effects);
+            }
+        }
+        Event::Unlisted(problem) => {
+            // Asked again when something happens.
+            (state.list.loading, state.list.is_known) = (Loading::Idle, true);
+            say(state, Message::Error(problem));
+        }
+        Event::Known(id, facts) => {
+            let known = Some((id, facts));
+            state.is_changed |= state.facts != known;
+            state.facts = known;
+        }
+        Event::Lanes(lanes, now) => {
+            state.is_changed |= state.lanes != lanes || lanes.iter().any(|lane| !lane.status.is_terminal());
+            (state.lanes, state.now) = (lanes, now);
+        }
+        Event::SessionsKnown(sessions) => {
+            let line = |session: meanwhile::SessionInfo| {
+                let words = format!("{} live, {} in all", session.live, session.tasks);
+                (session.id, words)
+            };
+            let kind = MenuKind::Sessions(sessions.into_iter().map(line).collect());
+            if state.mode == Mode::Normal {
+                state.mode = Mode::Choosing(Menu { kind, selected: 0 });
+                state.is_changed = true;
+            }
+        }
+        Event::Asked(proposed) => {
+            state.is_changed |= state.proposed != proposed;
+            state.proposed = proposed;
+        }
+        Event::Read(target, chunk) => {
+            if state.log.target.as_ref() == Some(&target) {
+                state.log.append(&chunk);
+                state.is_changed = true;
+            }
+        }
+        Event::ReadEarlier(target, chunk) => {
+            if state.log.target.as_ref() == Some(&target) {
+                state.log.prepend(&chunk);
+                state.is_changed = true;
+            }
+        }
+        Event::Unreadable(target, problem) => {
+            if state.log.target.as_ref() == Some(&target) {
+                state.log.problem = Some(problem);
+                state.is_changed = true;
+            }
+        }
+        Event::Done(lines) => {
+            say(state, Message::Note(lines.join("; ")));
+            load(state, Look::Known, effects);
+        }
+        Event::Failed(problem) => say(state, Message::Error(problem)),
+    }
+}
+
+pub(super) fn say(state: &mut State, message: Message) {
+    state.message = Some(message);
+    state.is_changed = true;
+}
+
+/// Asks for what may have changed.
+fn refresh(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
+    load(state, look, effects);
+    state.facts_asked = None;
+    state.lanes_asked.clear();
+}
+
+/// Asks for the rows on screen and those around it; one question at a time.
+pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
+    state.list.loading = match state.list.loading {
+        Loading::Idle => {
+            let (start, count) = around_screen(state);
+            state.list.asked = (start, count);
+            effects.push(Effect::List(state.list.query.clone(), Stretch { start, count, look }));
+            Loading::Awaited
+        }
+        Loading::Awaited | Loading::Outdated => Loading::Outdated,
+    };
+}
+
+/// Returns first row and number of rows of the stretch around the screen.
+fn around_screen(state: &State) -> (usize, usize) {
+    let height = state.list_height();
+    let count = (3 * height).max(FEWEST);
+    let top = if height == 0 { state.list.selected } else { state.list.top };
+    (top.saturating_sub(count / 3), count)
+}
+
+/// Asks for whatever should be on screen and is not there.
+fn settle(state: &mut State, effects: &mut Vec<Effect>) {
+    let areas = Areas::of(state);
+    let height = state.list_height();
+    let first = if height == 0 { state.list.selected } else { state.list.top };
+    let last = (first + height.max(1)).min(state.list.total).saturating_sub(1);
+    let is_loaded = |place| state.list.row(place).is_some();
+    let lacks_rows = state.list.total > 0 && !(is_loaded(first) && is_loaded(last));
+    if !state.list.is_known && state.list.loading == Loading::Idle {
+        load(state, Look::Fresh(0..height), effects);
+    } else if lacks_rows && state.list.loading == Loading::Idle && state.list.asked != around_screen(state) {
+        // What the same question has not brought, it will not bring now.
+        load(state, Look::Known, effects);
+    }
+
+    let shows = |pane: Pane| areas.detail.height > 0 && state.pane == pane;
+    let selected = state.list.selected_row();
+    if shows(Pane::Facts)
+        && let Some(row) = selected
+        && state.facts_asked.as_ref() != Some(&row.id)
+    {
+        effects.push(Effect::Know(row.id.clone()));
+        state.facts_asked = Some(row.id.clone());
+    } else if shows(Pane::Timeline) {
+        let ids: Vec<_> =
+            state.list.visible(height.max(areas.detail.height.into())).map(|row| row.id.clone()).collect();
+        if state.lanes_asked != ids {
+            effects.push(Effect::LookUpRuns(ids.clone()));
+            state.lanes_asked = ids;
+        }
+    }
+    settle_log(state, shows(Pane::Log), effects);
+}
+
+fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
+    let wanted = match (is_shown, state.list.selected_row()) {
+        (true, Some(row)) => Some(LogTarget { id: row.id.clone(), run: row.run, stream: state.log.stream }),
+        // It is on its way: what is shown may stay so long.
+        (true, None) if state.list.total > 0 => return,
+        (true, None) | (false, _) => None,
+    };
+    if state.log.target != wanted {
+        state.log.turn_to(wanted.clone());
+        state.is_changed = true;
+        effects.push(Effect::Follow(wanted));
+        return;
+    }
+    let (width, height) = state.detail_size();
+    let log = &mut state.log;
+    let near_top = log.is_read && !log.follows && log.first(height, width) < height;
+    if let Some(target) = &log.target
+        && near_top
+        && log.has_earlier
+        && !log.awaits_earlier
+    {
+        effects.push(Effect::ReadBefore(target.clone(), log.offset));
+        log.awaits_earlier = true;
+    }
+}

@@ -1,0 +1,216 @@
+//! Keys while something is typed, asked, chosen or explained.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use meanwhile::model::Status;
+
+use super::{actions, say};
+use crate::tui::event::{Effect, Force, Query, Removal, Reply, States};
+use crate::tui::keys::{self, Action};
+use crate::tui::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, Question, State};
+
+/// The states to choose from, in the order of the menu.
+pub(crate) const STATES: [States; 9] = [
+    States::Any,
+    States::Live,
+    States::Only(Status::Running),
+    States::Only(Status::Pending),
+    States::Only(Status::Completed),
+    States::Only(Status::Failed),
+    States::Only(Status::Cancelled),
+    States::Only(Status::TimedOut),
+    States::Only(Status::Lost),
+];
+
+pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
+    if key.kind == KeyEventKind::Release {
+        return;
+    }
+    let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL;
+    match std::mem::replace(&mut state.mode, Mode::Normal) {
+        Mode::Normal => {
+            state.message = None;
+            if let Some(action) = keys::action_of(key) {
+                actions::act(state, action, effects);
+            }
+        }
+        Mode::Typing(prompt) if is_interrupt => cancel(state, prompt, effects),
+        Mode::Typing(prompt) => typed(state, prompt, key, effects),
+        Mode::Asking(_) if is_interrupt => {}
+        Mode::Asking(question) => answered(state, question, key, effects),
+        Mode::Choosing(_) if is_interrupt => {}
+        Mode::Choosing(menu) => chosen(state, menu, key, effects),
+        Mode::Help(top) => state.mode = help(top, key),
+    }
+}
+
+pub(super) fn paste(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
+    if let Mode::Typing(mut prompt) = std::mem::replace(&mut state.mode, Mode::Normal) {
+        for c in text.chars().filter(|c| !c.is_control()) {
+            insert(&mut prompt, c);
+        }
+        show_filter(state, &prompt, effects);
+        state.mode = Mode::Typing(prompt);
+    } else {
+        // Pasted text is no keys.
+        say(state, Message::Error("pasted text is taken only where something is typed".to_owned()));
+    }
+}
+
+fn insert(prompt: &mut Prompt, c: char) {
+    prompt.text.insert(prompt.cursor, c);
+    prompt.cursor += c.len_utf8();
+}
+
+fn before(prompt: &Prompt) -> usize {
+    prompt.text[..prompt.cursor].char_indices().next_back().map_or(0, |(at, _)| at)
+}
+
+fn after(prompt: &Prompt) -> usize {
+    prompt.text[prompt.cursor..].chars().next().map_or(prompt.cursor, |c| prompt.cursor + c.len_utf8())
+}
+
+fn typed(state: &mut State, mut prompt: Prompt, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    match key.code {
+        KeyCode::Enter => return done(state, prompt, effects),
+        KeyCode::Esc => return cancel(state, prompt, effects),
+        KeyCode::Char('u') if control => {
+            prompt.text.drain(..prompt.cursor);
+            prompt.cursor = 0;
+        }
+        KeyCode::Char('w') if control => {
+            let kept = prompt.text[..prompt.cursor].trim_end();
+            let start = kept.rfind(' ').map_or(0, |at| at + 1);
+            prompt.text.drain(start..prompt.cursor);
+            prompt.cursor = start;
+        }
+        KeyCode::Char('a') if control => prompt.cursor = 0,
+        KeyCode::Char('e') if control => prompt.cursor = prompt.text.len(),
+        KeyCode::Char(c) if !control && !c.is_control() => insert(&mut prompt, c),
+        KeyCode::Backspace => {
+            let start = before(&prompt);
+            prompt.text.drain(start..prompt.cursor);
+            prompt.cursor = start;
+        }
+        KeyCode::Delete => {
+            let end = after(&prompt);
+            prompt.text.drain(prompt.cursor..end);
+        }
+        KeyCode::Left => prompt.cursor = before(&prompt),
+        KeyCode::Right => prompt.cursor = after(&prompt),
+        KeyCode::Home => prompt.cursor = 0,
+        KeyCode::End => prompt.cursor = prompt.text.len(),
+        _ => {}
+    }
+    show_filter(state, &prompt, effects);
+    state.mode = Mode::Typing(prompt);
+}
+
+/// A filter is seen at work while it is typed.
+fn show_filter(state: &mut State, prompt: &Prompt, effects: &mut Vec<Effect>) {
+    match &prompt.purpose {
+        Purpose::Filter { .. } => {
+            let query = Query { text: prompt.text.clone(), ..state.list.query.clone() };
+            actions::ask_for(state, query, effects);
+        }
+        Purpose::Search | Purpose::Input { .. } => {}
+    }
+}
+
+fn done(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
+    match prompt.purpose {
+        Purpose::Filter { .. } => {}
+        Purpose::Search => {
+            let (width, height) = state.detail_size();
+            state.log.search_for(&prompt.text, height, width);
+            if let Some(search) = &state.log.search
+                && search.lines.is_empty()
+            {
+                let text = format!("{:?} is not in what was read of the log", search.text);
+                say(state, Message::Error(text));
+            }
+        }
+        Purpose::Input { id } => effects.push(Effect::Input(id, prompt.text)),
+    }
+}
+
+fn cancel(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
+    match prompt.purpose {
+        Purpose::Filter { before } => {
+            let query = Query { text: before, ..state.list.query.clone() };
+            actions::ask_for(state, query, effects);
+        }
+        Purpose::Search | Purpose::Input { .. } => {}
+    }
+}
+
+fn answered(state: &mut State, question: Question, key: KeyEvent, effects: &mut Vec<Effect>) {
+    match (question, key.code) {
+        (Question::Answer(proposed), KeyCode::Char('n')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Deny));
+        }
+        (Question::Answer(proposed), KeyCode::Char('y')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Once));
+        }
+        (Question::Answer(proposed), KeyCode::Char('s')) => {
+            effects.push(Effect::Answer(proposed.id, Reply::Session));
+        }
+        (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => {}
+        (Question::Kill { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
+            say(state, Message::Note(format!("ending {id} …")));
+            effects.push(Effect::Kill(id, Force::Term));
+        }
+        (Question::Kill { id, .. }, KeyCode::Char('9')) => {
+            say(state, Message::Note(format!("killing {id} …")));
+            effects.push(Effect::Kill(id, Force::Kill));
+        }
+        (Question::Restart { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
+            say(state, Message::Note(format!("running {id} again …")));
+            effects.push(Effect::Restart(id));
+        }
+        // What removes files wants a y, not a key that is pressed in passing.
+        (Question::Clear { id, .. }, KeyCode::Char('y')) => effects.push(Effect::Clear(Removal::One(id))),
+        (Question::ClearEnded { .. }, KeyCode::Char('y')) => {
+            effects.push(Effect::Clear(Removal::Ended(state.list.query.clone())));
+        }
+        (question, _) => state.mode = Mode::Asking(question),
+    }
+}
+
+fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let count = match &menu.kind {
+        MenuKind::States => STATES.len(),
+        // The first line stands for all of them.
+        MenuKind::Sessions(sessions) => sessions.len() + 1,
+    };
+    let place = match keys::action_of(key) {
+        Some(Action::Up) => menu.selected.saturating_sub(1),
+        Some(Action::Down) => menu.selected + 1,
+        Some(Action::First) => 0,
+        Some(Action::Last) => count,
+        Some(Action::Back | Action::Quit) => return,
+        Some(Action::Open) => {
+            match menu.kind {
+                MenuKind::States => actions::choose_states(state, STATES[menu.selected], effects),
+                MenuKind::Sessions(mut sessions) => {
+                    let session = menu.selected.checked_sub(1).map(|at| sessions.swap_remove(at).0);
+                    actions::choose_session(state, session, effects);
+                }
+            }
+            return;
+        }
+        _ => menu.selected,
+    };
+    menu.selected = place.min(count - 1);
+    state.mode = Mode::Choosing(menu);
+}
+
+fn help(top: usize, key: KeyEvent) -> Mode {
+    match keys::action_of(key) {
+        Some(Action::Down) => Mode::Help(top + 1),
+        Some(Action::Up) => Mode::Help(top.saturating_sub(1)),
+        Some(Action::PageDown) => Mode::Help(top + 10),
+        Some(Action::PageUp) => Mode::Help(top.saturating_sub(10)),
+        Some(_) | None => Mode::Normal,
+    }
+}

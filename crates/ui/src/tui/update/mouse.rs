@@ -1,0 +1,65 @@
+//! Clicks and the wheel.
+
+use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::actions;
+use crate::tui::event::Effect;
+use crate::tui::layout::Areas;
+use crate::tui::state::{Focus, Mode, Pane, State};
+use crate::tui::view;
+
+/// Lines per notch of the wheel.
+const NOTCH: isize = 3;
+
+pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effect>) {
+    let areas = Areas::of(state);
+    let at = Position::new(event.column, event.row);
+    match (&mut state.mode, event.kind) {
+        (Mode::Help(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
+        (Mode::Help(top), MouseEventKind::ScrollUp) => *top = top.saturating_sub(NOTCH as usize),
+        (Mode::Help(_), MouseEventKind::Down(_)) => state.mode = Mode::Normal,
+        (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
+        (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
+        (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),
+        // Moving about, other buttons, and clicks beside a question mean nothing.
+        _ => return,
+    }
+    state.is_changed = true;
+}
+
+fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
+    if areas.detail.contains(at) || areas.title.contains(at) {
+        actions::move_detail(state, by);
+    } else {
+        actions::move_selection(state, by);
+    }
+}
+
+fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+    state.message = None;
+    if areas.list.contains(at) {
+        let place = state.list.top + usize::from(at.y - areas.list.y);
+        if place < state.list.total {
+            state.list.select(place, areas.list.height.into());
+            state.facts_top = 0;
+        }
+        actions::set_focus(state, Focus::List);
+    } else if areas.columns.contains(at) {
+        if let Some(sort) = view::sort_at(state, at.x - areas.columns.x) {
+            actions::sort_by(state, sort, effects);
+        }
+    } else if areas.title.contains(at) {
+        if let Some(pane) = view::pane_at(at.x - areas.title.x) {
+            state.pane = pane;
+        }
+    } else if areas.detail.contains(at) {
+        if state.pane == Pane::Timeline {
+            let place = state.list.top + usize::from(at.y - areas.detail.y);
+            let height = state.list_height();
+            state.list.select(place, height);
+        } else {
+            state.focus = Focus::Detail;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The library's side: lists, looks up and acts, away from the main thread.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Instant;
+
+use meanwhile::model::Status;
+use meanwhile::{Clock, Error, Filter, From, Order, ReadRequest, Result, Runtime, Scope, SystemClock, Task};
+
+use super::event::{Effect, Event, Lane, Look, Query, Sort, States, Stretch, Window};
+use super::log::LogTarget;
+use super::program::{Options, Post};
+use super::reader::{STRETCH, chunk};
+use crate::facts::{facts, news_facts};
+use crate::row::what;
+use crate::task_row::{Sample, TaskRow};
+
+/// How many are sorted by what they use; those beyond keep their places.
+const SORTED: usize = 300;
+/// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
+const PORTS_EVERY: u64 = 3;
+/// Runs of one task that a timeline shows.
+const MOST_RUNS: u32 = 50;
+
+/// Says an error and what to do about it.
+pub(super) fn told(error: &Error) -> String {
+    match error.hint() {
+        hint if hint.is_empty() => error.to_string(),
+        hint => format!("{error}; {hint}"),
+    }
+}
+
+/// A thread that answers one question after the other.
+pub(super) struct Worker(Sender<Effect>);
+
+impl Worker {
+    pub(super) fn start(options: Arc<Options>, post: &Post) -> Self {
+        let (sender, questions) = mpsc::channel();
+        post.spawn(move |post| answer(&options, &questions, post));
+        Self(sender)
+    }
+
+    pub(super) fn ask(&self, question: Effect) {
+        // Without the thread the program is about to leave.
+        let _ = self.0.send(question);
+    }
+}
+
+fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
+    let runtime = match Runtime::open(options.settings.clone()) {
+        Ok(runtime) => runtime,
+        Err(error) => return post.event(Event::Unlisted(told(&error))),
+    };
+    let mut library = Library { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 };
+    for question in questions {
+        let answer = match question {
+            Effect::List(query, stretch) => {
+                library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
+            }
+            Effect::Know(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
+            Effect::LookUpRuns(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
+            Effect::LookUpSessions => library
+                .runtime
+                .sessions()
+                .map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown),
+            Effect::ReadBefore(target, offset) => library.before(target, offset),
+            // The main thread does these itself, or in a thread of their own.
+            Effect::Follow(_)
+            | Effect::Kill(..)
+            | Effect::Restart(_)
+            | Effect::Input(..)
+            | Effect::Answer(..)
+            | Effect::Clear(_)
+            | Effect::Run(_)
+            | Effect::Mouse(_)
+            | Effect::Redraw
+            | Effect::Suspend
+            | Effect::Quit => continue,
+        };
+        post.event(answer);
+    }
+}
+
+/// What was found at the last look.
+struct Known {
+    at: Instant,
+    cpu_us: u64,
+    sample: Sample,
+}
+
+struct Library {
+    runtime: Runtime,
+    scope: Scope,
+    known: HashMap<String, Known>,
+    looks: u64,
+}
+
+impl Library {
+    fn list(&mut self, query: Query, stretch: &Stretch) -> Result<Event> {
+        let by_use = matches!(query.sort, Sort::Cpu | Sort::Memory) && stretch.start < SORTED;
+        let (start, count) = if by_use {
+            (0, (stretch.start + stretch.count).max(SORTED))
+        } else {
+            (stretch.start, stretch.count)
+        };
+        let filter = Filter { offset: start as u32, limit: count as u32, ..filter(&query, &self.scope) };
+        let page = self.runtime.list(&filter)?;
+        if let Look::Fresh(places) = &stretch.look {
+            self.looks += 1;
+            let looked_at = page.tasks.iter().enumerate();
+            for (_, task) in looked_at.filter(|(at, _)| by_use || places.contains(&(start + at))) {
+                self.look_at(task);
+            }
+        }
+        let mut rows: Vec<_> =
+            page.tasks.iter().map(|task| TaskRow::of(task, self.sample_of(task))).collect();
+        if by_use {
+            let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
+            let by = |row: &TaskRow| match query.sort {
+                Sort::Memory => row.sample.memory.unwrap_or(0) as f64,
+                Sort::Newest | Sort::Oldest | Sort::Longest | Sort::Name | Sort::Cpu => {
+                    row.sample.cpu.unwrap_or(-1.0)
+                }
+            };
+            rows[..live].sort_by(|a, b| by(b).total_cmp(&by(a)));
+        }
+        let alive: Vec<_> = rows.iter().filter(|row| row.alive).map(|row| row.id.as_str()).collect();
+        self.known.retain(|id, _| alive.contains(&id.as_str()));
+        let (total, live) = (page.total as usize, page.live as usize);
+        Ok(Event::Listed(Window { query, start, rows, total, live, at: SystemClock.now() }))
+    }
+
+    fn sample_of(&self, task: &Task) -> Sample {
+        self.known.get(task.id.as_str()).map(|known| known.sample.clone()).unwrap_or_default()
+    }
+
+    /// Looks at what a task uses; the second look tells how fast.
+    fn look_at(&mut self, task: &Task) {
+        let Some(usage) = self.runtime.usage(task) else { return };
+        let now = Instant::now();
+        let before = self.known.remove(task.id.as_str());
+        let cpu = before.as_ref().and_then(|before| {
+            let passed = now.duration_since(before.at).as_micros().max(1) as f64;
+            // Less than before: processes have ended whom nobody of the tree waited for.
+            Some(usage.cpu_us.checked_sub(before.cpu_us)? as f64 / passed * 100.0)
+        });
+        let ports = match before {
+            Some(before) if self.looks % PORTS_EVERY != 1 => before.sample.ports,
+            Some(_) | None => self.runtime.ports(task).unwrap_or_default(),
+        };
+        let sample = Sample { cpu, memory: Some(usage.memory), ports };
+        self.known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });
+    }
+
+    fn facts(&self, id: &str) -> Result<Event> {
+        let mut task = self.runtime.task(id, &self.scope)?;
+        self.runtime.add_ports(&mut task);
+        let mut known = facts(&task);
+        known.extend(news_facts(&self.runtime.news_of(id, &self.scope)?));
+        Ok(Event::Known(id.to_owned(), known))
+    }
+
+    fn lanes(&self, ids: &[String]) -> Vec<Lane> {
+        // One that was removed meanwhile has no lane.
+        let tasks = ids.iter().filter_map(|id| self.runtime.task(id, &self.scope).ok());
+        let lane = |task: Task| Lane {
+            id: task.id.to_string(),
+            what: what(&task),
+            status: task.status,
+            runs: self.runtime.runs(&task, MOST_RUNS),
+        };
+        tasks.map(lane).collect()
+    }
+
+    fn before(&self, target: LogTarget, offset: u64) -> Event {
+        let start = offset.saturating_sub(STRETCH);
+        let request = ReadRequest {
+            stream: target.stream,
+            from: From::Offset(start),
+            max_bytes: offset - start,
+            run: Some(target.run),
+            ..ReadRequest::default()
+        };
+        match self.runtime.read_shown(&target.id, &self.scope, &request) {
+            Ok(reply) => Event::ReadEarlier(target, chunk(&reply, 0)),
+            Err(error) => Event::Unreadable(target, told(&error)),
+        }
+    }
+}
+
+/// Returns what the library is asked for.
+pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
+    let scope = match (scope, &query.session) {
+        (Scope::All, Some(session)) => Scope::Session(session.clone()),
+        (scope, _) => scope.clone(),
+    };
+    let statuses = match query.states {
+        States::Any => Vec::new(),
+        States::Live => Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect(),
+        States::Only(status) => vec![status],
+    };
+    let order = match query.sort {
+        Sort::Newest | Sort::Cpu | Sort::Memory => Order::Newest,
+        Sort::Oldest => Order::Oldest,
+        Sort::Longest => Order::Longest,
+        Sort::Name => Order::Name,
+    };
+    let text = (!query.text.is_empty()).then(|| query.text.clone());
+    Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
+}
