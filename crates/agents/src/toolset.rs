@@ -67,7 +67,7 @@ enum Entry {
         /// Set where a host chose a variant itself.
         background: Option<Background>,
     },
-    Custom(CustomTool),
+    Custom(Box<CustomTool>),
 }
 
 impl Entry {
@@ -114,7 +114,7 @@ impl Toolset {
         let name = custom.spec.name.clone();
         self.entries.retain(|entry| !matches!(entry, Entry::Own { tool, .. } if tool.name == name));
         self.check_free(&name)?;
-        self.entries.push(Entry::Custom(custom));
+        self.entries.push(Entry::Custom(Box::new(custom)));
         Ok(self)
     }
 

@@ -29,6 +29,7 @@ pub mod fixture;
 mod home;
 pub mod host;
 mod invocation;
+pub mod model_endpoint;
 mod outcome;
 pub mod processes;
 mod running;

@@ -10,10 +10,10 @@ const MOST: u32 = 256;
 
 /// The calls that are under way. One that finds too many waits its turn.
 #[derive(Clone)]
-pub(super) struct Calls(Arc<Semaphore>);
+pub(crate) struct Calls(Arc<Semaphore>);
 
 /// A call under way, until its reply has been written.
-pub(super) struct Call {
+pub(crate) struct Call {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -24,12 +24,12 @@ impl Default for Calls {
 }
 
 impl Calls {
-    pub(super) async fn begin(&self) -> Call {
+    pub(crate) async fn begin(&self) -> Call {
         Call { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
     /// Returns once none is under way.
-    pub(super) async fn all_over(&self) {
+    pub(crate) async fn all_over(&self) {
         let _ = self.0.acquire_many(MOST).await;
     }
 }

@@ -4,7 +4,7 @@ use crate::dialects::Dialect;
 use crate::tools::Background;
 
 /// Returns the server's instructions.
-pub(super) fn instructions(dialect: Dialect, background: Background) -> String {
+pub(crate) fn instructions(dialect: Dialect, background: Background) -> String {
     if background == Background::Off {
         return "Runs commands; long output is cut in the middle and kept in a file.".to_owned();
     }

@@ -11,20 +11,21 @@
 //! written is told by the next one.
 
 mod caller;
-mod calls;
+pub(crate) mod calls;
 mod delivery;
 mod elicitation;
 mod http;
 mod instructions;
 mod lines;
-mod receipts;
+pub(crate) mod receipts;
 mod resources;
 mod server;
 mod stdio;
 mod subscriptions;
 mod tasks;
-mod teller;
+pub(crate) mod teller;
 
 pub use http::{HttpOptions, Listening, listen, listen_with};
+pub(crate) use instructions::instructions;
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;

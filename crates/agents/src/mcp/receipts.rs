@@ -11,20 +11,20 @@ use super::calls::Call;
 use super::teller::Held;
 
 /// What a reply tells: notices, and the ends of tasks.
-pub(super) struct Receipt {
-    pub(super) notices: Option<Held>,
-    pub(super) told: Vec<TaskId>,
-    pub(super) teller: Option<Teller>,
+pub(crate) struct Receipt {
+    pub(crate) notices: Option<Held>,
+    pub(crate) told: Vec<TaskId>,
+    pub(crate) teller: Option<Teller>,
     /// Tasks to which there is nothing more than the reply holds.
-    pub(super) spent: Vec<TaskId>,
-    pub(super) settings: Arc<Settings>,
+    pub(crate) spent: Vec<TaskId>,
+    pub(crate) settings: Arc<Settings>,
     /// The call is over with this.
-    pub(super) _call: Call,
+    pub(crate) _call: Call,
 }
 
 impl Receipt {
     /// The reply has been written: what it told is told.
-    pub(super) fn confirm(mut self) {
+    pub(crate) fn confirm(mut self) {
         meanwhile::fail_point("reply-written");
         if let Some(notices) = self.notices.take() {
             notices.acknowledge();
@@ -66,15 +66,15 @@ impl Drop for Receipt {
 
 /// The receipts of replies that are on their way. One that is dropped unconfirmed gives its notices back.
 #[derive(Clone, Default)]
-pub(super) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
+pub(crate) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
 
 impl Receipts {
-    pub(super) fn keep(&self, id: RequestId, receipt: Receipt) {
+    pub(crate) fn keep(&self, id: RequestId, receipt: Receipt) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, receipt);
     }
 
     /// Takes what belongs to a reply.
-    pub(super) fn take(&self, id: &RequestId) -> Option<Receipt> {
+    pub(crate) fn take(&self, id: &RequestId) -> Option<Receipt> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 }

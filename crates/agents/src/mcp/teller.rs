@@ -16,7 +16,7 @@ use crate::dialects::Dialect;
 const MOST_BYTES: usize = 8 << 10;
 
 /// The tellers of all sessions that were asked for.
-pub(super) struct Tellers {
+pub(crate) struct Tellers {
     settings: Arc<Settings>,
     dialect: Dialect,
     known: Mutex<HashMap<String, Sender<Wish>>>,
@@ -31,28 +31,28 @@ enum Wish {
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
 #[derive(Default)]
-pub(super) struct Drained {
-    pub(super) held: Option<Held>,
-    pub(super) notices: Vec<Told>,
+pub(crate) struct Drained {
+    pub(crate) held: Option<Held>,
+    pub(crate) notices: Vec<Told>,
     /// How many wait for the next reply, because this one has no room for them.
-    pub(super) left: usize,
+    pub(crate) left: usize,
 }
 
 /// A notice in the words of a dialect.
-pub(super) struct Told {
-    pub(super) notice: Notice,
-    pub(super) block: String,
+pub(crate) struct Told {
+    pub(crate) notice: Notice,
+    pub(crate) block: String,
 }
 
 /// Notices that were handed to a reply. Dropped, they are handed to the next.
-pub(super) struct Held {
+pub(crate) struct Held {
     number: u64,
     teller: Option<Sender<Wish>>,
 }
 
 impl Held {
     /// Closes them. They are closed for good when this returns, so that a reply that is written later proves it.
-    pub(super) fn acknowledge(mut self) {
+    pub(crate) fn acknowledge(mut self) {
         if let Some(teller) = self.teller.take() {
             let (done, closed) = channel();
             let _ = teller.send(Wish::Acknowledge(self.number, done));
@@ -70,18 +70,18 @@ impl Drop for Held {
 }
 
 impl Tellers {
-    pub(super) fn new(settings: Arc<Settings>, dialect: Dialect) -> Self {
+    pub(crate) fn new(settings: Arc<Settings>, dialect: Dialect) -> Self {
         Self { settings, dialect, known: Mutex::default() }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
     /// asks finds out why.
-    pub(super) async fn name(&self, session: &str) -> Option<Teller> {
+    pub(crate) async fn name(&self, session: &str) -> Option<Teller> {
         self.ask(session, Wish::Name).await
     }
 
     /// Takes what a session has not been told.
-    pub(super) async fn drain(&self, session: &str) -> Drained {
+    pub(crate) async fn drain(&self, session: &str) -> Drained {
         self.ask(session, Wish::Drain).await.unwrap_or_default()
     }
 

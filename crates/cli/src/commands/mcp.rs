@@ -20,7 +20,7 @@ use crate::error::{CommandError, CommandResult};
 use crate::render;
 
 /// What a reply holds where none is wanted: it must be able to say so.
-const LEAST_REPLY: u64 = 256;
+pub(super) const LEAST_REPLY: u64 = 256;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

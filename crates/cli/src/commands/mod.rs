@@ -1,5 +1,6 @@
 //! One file per command: its arguments and what it does.
 
+mod acp;
 mod approvals;
 mod approve;
 mod attach;
@@ -138,6 +139,7 @@ commands! {
     Deny "deny" deny::Arguments, mw, "Forbid what an agent wants to do";
     Policy "policy" policy::Arguments, mw, "Explain what would be decided about a command, without running it";
     Mcp "mcp" mcp::Arguments, surfaces, "Serve the tools to an agent over MCP";
+    Acp "acp" acp::Arguments, surfaces, "Be an agent for a client of the Agent Client Protocol, with a model of your own";
     Tools "tools" tools::Arguments, surfaces, "Print the tools that models are offered";
     Traces "traces" traces::Arguments, surfaces, "Show the spans of tasks as trees, and whether they were delivered";
     Setup "setup" setup::Arguments, surfaces, "Tell a host of meanwhile: show the change to its files, make it, take it back";

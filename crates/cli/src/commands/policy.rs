@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-fn parse_mode(name: &str) -> Result<Mode, String> {
+pub(super) fn parse_mode(name: &str) -> Result<Mode, String> {
     let names = Mode::ALL.map(Mode::name).join(", ");
     Mode::named(name).ok_or_else(|| format!("no mode {name:?}; there are {names}"))
 }

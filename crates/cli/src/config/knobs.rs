@@ -7,7 +7,7 @@ use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
-use super::knob::{InProject, Knob};
+use super::knob::{InProject, Knob, limit, optional, some_limit, some_text};
 use super::profile;
 
 const HOUR_MS: u64 = 3_600_000;
@@ -20,7 +20,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 41] = [
+pub(crate) static KNOBS: [Knob; 47] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -413,23 +413,61 @@ pub(crate) static KNOBS: [Knob; 41] = [
         get: |c| Value::Number(c.policy.patience.keep.as_millis() as u64),
         set: |c, value| c.policy.patience.keep = Duration::from_millis(value.number()),
     },
+    Knob {
+        name: "agent.model",
+        variable: "MEANWHILE_AGENT_MODEL",
+        help: "the model of mw acp: openai/NAME, anthropic/NAME or ollama/NAME; see docs/acp.md",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.agent.model.as_ref()),
+        set: |c, value| c.agent.model = some_text(value),
+    },
+    Knob {
+        name: "agent.base_url",
+        variable: "MEANWHILE_AGENT_BASE_URL",
+        help: "where that model is, if not where its variables say (OPENAI_BASE_URL, …)",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.agent.base_url.as_ref()),
+        set: |c, value| c.agent.base_url = some_text(value),
+    },
+    Knob {
+        name: "agent.key_file",
+        variable: "MEANWHILE_AGENT_KEY_FILE",
+        help: "a file that holds the key, if it is not in its variable (OPENAI_API_KEY, …)",
+        accepts: Accepts::Line,
+        in_project: InProject::Nothing,
+        get: |c| optional(c.agent.key_file.as_ref()),
+        set: |c, value| c.agent.key_file = some_text(value),
+    },
+    Knob {
+        name: "agent.context_tokens",
+        variable: "MEANWHILE_AGENT_CONTEXT_TOKENS",
+        help: "how much the model can keep in mind; the beginning of a longer conversation is summarised",
+        accepts: Accepts::Count { least: 1000, most: 100_000_000 },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agent.context_tokens),
+        set: |c, value| c.agent.context_tokens = value.number(),
+    },
+    Knob {
+        name: "agent.max_requests",
+        variable: "MEANWHILE_AGENT_MAX_REQUESTS",
+        help: "how often the model is asked in one turn",
+        accepts: Accepts::Count { least: 1, most: 10_000 },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agent.max_requests),
+        set: |c, value| c.agent.max_requests = value.number(),
+    },
+    Knob {
+        name: "agent.silence_ms",
+        variable: "MEANWHILE_AGENT_SILENCE_MS",
+        help: "how long the model may be silent in the middle of an answer",
+        accepts: Accepts::Milliseconds { least: 100, most: HOUR_MS },
+        in_project: InProject::Lower,
+        get: |c| Value::Number(c.agent.silence_ms),
+        set: |c, value| c.agent.silence_ms = value.number(),
+    },
 ];
-
-fn limit(set: Option<u64>) -> Value {
-    Value::Number(set.unwrap_or(0))
-}
-
-fn some_limit(value: &Value) -> Option<u64> {
-    Some(value.number()).filter(|limit| *limit > 0)
-}
-
-fn optional(text: Option<&String>) -> Value {
-    Value::Text(text.cloned().unwrap_or_default())
-}
-
-fn some_text(value: &Value) -> Option<String> {
-    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
-}
 
 /// Returns the setting of that name.
 pub(super) fn find(name: &str) -> Option<&'static Knob> {

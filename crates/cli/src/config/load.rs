@@ -1,7 +1,7 @@
 //! Puts the layers on top of each other: default, profile, user file, project file, environment.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
@@ -36,6 +36,29 @@ impl Default for ToolSettings {
     }
 }
 
+/// What holds for the built-in agent.
+pub(crate) struct AgentSettings {
+    pub(crate) model: Option<String>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) key_file: Option<String>,
+    pub(crate) context_tokens: u64,
+    pub(crate) max_requests: u64,
+    pub(crate) silence_ms: u64,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        Self {
+            model: None,
+            base_url: None,
+            key_file: None,
+            context_tokens: 128_000,
+            max_requests: 100,
+            silence_ms: 180_000,
+        }
+    }
+}
+
 /// What is decided by.
 #[derive(Default)]
 pub(crate) struct PolicySettings {
@@ -50,6 +73,7 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    pub(crate) agent: AgentSettings,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     pub(crate) policy: PolicySettings,
@@ -82,7 +106,15 @@ impl Config {
     /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
     /// line or the variable, and with what is accepted.
     pub(crate) fn load() -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL)
+        Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
+    }
+
+    /// The same as it holds in another directory.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
+        Self::load_from(&profile::NEUTRAL, Some(directory.to_owned()))
     }
 
     /// The same with the figures of a profile, unless the user chose another.
@@ -90,10 +122,10 @@ impl Config {
     /// # Errors
     /// As [`Config::load`].
     pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile))
+        Self::load_from(profile::named(profile), env::current_dir().ok())
     }
 
-    fn load_from(profile: &'static Profile) -> Result<Self, CommandError> {
+    fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
         let home = places::home_directory();
         let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
@@ -103,7 +135,7 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
-        config.directory = env::current_dir().ok();
+        config.directory = directory;
         let directory = config.directory.as_deref();
         let file =
             directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose()?;
@@ -127,6 +159,7 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            agent: AgentSettings::default(),
             kill_tasks: true,
             policy: PolicySettings::default(),
             rule_files: Vec::new(),

@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`.
-const KNOBS: [&str; 41] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`.
+const KNOBS: [&str; 47] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -54,6 +54,12 @@ const KNOBS: [&str; 41] = [
     "policy.writable",
     "approval.wait",
     "approval.keep",
+    "agent.model",
+    "agent.base_url",
+    "agent.key_file",
+    "agent.context_tokens",
+    "agent.max_requests",
+    "agent.silence_ms",
 ];
 
 /// Returns the variable of a setting.

@@ -1,0 +1,302 @@
+//! What was said: the records of a session, on disk and in memory.
+
+use genai::chat::{ChatMessage, ContentPart, MessageContent, ToolCall, ToolResponse};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One thing that happened in a session, as it stands in its file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Record {
+    /// The session began; the first line of its file.
+    Begun {
+        /// Its name.
+        id: String,
+        /// Where it works.
+        cwd: String,
+    },
+    /// The user said something.
+    User {
+        /// What.
+        text: String,
+        /// What the machine had to tell, in front of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notices: Vec<Block>,
+    },
+    /// The model said something.
+    Assistant(Spoken),
+    /// A call was answered.
+    Result(Answered),
+    /// The first records were put into few words.
+    Summary {
+        /// Which.
+        text: String,
+        /// How many records of the conversation it stands for.
+        covers: usize,
+    },
+}
+
+/// A notice as it was shown to the model, and its number in the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Block {
+    pub(super) number: i64,
+    pub(super) text: String,
+}
+
+/// What the model said in one answer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Spoken {
+    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) thoughts: Vec<Thought>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) calls: Vec<Call>,
+}
+
+/// A thought, and the provider's proof that it is the model's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Thought {
+    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) signature: Option<String>,
+}
+
+/// A call that the model wants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Call {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) arguments: Value,
+}
+
+/// How a call was answered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Answered {
+    pub(super) call: String,
+    pub(super) tool: String,
+    pub(super) text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) failed: bool,
+    /// What the machine had to tell, in front of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) notices: Vec<Block>,
+}
+
+/// A conversation: everything since the last summary, and that.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Conversation {
+    records: Vec<Record>,
+    summary: Option<String>,
+    /// The first record that the summary does not stand for.
+    start: usize,
+}
+
+impl Conversation {
+    /// Takes a record in, whether it was just made or read from disk.
+    pub(super) fn take(&mut self, record: Record) {
+        match record {
+            Record::Begun { .. } => {}
+            Record::Summary { text, covers } => {
+                self.start = covers.min(self.records.len());
+                self.summary = Some(text);
+            }
+            Record::User { .. } | Record::Assistant(_) | Record::Result(_) => self.records.push(record),
+        }
+    }
+
+    /// Returns all records, the ones behind the summary included.
+    pub(super) fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Returns the records that the model still sees.
+    pub(super) fn seen(&self) -> &[Record] {
+        &self.records[self.start..]
+    }
+
+    /// Returns how many records the summary stands for.
+    pub(super) const fn covered(&self) -> usize {
+        self.start
+    }
+
+    pub(super) fn summary(&self) -> Option<&str> {
+        self.summary.as_deref()
+    }
+
+    /// Tells whether a notice is in it.
+    pub(super) fn has_notice(&self, number: i64) -> bool {
+        self.records.iter().any(|record| match record {
+            Record::User { notices, .. } | Record::Result(Answered { notices, .. }) => {
+                notices.iter().any(|block| block.number == number)
+            }
+            Record::Begun { .. } | Record::Assistant(_) | Record::Summary { .. } => false,
+        })
+    }
+
+    /// Returns the calls of the last answer of the model that nobody answered.
+    pub(super) fn unanswered(&self) -> Vec<Call> {
+        let Some(at) = self.records.iter().rposition(|record| matches!(record, Record::Assistant(_))) else {
+            return Vec::new();
+        };
+        let Record::Assistant(spoken) = &self.records[at] else { return Vec::new() };
+        let answered = self.records[at..].iter().filter(|record| matches!(record, Record::Result(_))).count();
+        spoken.calls.iter().skip(answered).cloned().collect()
+    }
+
+    /// Returns the conversation as models take it.
+    pub(super) fn messages(&self) -> Vec<ChatMessage> {
+        let mut messages = Vec::new();
+        if let Some(summary) = &self.summary {
+            messages.push(ChatMessage::user(format!(
+                "[The machine's summary of {} earlier messages]\n{summary}",
+                self.start
+            )));
+        }
+        messages.extend(written(self.seen()));
+        messages
+    }
+}
+
+/// Writes records as models take them: calls and their results stay together.
+pub(super) fn written(records: &[Record]) -> Vec<ChatMessage> {
+    let mut messages = Vec::new();
+    let mut results: Vec<ToolResponse> = Vec::new();
+    for record in records {
+        if let Record::Result(answered) = record {
+            let mut blocks: Vec<_> = answered.notices.iter().map(|block| block.text.as_str()).collect();
+            blocks.push(&answered.text);
+            let response = ToolResponse::new(answered.call.as_str(), blocks.join("\n\n"));
+            results.push(response.with_fn_name(answered.tool.as_str()));
+            continue;
+        }
+        flush(&mut results, &mut messages);
+        match record {
+            Record::User { text, notices } => {
+                let blocks =
+                    notices.iter().map(|block| &block.text).chain([text]).filter(|text| !text.is_empty());
+                let parts: Vec<_> = blocks.map(|text| ContentPart::Text(text.clone())).collect();
+                messages.push(ChatMessage::user(MessageContent::from_parts(parts)));
+            }
+            Record::Assistant(spoken) => messages.extend(spoken.written()),
+            Record::Begun { .. } | Record::Summary { .. } | Record::Result(_) => {}
+        }
+    }
+    flush(&mut results, &mut messages);
+    messages
+}
+
+fn flush(results: &mut Vec<ToolResponse>, messages: &mut Vec<ChatMessage>) {
+    if !results.is_empty() {
+        messages.push(ChatMessage::tool(MessageContent::from_tool_responses(std::mem::take(results))));
+    }
+}
+
+impl Spoken {
+    /// Writes it as models take it; nothing where nothing was said.
+    fn written(&self) -> Option<ChatMessage> {
+        let mut parts = Vec::new();
+        let mut unsigned = Vec::new();
+        for thought in &self.thoughts {
+            match &thought.signature {
+                Some(signature) => {
+                    parts.push(ContentPart::ThoughtSignature(signature.clone()));
+                    parts.push(ContentPart::ReasoningContent(thought.text.clone()));
+                }
+                None => unsigned.push(thought.text.as_str()),
+            }
+        }
+        if !self.text.is_empty() {
+            parts.push(ContentPart::Text(self.text.clone()));
+        }
+        let call = |call: &Call| {
+            ContentPart::ToolCall(ToolCall {
+                call_id: call.id.clone(),
+                fn_name: call.tool.clone(),
+                // A text that is no JSON is refused by every endpoint; what was wrong with it is in the result.
+                fn_arguments: if call.arguments.is_object() {
+                    call.arguments.clone()
+                } else {
+                    Value::Object(serde_json::Map::new())
+                },
+                thought_signatures: None,
+            })
+        };
+        parts.extend(self.calls.iter().map(call));
+        if self.text.is_empty() && self.calls.is_empty() {
+            return None;
+        }
+        let reasoning = Some(unsigned.concat()).filter(|text| !text.is_empty() && !self.calls.is_empty());
+        Some(ChatMessage::assistant(MessageContent::from_parts(parts)).with_reasoning_content(reasoning))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn user(text: &str) -> Record {
+        Record::User { text: text.to_owned(), notices: Vec::new() }
+    }
+
+    fn calls(ids: &[&str]) -> Record {
+        let call = |id: &&str| Call { id: (*id).to_owned(), tool: "shell".to_owned(), arguments: json!({}) };
+        Record::Assistant(Spoken { calls: ids.iter().map(call).collect(), ..Spoken::default() })
+    }
+
+    fn result(id: &str, notices: Vec<Block>) -> Record {
+        let (call, tool, text) = (id.to_owned(), "shell".to_owned(), "done".to_owned());
+        Record::Result(Answered { call, tool, text, failed: false, notices })
+    }
+
+    #[test]
+    fn results_of_one_answer_are_one_message_with_their_notices_in_front() {
+        let mut conversation = Conversation::default();
+        let block = Block { number: 4, text: "<task-notification>".to_owned() };
+        for record in [user("go"), calls(&["a", "b"]), result("a", vec![block]), result("b", vec![])] {
+            conversation.take(record);
+        }
+        let messages = conversation.messages();
+        assert_eq!(messages.len(), 3);
+        let responses = messages[2].content.tool_responses();
+        assert_eq!(responses[0].content, "<task-notification>\n\ndone");
+        assert_eq!((responses[0].call_id.as_str(), responses[1].call_id.as_str()), ("a", "b"));
+        assert!(conversation.has_notice(4) && !conversation.has_notice(5));
+    }
+
+    #[test]
+    fn calls_without_a_result_are_known() {
+        let mut conversation = Conversation::default();
+        assert!(conversation.unanswered().is_empty());
+        for record in [user("go"), calls(&["a", "b"]), result("a", vec![])] {
+            conversation.take(record);
+        }
+        let open: Vec<_> = conversation.unanswered().into_iter().map(|call| call.id).collect();
+        assert_eq!(open, ["b"]);
+    }
+
+    #[test]
+    fn a_summary_stands_for_the_first_records() {
+        let mut conversation = Conversation::default();
+        for record in
+            [user("one"), user("two"), Record::Summary { text: "S".to_owned(), covers: 1 }, user("three")]
+        {
+            conversation.take(record);
+        }
+        let texts: Vec<_> =
+            conversation.messages().iter().filter_map(|message| message.content.joined_texts()).collect();
+        assert_eq!(texts, ["[The machine's summary of 1 earlier messages]\nS", "two", "three"]);
+        assert_eq!(conversation.records().len(), 3);
+    }
+
+    #[test]
+    fn a_record_survives_being_written() {
+        let thought = Thought { text: "hm".to_owned(), signature: Some("s".to_owned()) };
+        let spoken = Spoken { text: "t".to_owned(), thoughts: vec![thought], calls: Vec::new() };
+        for record in [user("go"), calls(&["a"]), result("a", vec![]), Record::Assistant(spoken)] {
+            let text = serde_json::to_string(&record).unwrap();
+            assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record, "{text}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The built-in agent: a small loop around a model endpoint, offered as an agent of the Agent Client Protocol.
+//!
+//! ```text
+//! client ─▶ serve ─▶ Turn ──▶ Model (OpenAI-compatible, Anthropic, Ollama), streamed
+//!   ▲                 │  ▲        │ calls
+//!   │ updates         │  └────────▼
+//!   └─────────────────┤      gate (policy; asks the client) ─▶ tools of the engine · files · MCP servers
+//!                     ▼
+//!                  Store: agent-sessions/<id>/transcript.jsonl
+//! ```
+//!
+//! One turn is one task of the runtime; nothing in a handler waits. What a turn learns is on disk before anything
+//! depends on it: a notice is closed only once the record that carries it is.
+
+mod calls;
+mod context;
+mod conversation;
+mod files;
+mod gate;
+mod instructions;
+mod model;
+mod offer;
+mod replay;
+mod serve;
+mod servers;
+mod session;
+mod sessions;
+mod store;
+mod talk;
+mod tools;
+mod turn;
+mod waiting;
+mod words;
+
+pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
+pub use offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+pub use serve::serve_agent;

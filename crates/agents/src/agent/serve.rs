@@ -1,0 +1,151 @@
+//! The protocol: what the client may ask, and who answers. Nothing in a handler waits.
+
+use std::io;
+use std::sync::Arc;
+
+use agent_client_protocol::v1::schema::{
+    CancelNotification, InitializeRequest, LoadSessionRequest, NewSessionRequest, PromptRequest,
+    PromptResponse, SetSessionModeRequest, SetSessionModeResponse,
+};
+use agent_client_protocol::{ByteStreams, Error, v1};
+use mw_model::policy::Mode;
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
+
+use super::model::Usage;
+use super::offer::AgentOffer;
+use super::replay::replay;
+use super::sessions::{Agent, meta};
+use super::turn;
+
+/// Serves the client on standard input and output until it closes them or ends this process.
+///
+/// # Errors
+/// When the runtime cannot be made, or the streams fail.
+pub fn serve_agent(offer: AgentOffer) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let served = runtime.block_on(serve(Arc::new(Agent::new(offer))));
+    runtime.shutdown_background();
+    served
+}
+
+async fn serve(agent: Arc<Agent>) -> io::Result<()> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let streams = ByteStreams::new(tokio::io::stdout().compat_write(), tokio::io::stdin().compat());
+    let told_to_end = async {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    };
+    let served = tokio::select! {
+        served = connection(&agent, streams) => served,
+        () = told_to_end => Ok(()),
+    };
+    agent.last_words().await;
+    served.map_err(|error| io::Error::other(error.message))
+}
+
+async fn connection(
+    agent: &Arc<Agent>,
+    streams: impl agent_client_protocol::ConnectTo<agent_client_protocol::Agent> + 'static,
+) -> Result<(), Error> {
+    let [hello, begin, load, prompt, cancel, mode] = std::array::from_fn(|_| Arc::clone(agent));
+    agent_client_protocol::Agent
+        .v1()
+        .name("meanwhile")
+        .on_receive_request(
+            async move |request: InitializeRequest, responder, _| {
+                responder.respond(hello.initialize(&request))
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: NewSessionRequest, responder, _| {
+                let agent = Arc::clone(&begin);
+                tokio::spawn(async move { responder.respond_with_result(agent.begin(&request).await) });
+                Ok(())
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: LoadSessionRequest, responder, client: v1::ConnectionTo<_>| {
+                let agent = Arc::clone(&load);
+                tokio::spawn(async move {
+                    let loaded = agent.load(&request).await.map(|(session, response)| {
+                        replay(&session, &agent.talk(&client, &request.session_id));
+                        response
+                    });
+                    responder.respond_with_result(loaded)
+                });
+                Ok(())
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_request(
+            async move |request: PromptRequest,
+                        responder: v1::Responder<PromptResponse>,
+                        client: v1::ConnectionTo<_>| {
+                let agent = Arc::clone(&prompt);
+                tokio::spawn(async move {
+                    let cancellation = responder.cancellation();
+                    let answer = async {
+                        let session = agent.session(&request.session_id)?;
+                        let talk = agent.talk(&client, &request.session_id);
+                        let turn = turn::run(&agent, &session, &talk, &request.prompt);
+                        tokio::pin!(turn);
+                        let (reason, usage) = tokio::select! {
+                            ended = &mut turn => ended?,
+                            () = cancellation.cancelled() => {
+                                session.cancel();
+                                turn.await?
+                            }
+                        };
+                        let response = PromptResponse::new(reason);
+                        Ok(match usage {
+                            Some(Usage { input, output }) => {
+                                let used = json!({"usage": {"input_tokens": input, "output_tokens": output}});
+                                response.meta(meta(used))
+                            }
+                            None => response,
+                        })
+                    };
+                    let answer = answer.await;
+                    // A client that is gone does not miss it.
+                    let _ = responder.respond_with_result(answer);
+                });
+                Ok(())
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .on_receive_notification(
+            async move |notification: CancelNotification, _| {
+                if let Ok(session) = cancel.session(&notification.session_id) {
+                    session.cancel();
+                }
+                Ok(())
+            },
+            agent_client_protocol::on_receive_notification!(),
+        )
+        .on_receive_request(
+            async move |request: SetSessionModeRequest, responder, _| {
+                let chosen = mode.session(&request.session_id).and_then(|session| {
+                    let name = &*request.mode_id.0;
+                    let names = Mode::ALL.map(Mode::name).join(", ");
+                    let mode = Mode::named(name).ok_or_else(|| {
+                        Error::new(-32602, format!("there is no mode {name:?}; there are {names}"))
+                    })?;
+                    session.set_mode(mode);
+                    Ok(SetSessionModeResponse::new())
+                });
+                responder.respond_with_result(chosen)
+            },
+            agent_client_protocol::on_receive_request!(),
+        )
+        .connect_to(streams)
+        .await
+}

@@ -1,0 +1,217 @@
+//! The MCP servers that a client sends along: their tools, under names of their own.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use agent_client_protocol::v1::schema::{McpServer, McpServerStdio};
+use futures::future::join_all;
+use rmcp::model::{CallToolRequestParams, ContentBlock, Tool};
+use rmcp::service::{RoleClient, RunningService};
+use rmcp::transport::TokioChildProcess;
+use rmcp::{ServiceError, ServiceExt};
+use serde_json::{Map, Value};
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use crate::toolset::ToolSpec;
+
+/// How long a server may take to begin.
+const BEGIN: Duration = Duration::from_secs(30);
+/// How long one may take to end.
+const END: Duration = Duration::from_secs(2);
+/// Longest name of a tool that every endpoint takes.
+const MOST_NAME: usize = 64;
+
+/// The servers of a session.
+#[derive(Default)]
+pub(super) struct Servers {
+    running: Vec<RunningService<RoleClient, ()>>,
+    tools: Vec<Foreign>,
+}
+
+/// A tool of somebody's server.
+struct Foreign {
+    spec: ToolSpec,
+    /// Whether its server says that it only reads.
+    reads: bool,
+    server: usize,
+    /// What its server calls it.
+    name: String,
+}
+
+impl Servers {
+    /// Starts the servers that are not ours; returns them, and why others are missing.
+    pub(super) async fn start(wanted: &[McpServer], cwd: &std::path::Path) -> (Self, Vec<String>) {
+        let (mut servers, mut missing) = (Self::default(), Vec::new());
+        let mut begun = Vec::new();
+        for server in wanted {
+            match server {
+                McpServer::Stdio(server) if is_own(&server.command, &server.args) => {}
+                McpServer::Stdio(server) => {
+                    begun.push(async move { (server.name.as_str(), begin(server, cwd).await) });
+                }
+                McpServer::Http(server) => {
+                    missing.push(format!("{}: only servers on standard streams are used", server.name));
+                }
+                McpServer::Sse(server) => {
+                    missing.push(format!("{}: only servers on standard streams are used", server.name));
+                }
+                _ => missing.push("a server of an unknown sort".to_owned()),
+            }
+        }
+        for (name, begun) in join_all(begun).await {
+            match begun {
+                Ok((running, tools)) => {
+                    for tool in tools {
+                        servers.add(name, tool);
+                    }
+                    servers.running.push(running);
+                }
+                Err(why) => missing.push(format!("{name}: {why}")),
+            }
+        }
+        (servers, missing)
+    }
+
+    fn add(&mut self, server: &str, tool: Tool) {
+        let is_taken = |name: &str| self.tools.iter().any(|tool| tool.spec.name == name);
+        let wanted = usable(&format!("{server}__{}", tool.name));
+        let name =
+            (1..).map(|number| numbered(&wanted, number)).find(|name| !is_taken(name)).unwrap_or(wanted);
+        let reads = tool.annotations.as_ref().and_then(|hints| hints.read_only_hint) == Some(true);
+        let spec = ToolSpec {
+            title: tool.title.clone().unwrap_or_else(|| tool.name.to_string()),
+            description: tool.description.as_deref().unwrap_or_default().to_owned(),
+            input_schema: Value::Object(tool.input_schema.as_ref().clone()),
+            output_schema: None,
+            effect: None,
+            name,
+        };
+        self.tools.push(Foreign { spec, reads, server: self.running.len(), name: tool.name.into_owned() });
+    }
+
+    pub(super) fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().map(|tool| &tool.spec)
+    }
+
+    /// Tells whether a tool says that it only reads; nothing when there is no such tool.
+    pub(super) fn reads(&self, name: &str) -> Option<bool> {
+        self.tools.iter().find(|tool| tool.spec.name == name).map(|tool| tool.reads)
+    }
+
+    /// Calls a tool; returns its text and whether it failed.
+    pub(super) async fn call(
+        &self,
+        name: &str,
+        arguments: &Map<String, Value>,
+        longest: Duration,
+        most_bytes: usize,
+    ) -> Result<(String, bool), String> {
+        let tool = self.tools.iter().find(|tool| tool.spec.name == name).ok_or("there is no such tool")?;
+        let server = self.running.get(tool.server).ok_or("its server is gone")?;
+        let request = CallToolRequestParams::new(tool.name.clone()).with_arguments(arguments.clone());
+        let answer = timeout(longest, server.call_tool(request)).await;
+        let answer =
+            answer.map_err(|_| format!("its server did not answer within {} s", longest.as_secs()))?;
+        let result = answer.map_err(|error| match error {
+            ServiceError::McpError(error) => error.message.into_owned(),
+            other => format!("its server failed: {other}"),
+        })?;
+        let text: Vec<_> = result.content.iter().map(in_words).collect();
+        Ok((cut(&text.join("\n"), most_bytes), result.is_error == Some(true)))
+    }
+
+    /// Ends all servers.
+    pub(super) async fn end(&mut self) {
+        let ends = self.running.drain(..).map(|server| timeout(END, server.cancel()));
+        join_all(ends).await;
+    }
+}
+
+/// Returns the session that our own MCP server was bound to, if the client sends it along: its tools are built in.
+pub(super) fn own_session(server: &McpServer) -> Option<String> {
+    let McpServer::Stdio(server) = server else { return None };
+    if !is_own(server.command.as_path(), &server.args) {
+        return None;
+    }
+    let variable = server.env.iter().find(|variable| variable.name == "MEANWHILE_SESSION");
+    variable.map(|variable| variable.value.clone()).filter(|session| !session.is_empty())
+}
+
+/// Tells whether a server is `mw mcp`.
+fn is_own(command: &std::path::Path, arguments: &[String]) -> bool {
+    let is_mw = command.file_name().is_some_and(|name| name == "mw" || name == "mw-surfaces")
+        || std::env::current_exe().is_ok_and(|own| own == command);
+    is_mw && arguments.iter().any(|argument| argument == "mcp")
+}
+
+async fn begin(
+    server: &McpServerStdio,
+    cwd: &std::path::Path,
+) -> Result<(RunningService<RoleClient, ()>, Vec<Tool>), String> {
+    let mut command = Command::new(&server.command);
+    command.args(&server.args).current_dir(cwd).kill_on_drop(true);
+    command.envs(server.env.iter().map(|variable| (&variable.name, &variable.value)));
+    let begun = async {
+        let (process, _) = TokioChildProcess::builder(command)
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| format!("it cannot be started: {error}"))?;
+        let running = ().serve(process).await.map_err(|error| format!("it does not speak MCP: {error}"))?;
+        let tools =
+            running.list_all_tools().await.map_err(|error| format!("its tools cannot be listed: {error}"))?;
+        Ok((running, tools))
+    };
+    timeout(BEGIN, begun)
+        .await
+        .unwrap_or_else(|_| Err(format!("it did not begin within {} s", BEGIN.as_secs())))
+}
+
+/// Makes a name that every endpoint takes.
+fn usable(name: &str) -> String {
+    let plain = name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' });
+    plain.take(MOST_NAME).collect()
+}
+
+fn numbered(name: &str, number: usize) -> String {
+    if number == 1 {
+        return name.to_owned();
+    }
+    let end = format!("_{number}");
+    format!("{}{end}", &name[..name.len().min(MOST_NAME - end.len())])
+}
+
+fn in_words(block: &ContentBlock) -> String {
+    match block.as_text() {
+        Some(text) => text.text.clone(),
+        None => "[something that is no text was left out]".to_owned(),
+    }
+}
+
+fn cut(text: &str, most_bytes: usize) -> String {
+    if text.len() <= most_bytes {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most_bytes);
+    format!("{}\n[{} more bytes are left out]", &text[..end], text.len() - end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_suit_every_endpoint_and_stay_apart() {
+        assert_eq!(usable("my server__read.file"), "my_server__read_file");
+        assert_eq!(usable(&"x".repeat(99)).len(), 64);
+        assert_eq!(numbered("a", 1), "a");
+        assert_eq!(numbered("a", 2), "a_2");
+        assert_eq!(numbered(&"x".repeat(64), 12).len(), 64);
+    }
+
+    #[test]
+    fn a_long_reply_is_cut_and_says_so() {
+        assert_eq!(cut("ääää", 5), "ää\n[4 more bytes are left out]");
+        assert_eq!(cut("short", 5), "short");
+    }
+}

@@ -1,0 +1,66 @@
+//! How calls are shown to people.
+
+use agent_client_protocol::v1::schema::ToolKind;
+use serde_json::{Map, Value};
+
+use super::files::FileTool;
+
+/// Most characters of a title.
+const MOST_TITLE: usize = 100;
+
+/// Returns what sort of tool it is.
+pub(super) fn kind(tool: &str) -> ToolKind {
+    match FileTool::named(tool) {
+        Some(FileTool::Read) => ToolKind::Read,
+        Some(FileTool::Write | FileTool::Edit) => ToolKind::Edit,
+        Some(FileTool::Glob | FileTool::Grep) => ToolKind::Search,
+        None => match tool {
+            "shell" | "task_input" => ToolKind::Execute,
+            "task_output" | "task_list" | "task_wait" => ToolKind::Read,
+            _ => ToolKind::Other,
+        },
+    }
+}
+
+/// Returns a line that says what a call does.
+pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
+    let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
+    let words = match tool {
+        "shell" => text("command").to_owned(),
+        "read_file" => format!("Read {}", text("path")),
+        "write_file" => format!("Write {}", text("path")),
+        "edit_file" => format!("Edit {}", text("path")),
+        "glob" => format!("Find {}", text("pattern")),
+        "grep" => format!("Search {}", text("pattern")),
+        _ => match arguments.get("task_id").or(arguments.get("task_ids")) {
+            Some(Value::String(id)) => format!("{tool} {id}"),
+            Some(ids) => format!("{tool} {ids}"),
+            None => tool.to_owned(),
+        },
+    };
+    let line: String = words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let line = line.trim();
+    match line.char_indices().nth(MOST_TITLE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None if line.is_empty() => tool.to_owned(),
+        None => line.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        let shown = |tool: &str, arguments: Value| title(tool, arguments.as_object().unwrap());
+        assert_eq!(shown("shell", json!({"command": "ls\n-l"})), "ls -l");
+        assert_eq!(shown("read_file", json!({"path": "a"})), "Read a");
+        assert_eq!(shown("task_stop", json!({"task_ids": ["bash-1"]})), "task_stop [\"bash-1\"]");
+        assert_eq!(shown("task_list", json!({})), "task_list");
+        assert_eq!(shown("shell", json!({})), "shell");
+        assert_eq!(shown("shell", json!({"command": "ä".repeat(300)})).chars().count(), 101);
+    }
+}

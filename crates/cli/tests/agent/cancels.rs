@@ -1,0 +1,86 @@
+//! Turns that are cancelled: everything stops at once, and the session goes on.
+
+use std::fs;
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{SOON, wait_until};
+use serde_json::json;
+
+use crate::editor::Editor;
+use crate::home;
+
+#[test]
+fn a_model_in_the_middle_of_its_answer_is_left() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("well").hold()).will(Answer::text("again"));
+    let mut editor = Editor::new(&home);
+    let id = editor.begin("go");
+    editor.update("agent_message_chunk");
+    editor.cancel();
+    assert_eq!(editor.end(id).reason(), "cancelled");
+    wait_until(SOON, "the stream was dropped", || (endpoint.abandoned() == 1).then_some(()));
+    assert_eq!(editor.turn("go on").said(), "again");
+    // What the user saw of it is kept.
+    assert!(endpoint.request(1).says("well"));
+}
+
+#[test]
+fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let call = json!({"command": "echo $$ > pid; sleep 600"});
+    let other = json!({"command": "touch other"});
+    endpoint.will(Answer::empty().call("shell", call).call("shell", other)).will(Answer::text("again"));
+    let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
+    let id = editor.begin("go");
+    let pid = wait_until(SOON, "the command runs", || {
+        fs::read_to_string(home.work().join("pid")).ok()?.trim().parse::<u32>().ok()
+    });
+    editor.cancel();
+    let turn = editor.end(id);
+    assert_eq!((turn.reason(), turn.results()[0].1.as_str()), ("cancelled", "cancelled by the user"));
+    wait_until(SOON, "the command has ended", || (!mw_testkit::alive(pid)).then_some(()));
+    // The model is told what became of both calls, and the end is no news.
+    assert_eq!(editor.turn("go on").said(), "again");
+    let asked = endpoint.request(1);
+    assert!(asked.says("cancelled by the user") && asked.says("not carried out"));
+    assert!(!asked.says("<task-id>"), "{}", asked.body);
+    assert!(!home.work().join("other").exists());
+}
+
+#[test]
+fn a_question_that_nobody_answers_can_be_cancelled() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::empty().call("shell", json!({"command": "rm x"})));
+    let mut editor = Editor::new(&home);
+    let id = editor.begin("go");
+    editor.asked("session/request_permission");
+    editor.cancel();
+    assert_eq!(editor.end(id).reason(), "cancelled");
+}
+
+#[test]
+fn a_wait_for_an_endpoint_can_be_cancelled() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::status(429, "slow down").header("retry-after", "50"));
+    let mut editor = Editor::new(&home);
+    let id = editor.begin("go");
+    editor.update("agent_thought_chunk");
+    editor.cancel();
+    assert_eq!(editor.end(id).reason(), "cancelled");
+}
+
+#[test]
+fn a_prompt_can_be_taken_back_as_a_request() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("well").hold());
+    let mut editor = Editor::new(&home);
+    let id = editor.begin("go");
+    editor.update("agent_message_chunk");
+    editor.host.send(&json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}}));
+    assert_eq!(editor.end(id).reason(), "cancelled");
+}

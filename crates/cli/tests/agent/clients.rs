@@ -1,0 +1,117 @@
+//! Clients that misbehave.
+
+use std::fs;
+use std::time::Duration;
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{SOON, wait_until};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::editor::Editor;
+use crate::home;
+
+#[test]
+fn garbage_is_answered_and_the_session_goes_on() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("still here"));
+    let mut editor = Editor::new(&home);
+    for line in ["not json\n", "[]\n", "{}\n", "\"text\"\n", "\n", "{\"jsonrpc\":\"2.0\",\"method\":5}\n"] {
+        editor.host.server.say(line.as_bytes()).unwrap();
+    }
+    for (method, params) in [
+        ("no/such/method", json!({})),
+        ("session/prompt", json!({})),
+        ("session/prompt", json!({"sessionId": "nobody", "prompt": []})),
+        ("session/new", json!({"cwd": "relative", "mcpServers": []})),
+        ("session/new", json!({"cwd": "/does/not/exist", "mcpServers": []})),
+        ("session/load", json!({"sessionId": "../../etc", "cwd": home.work(), "mcpServers": []})),
+        ("session/set_mode", json!({"sessionId": "nobody", "modeId": "auto"})),
+    ] {
+        let answer = editor.ask(method, &params);
+        assert!(answer.get("error").is_some(), "{method}: {answer}");
+    }
+    assert_eq!(editor.turn("are you?").said(), "still here");
+}
+
+#[test]
+fn a_newer_client_is_answered_with_the_version_that_is_spoken() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("fine"));
+    let mut editor = Editor::silent(home.command(["acp"]));
+    let hello =
+        editor.ask("initialize", &json!({"protocolVersion": 7, "clientCapabilities": {"new": {"thing": 1}}}));
+    assert_eq!(hello["result"]["protocolVersion"], 1, "{hello}");
+    let opened = editor.ask("session/new", &json!({"cwd": home.work(), "mcpServers": [], "strange": true}));
+    editor.session = opened["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{opened}")).to_owned();
+    assert_eq!(editor.turn("go").said(), "fine");
+}
+
+#[test]
+fn a_second_prompt_is_refused_while_a_turn_is_under_way() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::text("first").hold());
+    let mut editor = Editor::new(&home);
+    let first = editor.begin("one");
+    editor.update("agent_message_chunk");
+    let second = editor.turn("two");
+    assert!(second.error().contains("under way"), "{}", second.error());
+    let load = json!({"sessionId": editor.session.clone(), "cwd": home.work(), "mcpServers": []});
+    assert!(editor.ask("session/load", &load)["error"]["message"].as_str().unwrap().contains("under way"));
+    endpoint.release();
+    assert_eq!(editor.end(first).reason(), "end_turn");
+    assert_eq!(endpoint.requests().len(), 1);
+}
+
+#[test]
+fn two_sessions_work_side_by_side() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.otherwise(|request| {
+        let answer = Answer::text(if request.says("first") { "one" } else { "two" });
+        if request.says("first") { answer.hold() } else { answer }
+    });
+    let mut editor = Editor::new(&home);
+    let first = editor.begin("first");
+    let held = editor.session.clone();
+    let opened = editor.ask("session/new", &json!({"cwd": home.work(), "mcpServers": []}));
+    editor.session = opened["result"]["sessionId"].as_str().unwrap().to_owned();
+    assert_ne!(editor.session, held);
+    let second = editor.begin("second");
+    let answer = editor.host.until("the second ends first", |message| message["id"] == second);
+    assert_eq!(answer["result"]["stopReason"], "end_turn");
+    endpoint.release();
+    assert_eq!(editor.end(first).reason(), "end_turn");
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_of_a_turn_ends_the_agent_and_no_task() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::empty().call("shell", json!({"command": "echo $$ > pid; sleep 600"})));
+    let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
+    editor.begin("go");
+    let pid = wait_until(SOON, "the command runs", || {
+        fs::read_to_string(home.work().join("pid")).ok()?.trim().parse::<u32>().ok()
+    });
+    editor.host.server.close();
+    assert_eq!(editor.host.server.wait(SOON), Some(0));
+    assert!(mw_testkit::alive(pid));
+}
+
+#[test]
+fn every_way_to_be_told_to_end_is_heeded_in_the_middle_of_an_answer() {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let endpoint = ModelEndpoint::new();
+        let home = home(&endpoint);
+        endpoint.will(Answer::text("well").hold());
+        let mut editor = Editor::new(&home);
+        editor.begin("go");
+        editor.update("agent_message_chunk");
+        editor.host.server.signal(signal);
+        assert_eq!(editor.host.server.wait(Duration::from_secs(10)), Some(0), "{signal:?}");
+    }
+}

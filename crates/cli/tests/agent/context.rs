@@ -1,0 +1,86 @@
+//! What the model has in mind: the project's instructions, and a conversation that fits.
+
+use std::fs;
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use serde_json::json;
+
+use crate::editor::Editor;
+use crate::home;
+
+#[test]
+fn the_projects_instructions_come_first() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    fs::write(home.work().join("CLAUDE.md"), "second choice").unwrap();
+    fs::write(home.work().join("AGENTS.md"), "Never use tabs.").unwrap();
+    endpoint.will(Answer::text("ok"));
+    Editor::new(&home).turn("hello");
+    let asked = endpoint.request(0);
+    let first = asked.messages().remove(0);
+    assert_eq!(first["role"], "system");
+    let text = first["content"].as_str().unwrap();
+    assert!(text.contains("Never use tabs.") && !text.contains("second choice"), "{text}");
+    assert!(text.contains("<task-notification>"), "{text}");
+}
+
+#[test]
+fn a_long_conversation_is_summarised_and_its_end_kept() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
+    let mut editor = Editor::new(&home);
+    endpoint.will(Answer::text(&format!("old {}", "words ".repeat(200))));
+    editor.turn("the first wish");
+    // The model says that nearly everything is used up.
+    endpoint.will(Answer::text("middle").usage(9000, 100));
+    editor.turn("the second wish");
+    endpoint.will(Answer::text("SUMMARY: two wishes")).will(Answer::text("fresh"));
+    let turn = editor.turn("the third wish");
+    assert_eq!(turn.said(), "fresh");
+    assert!(turn.thought().contains("earlier messages were put into a summary"), "{}", turn.thought());
+    let summing = endpoint.request(2);
+    assert!(summing.says("the first wish") && summing.says("Summarise") && summing.tools().is_empty());
+    let asked = endpoint.request(3);
+    assert!(asked.says("SUMMARY: two wishes") && asked.says("the third wish"), "{}", asked.body);
+    assert!(!asked.says("the first wish") && !asked.says("old words"), "{}", asked.body);
+    // It holds for the next process, too.
+    let session = editor.session.clone();
+    drop(editor);
+    let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
+    let shown = editor.load(&home, &session);
+    assert!(shown.said().contains("old words"));
+    endpoint.will(Answer::text("later"));
+    editor.turn("the fourth wish");
+    assert!(endpoint.request(4).says("SUMMARY: two wishes") && !endpoint.request(4).says("the first wish"));
+}
+
+#[test]
+fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_stays() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
+    fs::write(home.work().join("long"), "line of text\n".repeat(3000)).unwrap();
+    let reads = || Answer::empty().call("read_file", json!({"path": "long"}));
+    endpoint.will(reads()).will(Answer::text("SUMMARY: read it")).will(Answer::text("done"));
+    let turn = Editor::new(&home).turn("read the long file");
+    // The result alone is nearly the whole memory: it stays with its call, and there is nothing to sum up but the wish.
+    assert_eq!(turn.said(), "done");
+    let asked = endpoint.request(2);
+    let roles: Vec<_> =
+        asked.messages().iter().map(|message| message["role"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "tool"]);
+    assert!(asked.says("SUMMARY: read it") && asked.says("read the long file"), "{}", asked.body);
+}
+
+#[test]
+fn when_no_summary_can_be_had_that_is_said_and_the_turn_goes_on() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_AGENT_CONTEXT_TOKENS", "10000");
+    let mut editor = Editor::new(&home);
+    endpoint.will(Answer::text("answer").usage(9500, 100));
+    editor.turn("the first wish");
+    endpoint.will(Answer::status(400, "too long")).will(Answer::text("fresh"));
+    let turn = editor.turn("the second wish");
+    assert_eq!(turn.said(), "fresh");
+    assert!(turn.thought().contains("2 earlier messages are left out: no summary"), "{}", turn.thought());
+    assert!(endpoint.request(2).says("2 messages after that are lost"));
+}

@@ -1,0 +1,103 @@
+//! What the session was not told leads the next turn, or the next reply, exactly once.
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint, ModelRequest};
+use mw_testkit::{Home, SOON, children, wait_until};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::editor::Editor;
+use crate::home;
+
+fn told(request: &ModelRequest) -> usize {
+    request.body["messages"].to_string().matches("<task-id>").count()
+}
+
+fn all_ended(home: &Home) {
+    wait_until(SOON, "the task has ended", || {
+        let list = home.mw(["list", "--json"]).json();
+        let tasks = list["tasks"].as_array()?.clone();
+        tasks.iter().all(|task| task["status"] == "completed").then_some(())
+    });
+}
+
+/// Starts a background task that waits for a gate, in a first turn.
+fn started(endpoint: &ModelEndpoint, home: &Home) -> Editor {
+    let call = json!({"command": children::gate("open"), "run_in_background": true});
+    endpoint.will(Answer::empty().call("shell", call)).will(Answer::text("started"));
+    let mut editor = Editor::of(home, home.command(["acp", "--mode", "dangerous"]));
+    assert_eq!(editor.turn("start it").said(), "started");
+    editor
+}
+
+#[test]
+fn an_ending_leads_the_next_turn_once() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut editor = started(&endpoint, &home);
+    home.open("open");
+    all_ended(&home);
+    endpoint.will(Answer::text("I know")).will(Answer::text("nothing new"));
+    let turn = editor.turn("and now?");
+    let shown = turn.of("user_message_chunk")[0]["content"]["text"].as_str().unwrap().to_owned();
+    assert!(shown.starts_with("<task-notification>"), "{shown}");
+    let asked = endpoint.request(2);
+    assert_eq!(told(&asked), 1);
+    // The notice stands in front of the user's words, in the same message.
+    let last = asked.last_text();
+    assert!(last.find("<task-notification>").unwrap() < last.find("and now?").unwrap(), "{last}");
+    editor.turn("anything else?");
+    assert_eq!(told(&endpoint.request(3)), 1);
+    assert!(home.command(["notices"]).session(&format!("acp:{}", editor.session)).run().ok().is_empty());
+}
+
+#[test]
+fn an_ending_in_the_middle_of_a_turn_leads_the_next_reply() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut editor = started(&endpoint, &home);
+    endpoint
+        .will(Answer::text("I read.").hold().call("glob", json!({"pattern": "*"})))
+        .will(Answer::text("oh"));
+    let id = editor.begin("go on");
+    editor.update("agent_message_chunk");
+    home.open("open");
+    all_ended(&home);
+    endpoint.release();
+    assert_eq!(editor.end(id).reason(), "end_turn");
+    let result = endpoint.request(3).messages().pop().unwrap();
+    assert!(result["content"].as_str().unwrap().starts_with("<task-notification>"), "{result}");
+    assert_eq!(told(&endpoint.request(3)), 1);
+}
+
+#[test]
+fn an_ending_is_told_once_whatever_dies() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut editor = started(&endpoint, &home);
+    home.open("open");
+    all_ended(&home);
+    // The agent is killed as soon as the model has the notice, or the client the record of it.
+    endpoint.will(Answer::text("I know").hold());
+    editor.begin("and now?");
+    assert_eq!(told(&endpoint.request(2)), 1);
+    editor.host.server.signal(Signal::KILL);
+    let session = editor.session.clone();
+    editor.host.server.wait(SOON);
+    let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
+    editor.load(&home, &session);
+    endpoint.will(Answer::text("as I said"));
+    editor.turn("well?");
+    assert_eq!(told(&endpoint.request(3)), 1);
+}
+
+#[test]
+fn what_a_reply_tells_is_not_told_again() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    endpoint.will(Answer::empty().call("shell", json!({"command": "echo short"}))).will(Answer::text("done"));
+    endpoint.will(Answer::text("nothing"));
+    let mut editor = Editor::new(&home);
+    editor.turn("run it");
+    editor.turn("news?");
+    assert_eq!(told(&endpoint.request(2)), 0);
+}

@@ -1,0 +1,304 @@
+//! A model that says what a test tells it to: a real HTTP server on this machine that speaks the wire formats of
+//! OpenAI (`/v1/chat/completions`), Anthropic (`/v1/messages`) and Ollama (`/api/chat`), streaming.
+//!
+//! ```
+//! use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+//! use serde_json::json;
+//!
+//! let endpoint = ModelEndpoint::new();
+//! endpoint.will(Answer::text("I look.").call("shell", json!({"command": "ls"})));
+//! endpoint.will(Answer::text("Two files."));
+//! // … run something with OPENAI_BASE_URL set to endpoint.openai_url() and any OPENAI_API_KEY, then:
+//! assert!(endpoint.requests().iter().all(|request| request.says("ls")));
+//! ```
+//!
+//! Each request takes the next answer, whatever its format; when none is left it takes what
+//! [`ModelEndpoint::otherwise`] gives, else status 500. What goes wrong on purpose is part of an answer:
+//! [`Answer::status`], [`Answer::cut`], [`Answer::hold`], [`Answer::raw`].
+
+mod answer;
+mod http;
+mod request;
+mod wire;
+
+use std::collections::VecDeque;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+pub use answer::{Answer, Finish};
+pub use request::{ModelRequest, Wire};
+
+use crate::wait::{SOON, wait_until};
+use answer::Step;
+use http::Reply;
+
+type Rule = Box<dyn Fn(&ModelRequest) -> Answer + Send>;
+
+/// How often a stream that is held looks whether its client is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// A scripted model endpoint. It ends with the test.
+pub struct ModelEndpoint {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    released: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    answers: VecDeque<Answer>,
+    otherwise: Option<Rule>,
+    requests: Vec<ModelRequest>,
+    /// How many held streams may go on.
+    releases: usize,
+    /// How many clients went away before their answer had ended.
+    abandoned: usize,
+    closed: bool,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Default for ModelEndpoint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ModelEndpoint {
+    /// Listens on a free port of this machine.
+    ///
+    /// # Panics
+    /// When there is none.
+    #[must_use]
+    pub fn new() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port of this machine is free");
+        let address = listener.local_addr().expect("a listener has an address");
+        let shared = Arc::new(Shared::default());
+        let own = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                if own.state().closed {
+                    break;
+                }
+                let shared = Arc::clone(&own);
+                // A client that goes away is not the endpoint's problem.
+                thread::spawn(move || _ = serve(stream, &shared));
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Returns where it listens: what `ANTHROPIC_BASE_URL` and `OLLAMA_HOST` take.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns what `OPENAI_BASE_URL` takes.
+    #[must_use]
+    pub fn openai_url(&self) -> String {
+        format!("{}/v1", self.url())
+    }
+
+    /// Adds an answer to the script.
+    pub fn will(&self, answer: Answer) -> &Self {
+        self.shared.state().answers.push_back(answer);
+        self
+    }
+
+    /// Says what is answered when the script is over.
+    pub fn otherwise(&self, rule: impl Fn(&ModelRequest) -> Answer + Send + 'static) -> &Self {
+        self.shared.state().otherwise = Some(Box::new(rule));
+        self
+    }
+
+    /// Lets one stream that is held go on, now or when it comes to that.
+    pub fn release(&self) {
+        self.shared.state().releases += 1;
+        self.shared.released.notify_all();
+    }
+
+    /// Returns all requests so far.
+    #[must_use]
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        self.shared.state().requests.clone()
+    }
+
+    /// Waits for a request, counted from 0.
+    ///
+    /// # Panics
+    /// When it does not come.
+    #[must_use]
+    pub fn request(&self, number: usize) -> ModelRequest {
+        wait_until(SOON, &format!("request {number} to the model"), || {
+            self.shared.state().requests.get(number).cloned()
+        })
+    }
+
+    /// Returns how many answers the script still has.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.shared.state().answers.len()
+    }
+
+    /// Returns how many clients went away before their answer had ended.
+    #[must_use]
+    pub fn abandoned(&self) -> usize {
+        self.shared.state().abandoned
+    }
+}
+
+impl Drop for ModelEndpoint {
+    fn drop(&mut self) {
+        self.shared.state().closed = true;
+        self.shared.released.notify_all();
+        // Wakes the listener, which then sees that it is closed.
+        TcpStream::connect(self.address).ok();
+    }
+}
+
+fn serve(mut stream: TcpStream, shared: &Shared) -> std::io::Result<()> {
+    let Some(request) = http::read(&mut stream)? else { return Ok(()) };
+    let answer = {
+        let mut state = shared.state();
+        state.requests.push(request.clone());
+        match state.answers.pop_front() {
+            Some(answer) => answer,
+            None => match &state.otherwise {
+                Some(rule) => rule(&request),
+                None => Answer::status(500, "the script of this endpoint is over"),
+            },
+        }
+    };
+    let outcome = play(&mut stream, &request, &answer, shared);
+    if outcome.is_err() {
+        shared.state().abandoned += 1;
+    }
+    outcome
+}
+
+fn play(
+    stream: &mut TcpStream,
+    request: &ModelRequest,
+    answer: &Answer,
+    shared: &Shared,
+) -> std::io::Result<()> {
+    if let Some(refusal) = &answer.refusal {
+        return http::refuse(stream, refusal);
+    }
+    let Some(wire) = request.wire else {
+        return http::refuse(stream, &Answer::unknown_path(&request.path));
+    };
+    let mut writer = wire::Writer::new(wire);
+    let mut reply = Reply::begin(stream, wire.content_type())?;
+    reply.write(&writer.begin())?;
+    for step in &answer.steps {
+        match step {
+            Step::Text(text) => reply.write(&writer.text(text))?,
+            Step::Thought(text) => reply.write(&writer.thought(text))?,
+            Step::Call(call) => reply.write(&writer.call(call))?,
+            Step::Raw(bytes) => reply.write(bytes)?,
+            Step::Pause(time) => pause(&reply, Some(*time), shared)?,
+            Step::Hold => pause(&reply, None, shared)?,
+            Step::Cut => return reply.cut(),
+        }
+    }
+    reply.write(&writer.end(answer.finish_word(), answer.usage))?;
+    reply.end()
+}
+
+/// Waits for a time or for a release; fails once the client has gone.
+fn pause(reply: &Reply<'_>, time: Option<Duration>, shared: &Shared) -> std::io::Result<()> {
+    let begun = std::time::Instant::now();
+    loop {
+        reply.check_client()?;
+        let mut state = shared.state();
+        if state.closed || time.is_some_and(|time| begun.elapsed() >= time) {
+            return Ok(());
+        }
+        if time.is_none() && state.releases > 0 {
+            state.releases -= 1;
+            return Ok(());
+        }
+        drop(shared.released.wait_timeout(state, LOOK_EVERY).unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn ask(endpoint: &ModelEndpoint, path: &str) -> String {
+        let body = json!({"messages": [{"role": "user", "content": "hello"}]}).to_string();
+        let mut stream = TcpStream::connect(endpoint.address).expect("it listens");
+        let head =
+            format!("POST {path} HTTP/1.1\r\nX-Key: k\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+        stream.write_all(head.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok();
+        answer
+    }
+
+    #[test]
+    fn speaks_three_formats_and_keeps_what_it_was_asked() {
+        let endpoint = ModelEndpoint::new();
+        for path in ["/v1/chat/completions", "/v1/messages", "/api/chat"] {
+            endpoint.will(Answer::text("two words").call("shell", json!({"command": "ls"})).usage(7, 3));
+            let answer = ask(&endpoint, path);
+            for part in ["two ", "words", "shell", "ls"] {
+                assert!(answer.contains(part), "{path} {part}: {answer}");
+            }
+            assert!(answer.ends_with("0\r\n\r\n"), "{answer}");
+        }
+        let asked = endpoint.requests();
+        let wires: Vec<_> = asked.iter().filter_map(|request| request.wire).collect();
+        assert_eq!(wires, [Wire::OpenAi, Wire::Anthropic, Wire::Ollama]);
+        assert_eq!(asked[0].header("x-key"), Some("k"));
+        assert!(asked[1].says("hello") && !asked[1].says("goodbye"));
+        assert_eq!(asked[2].last_text(), "hello");
+    }
+
+    #[test]
+    fn refuses_cuts_and_runs_out_as_told() {
+        let endpoint = ModelEndpoint::new();
+        endpoint.will(Answer::status(429, "slow down").header("retry-after", "2"));
+        endpoint.will(Answer::text("half").cut());
+        let refused = ask(&endpoint, "/v1/messages");
+        assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("retry-after: 2"), "{refused}");
+        let cut = ask(&endpoint, "/v1/messages");
+        assert!(cut.contains("half") && !cut.ends_with("0\r\n\r\n"), "{cut}");
+        assert!(ask(&endpoint, "/v1/messages").contains("script of this endpoint is over"));
+        endpoint.otherwise(|request| Answer::text(if request.says("hello") { "hi" } else { "?" }));
+        assert!(ask(&endpoint, "/v1/messages").contains("hi"));
+        assert!(ask(&endpoint, "/elsewhere").starts_with("HTTP/1.1 404"));
+    }
+
+    #[test]
+    fn holds_a_stream_until_released_and_counts_who_left() {
+        let endpoint = ModelEndpoint::new();
+        endpoint.will(Answer::text("a").hold().and_text("b")).will(Answer::text("c").hold());
+        endpoint.release();
+        assert!(ask(&endpoint, "/v1/messages").ends_with("0\r\n\r\n"));
+        let mut stream = TcpStream::connect(endpoint.address).expect("it listens");
+        stream.write_all(b"POST /v1/messages HTTP/1.1\r\ncontent-length: 0\r\n\r\n").expect("it reads");
+        stream.read_exact(&mut [0; 20]).expect("it answers");
+        assert_eq!(endpoint.abandoned(), 0);
+        drop(stream);
+        wait_until(SOON, "the client was missed", || (endpoint.abandoned() == 1).then_some(()));
+    }
+}
