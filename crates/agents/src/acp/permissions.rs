@@ -3,8 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
-use meanwhile::LocalFiles;
-use mw_model::policy::{CommandText, Decision, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use meanwhile::{Error, LocalFiles, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
+use mw_model::CommandSpec;
+use mw_model::policy::{
+    CommandText, Decision, Mode, Profile, Request, Rules, Tool, ToolClass, Verdict, decide,
+};
 
 /// What an agent wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +66,20 @@ pub trait Permissions: Send + Sync {
     fn ask(&self, asked: &Asked) -> Answer;
 }
 
-/// Answers by the policy alone. Where that would ask, nobody is there to answer.
+/// Where what has to be asked is asked.
+pub struct Desk {
+    /// The home.
+    pub settings: Settings,
+    /// On whose behalf the agent works.
+    pub session: String,
+    /// What is decided by, and for how long a question stays open.
+    pub policy: Policy,
+}
+
+/// Answers by the policy. What that asks about becomes a proposal if it is a command; nothing else can be asked yet.
 pub struct PolicyPermissions {
+    /// Where commands are asked about.
+    pub desk: Desk,
     /// How much is asked about.
     pub mode: Mode,
     /// Whose conventions hold.
@@ -160,11 +175,40 @@ impl Permissions for PolicyPermissions {
     }
 
     fn ask(&self, asked: &Asked) -> Answer {
-        self.at_once(asked).unwrap_or_else(|| {
-            let (_, reason) = self.decision(asked);
-            let reason = format!("this needs somebody's approval, and nobody can be asked here: {reason}");
-            Answer::Reject { reason }
-        })
+        if let Some(answer) = self.at_once(asked) {
+            return answer;
+        }
+        let (command, cwd) = match asked {
+            Asked::Script { text, cwd } => {
+                let program = self.shell.as_str().into();
+                (CommandSpec::Shell { program, script: text.as_str().into() }, cwd)
+            }
+            Asked::Program { words, cwd } => {
+                (CommandSpec::Argv(words.iter().map(|word| word.as_str().into()).collect()), cwd)
+            }
+            Asked::Read | Asked::Edit { .. } | Asked::Tool { .. } | Asked::Other { .. } => {
+                let (_, reason) = self.decision(asked);
+                let reason =
+                    format!("this needs somebody's approval, and nobody can be asked about it: {reason}");
+                return Answer::Reject { reason };
+            }
+        };
+        match self.propose(command, cwd.as_deref()) {
+            Ok(()) => Answer::Allow,
+            Err(error) => Answer::Reject { reason: error.to_string() },
+        }
+    }
+}
+
+impl PolicyPermissions {
+    /// Asks whoever can be asked about a command, and waits for the answer as long as a question stays open.
+    fn propose(&self, command: CommandSpec, cwd: Option<&Path>) -> Result<(), Error> {
+        let runtime = Runtime::open(self.desk.settings.clone())?;
+        let cwd = cwd.unwrap_or(&self.cwd).to_owned();
+        let request = TaskRequest::new(&self.desk.session, command, cwd, Vec::new());
+        let unknown = Tool { name: "shell", class: ToolClass::Awaits };
+        let tool = Tool::named("shell").map_or(unknown, Tool::awaited);
+        runtime.pass_foreign(&request, &Passage { tool, policy: &self.desk.policy, asker: &Nobody })
     }
 }
 

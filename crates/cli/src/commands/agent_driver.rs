@@ -9,7 +9,7 @@ use clap::Args;
 use meanwhile::model::TaskId;
 use meanwhile::model::policy::Profile;
 use meanwhile::project_of;
-use mw_agents::acp::{DriverOptions, PolicyPermissions, drive};
+use mw_agents::acp::{ApprovalDesk, DriverOptions, PolicyPermissions, drive};
 
 use super::start::environment;
 use crate::context::Context;
@@ -30,7 +30,10 @@ impl Arguments {
         // Where there is no project, the agent has its own directory.
         let root = project_of(&cwd, home.as_deref()).unwrap_or_else(|| cwd.clone());
         let real = |path: &String| Some(fs::canonicalize(path).ok()?.to_string_lossy().into_owned());
+        let session = context.runtime()?.home().spec(&id)?.session;
+        let desk = ApprovalDesk { settings: config.settings.clone(), session, policy: config.decides_by()? };
         let permissions = PolicyPermissions {
+            desk,
             mode: config.policy.mode,
             profile: Profile::named(config.profile_name()).unwrap_or_default(),
             rules: config.rules()?,
