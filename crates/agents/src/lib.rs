@@ -2,6 +2,7 @@
 //! hooks, and the set-up of hosts.
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod agent;
 pub mod dialects;
 pub mod hook;

@@ -61,9 +61,9 @@ mod tests {
     #[test]
     fn a_tool_is_a_row() {
         let text = table(&Toolset::of(Dialect::Mycode).specs(Background::On));
-        let row = text.lines().nth(3).unwrap();
+        let row = text.lines().nth(4).unwrap();
         let start = "| `TaskOutput` | `task_id` string; `block?` boolean = true; `timeout?` number = 30000, 0 to 600000 |";
         assert!(row.starts_with(start), "{row}");
-        assert_eq!(text.lines().count(), 5);
+        assert_eq!(text.lines().count(), 6);
     }
 }

@@ -67,6 +67,7 @@ impl From<Error> for CommandError {
             Error::NameLive { .. }
             | Error::AtCapacity { .. }
             | Error::WrongState { .. }
+            | Error::Expired { .. }
             | Error::Refused { .. } => exit_code::CONFLICT,
             Error::Spawn { code, .. } => match code.as_str() {
                 "not_found" => exit_code::PROGRAM_NOT_FOUND,

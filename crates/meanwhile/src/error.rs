@@ -82,6 +82,12 @@ pub enum Error {
         /// Why that does not fit.
         message: String,
     },
+    /// The agent of a task can no longer be talked to.
+    #[error("{id}: session expired, start a new background_task")]
+    Expired {
+        /// The task.
+        id: String,
+    },
     /// The program could not be executed.
     #[error("cannot start: {message}")]
     Spawn {
@@ -159,6 +165,7 @@ impl Error {
             Self::NameLive { .. } => "name_live",
             Self::AtCapacity { .. } => "at_capacity",
             Self::WrongState { .. } => "wrong_state",
+            Self::Expired { .. } => "session_expired",
             Self::Spawn { .. } => "spawn_failed",
             Self::Unanswered => "unanswered",
             Self::Supervisor { .. } => "no_supervisor",
@@ -189,6 +196,9 @@ impl Error {
             }
             Self::AtCapacity { .. } => "end a task first (mw kill), or let this one wait: --at-capacity queue".to_owned(),
             Self::WrongState { id, .. } => format!("mw status {id} shows where it stands"),
+            Self::Expired { id } => {
+                format!("its answers stay (mw status {id}); ask anew: mw agent 'prompt'")
+            }
             Self::Spawn { code, .. } => match code.as_str() {
                 "not_found" => "check the program's name and PATH".to_owned(),
                 "cwd" => "check the directory given with --cwd".to_owned(),

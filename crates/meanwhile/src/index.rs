@@ -191,8 +191,16 @@ fn not_begun(home: &Home, spec: &TaskSpec) -> (Task, Vec<JournalLine>) {
     let earlier =
         fs::read_dir(home.task(&spec.id).join(RUNS_DIR)).map_or(0, |runs| runs.flatten().count() as u32);
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
-    let origin = if run == 1 { RunOrigin::First } else { RunOrigin::Restart };
-    (new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id)), journal)
+    let origin = match run {
+        1 => RunOrigin::First,
+        run if spec.agent.is_some() && home.follow_up(&spec.id, run).is_some() => RunOrigin::Resume,
+        _ => RunOrigin::Restart,
+    };
+    let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
+    if spec.agent.is_some() {
+        task.resume_count = home.follow_ups(&spec.id, run);
+    }
+    (task, journal)
 }
 
 /// Adds a task; one that was begun gets the state from which reconciling goes on.

@@ -177,6 +177,10 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
     for (option, value) in limits {
         settle.extend([RawText::from(option), RawText::from(value.to_string())]);
     }
+    if spec.agent.is_some() {
+        let own = ["--max-agents".to_owned(), settings.queue.max_agents.to_string()];
+        settle.extend(own.map(RawText::from));
+    }
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
@@ -189,9 +193,13 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         io: spec.io,
         limits: spec.limits.clone(),
         settle,
-        always_settle: settings.hooks.any() || spec.trace.is_some_and(|trace| trace.is_exported()),
+        // What an agent leaves behind passes to whoever asked it.
+        always_settle: spec.agent.is_some()
+            || settings.hooks.any()
+            || spec.trace.is_some_and(|trace| trace.is_exported()),
         ready,
         progress: spec.progress_fd,
+        leader_first: spec.agent.is_some(),
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: Some(metadata(spec, run, &settings.redact)),
@@ -213,7 +221,7 @@ fn log_header(spec: &TaskSpec) -> String {
     format!(
         "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n# Started: {}\n",
         spec.id,
-        spec.command.to_line().replace('\n', " "),
+        spec.to_line().replace('\n', " "),
         spec.approved_by,
         spec.approved_at,
         spec.created_at,
@@ -223,9 +231,11 @@ fn log_header(spec: &TaskSpec) -> String {
 /// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
 fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
     let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
-    let description = spec.description.clone().unwrap_or_else(|| spec.command.to_line());
+    let description = spec.description.clone().unwrap_or_else(|| spec.to_line());
     let mut texts: Vec<_> = words.iter().map(String::as_str).collect();
     texts.push(&description);
+    let agent = spec.agent.as_deref();
+    texts.extend(agent.map(|agent| agent.prompt.as_str()));
     let redactor = Redactor::for_texts(settings, &spec.env, &texts);
     Metadata {
         task_id: spec.id.to_string(),
@@ -237,6 +247,8 @@ fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
         cwd: spec.cwd.to_lossy(),
         env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
         description: redactor.text(&description).into_owned(),
+        subagent_type: agent.map(|agent| agent.name.clone()),
+        prompt: agent.map(|agent| redactor.text(&agent.prompt).into_owned()),
         pid: None,
         exit_code: None,
         trace_id: spec.trace.map(|trace| trace.trace_id),

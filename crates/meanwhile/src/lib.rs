@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod adopt;
+mod agents;
 mod approval;
 mod arrivals;
 mod bell;
@@ -48,6 +49,7 @@ mod reconcile;
 mod redact;
 mod request;
 mod restart;
+mod resume;
 mod retention;
 mod runs;
 mod runtime;
@@ -67,6 +69,7 @@ mod traces;
 mod usage;
 mod wait;
 
+pub use agents::{AgentMessage, child_session};
 pub use approval::{
     Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
     Patience as ApprovalPatience, Policy, RuleText,
@@ -102,7 +105,7 @@ pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
 pub use start::Started;
 pub use store::{EventRow, ExportState, Filter, Order, Page};
 pub use subscription::Subscription;
-pub use task::{Scope, Task, TaskLimits};
+pub use task::{AgentView, Scope, Task, TaskLimits};
 pub use told::{TaskNews, Told};
 pub use traces::Trace;
 pub use usage::Usage;

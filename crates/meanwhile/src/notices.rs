@@ -213,9 +213,14 @@ impl Runtime {
         } else {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
-        let outcome = if current { self.outcome(&task) } else { None };
+        let is_batch = matches!(row.news, News::Batch { .. });
+        let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let answers = task.kind == TaskKind::Agent && matches!(row.news, News::Ended { .. });
-        let result = if current && answers { self.result(&task) } else { None };
+        let result = match answers.then(|| self.agent_record(&row.task)) {
+            Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
+            Some(_) if current => self.result(&task),
+            Some(_) | None => None,
+        };
         let mut notice = Notice {
             number: row.number,
             handle: short_handle(task.kind, task.number),
@@ -252,6 +257,18 @@ impl Runtime {
         };
         summarize(&self.read_task_shown(task, &request).ok()?.bytes())
     }
+}
+
+/// As much of an answer as a notice may hold.
+fn first_part(mut text: String) -> String {
+    let most = RESULT_BYTES as usize;
+    if text.len() > most {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let left = text.len() - end;
+        text.truncate(end);
+        text.push_str(&format!("\n[… {left} more bytes: read the task's output]"));
+    }
+    text
 }
 
 impl Host<'_> {
@@ -396,7 +413,7 @@ impl Delivery<'_> {
 fn mark_told(runtime: &Runtime, notice: &Notice) {
     match &notice.news {
         News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
-        News::Stalled { .. } | News::Ready { .. } => {
+        News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
             let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
             runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
         }

@@ -8,7 +8,7 @@ use crate::ending::end_unsupervised;
 use crate::error::Result;
 use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
-use crate::slots::Slots;
+use crate::slots::{Pool, Slots};
 use crate::store::{Change, Transaction};
 use crate::task::Task;
 
@@ -35,14 +35,14 @@ pub(crate) struct Granted {
 
 impl Runtime {
     /// Takes the slots for one more task of a session.
-    pub(crate) fn take_slots(&self, session: &str) -> Result<Option<Slots>> {
-        self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue)
+    pub(crate) fn take_slots(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
+        self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue, pool)
     }
 
     /// The same for a task that runs already: whoever only tries a slot is waited for.
-    pub(crate) fn take_slots_patiently(&self, session: &str) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots_patiently(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
         for _ in 0..20 {
-            if let Some(slots) = self.take_slots(session)? {
+            if let Some(slots) = self.take_slots(session, pool)? {
                 return Ok(Some(slots));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -52,18 +52,34 @@ impl Runtime {
 
     /// Gives slots to a session's waiting tasks, by priority, then in order.
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
-        let now = self.clock.now();
         let mut picked = Picked::default();
+        for pool in Pool::ALL {
+            self.pick_from(pool, transaction, session, &mut picked)?;
+        }
+        Ok(picked)
+    }
+
+    fn pick_from(
+        &self,
+        pool: Pool,
+        transaction: &Transaction<'_>,
+        session: &str,
+        picked: &mut Picked,
+    ) -> Result<()> {
+        let now = self.clock.now();
         let mut passed = 0;
+        if !transaction.any_waiting_in(session, pool)? {
+            return Ok(());
+        }
         loop {
-            let slots = self.take_slots(session)?;
+            let slots = self.take_slots(session, pool)?;
             // Whoever had them has ended. That comes first in the stream of events, and others may have
             // waited for it.
             if slots.is_some() && self.record_endings(transaction)? {
                 passed = 0;
             }
-            let next = self.next_to_run(transaction, session, &mut passed, &mut picked)?;
-            let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(picked) };
+            let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
+            let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
             let hold = self.home.try_hold_start(&task.id);
             picked.to_launch.push(Granted { task, slots, hold });
@@ -75,13 +91,13 @@ impl Runtime {
     fn next_to_run(
         &self,
         transaction: &Transaction<'_>,
-        session: &str,
+        (session, pool): (&str, Pool),
         passed: &mut u32,
         picked: &mut Picked,
     ) -> Result<Option<Task>> {
         let now = self.clock.now();
         loop {
-            let waiting = transaction.waiting_in(session, *passed, BATCH)?;
+            let waiting = transaction.waiting_in(session, pool, *passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
             for mut task in waiting {
                 match verdict(transaction, &task, now)? {

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use mw_model::{CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
+use mw_model::{AgentSpec, CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
 
 use crate::approval::Approval;
 use crate::error::{Error, Result};
@@ -74,6 +74,8 @@ pub struct TaskRequest {
     /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
     /// it is of every end.
     pub teller: Option<Teller>,
+    /// What an agent is asked; the command is then what drives that agent.
+    pub agent: Option<Box<AgentSpec>>,
     /// Who let it pass.
     pub approval: Approval,
 }
@@ -105,6 +107,7 @@ impl TaskRequest {
             at_capacity: AtCapacity::Queue,
             uncounted: false,
             teller: None,
+            agent: None,
             approval: Approval::User,
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, JournalEntry, Operation};
-use mw_model::{RawText, Resources, TaskId, TaskState};
+use mw_model::{RawText, Resources, TaskId, TaskKind, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bell::Bell;
@@ -101,8 +101,12 @@ impl Runtime {
             return Ok(store);
         }
         let mut store = match Store::open(&self.home.database())? {
-            Opened::Ready(store) => store,
+            Opened::Ready(store) => {
+                store.tells_batches.set(self.settings.batch_notices);
+                store
+            }
             Opened::Behind(store) => {
+                store.tells_batches.set(self.settings.batch_notices);
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
                     index::rebuild(&self.home, transaction)?;
                     self.note_purge(transaction)
@@ -170,6 +174,9 @@ impl Runtime {
             task = self.current(&id)?;
         }
         self.complete(&mut task)?;
+        if task.status.is_terminal() {
+            self.add_agent(&mut task);
+        }
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.proposal = spec.approval.map(|approval| approval.proposal);
@@ -220,7 +227,12 @@ impl Runtime {
                 if let Some((end, dropped)) = self.output_size(task) {
                     (task.output_bytes, task.dropped_bytes) = (end, dropped);
                 }
-                task.progress = self.progress(task);
+                if task.kind == TaskKind::Agent {
+                    self.add_agent(task);
+                }
+                if task.agent.is_none() {
+                    task.progress = self.progress(task);
+                }
             }
             TaskState::Ended { .. } => {
                 if task.survivors > 0
@@ -243,6 +255,15 @@ impl Runtime {
         let mut line = Line::connect_patiently(&self.home, id).map_err(failed)?;
         let _ = line.set_patience(Some(Duration::from_secs(5)));
         line.ask(operation).map_err(failed)
+    }
+
+    /// Returns the processes of a task that live, as its supervisor sees them; none when it cannot be asked.
+    #[must_use]
+    pub fn processes_of(&self, id: &TaskId) -> Vec<u32> {
+        match self.control(id, Operation::Status) {
+            Ok(ControlReply::Status { pids, .. }) => pids,
+            Ok(_) | Err(_) => Vec::new(),
+        }
     }
 
     fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {

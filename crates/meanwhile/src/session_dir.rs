@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::settings::QueueSettings;
-use crate::slots::Slots;
+use crate::slots::{Pool, Slots};
 
 /// Where a session keeps what is not in the database.
 pub(crate) struct SessionDir {
@@ -27,8 +27,13 @@ impl SessionDir {
 
     /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
     /// reached.
-    pub(crate) fn take_slots(&self, common: &Path, limits: QueueSettings) -> Result<Option<Slots>> {
-        Slots::take(&self.path, common, limits).map_err(Error::io("cannot take a slot"))
+    pub(crate) fn take_slots(
+        &self,
+        common: &Path,
+        limits: QueueSettings,
+        pool: Pool,
+    ) -> Result<Option<Slots>> {
+        Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 
     /// Takes the next number of the session's tasks; none is given twice. `last` tells the last one given

@@ -22,6 +22,8 @@ pub enum AtCapacity {
 pub struct QueueSettings {
     /// Per session.
     pub max_running: u32,
+    /// Agents per session; they do not count among the others.
+    pub max_agents: u32,
     /// On this home altogether; 0 = no limit.
     pub max_running_total: u32,
     /// What a start does beyond that.
@@ -30,7 +32,7 @@ pub struct QueueSettings {
 
 impl Default for QueueSettings {
     fn default() -> Self {
-        Self { max_running: 8, max_running_total: 0, at_capacity: AtCapacity::Queue }
+        Self { max_running: 8, max_agents: 4, max_running_total: 0, at_capacity: AtCapacity::Queue }
     }
 }
 
@@ -166,6 +168,8 @@ pub struct Settings {
     pub session_grace_ms: u64,
     /// Most milliseconds between two looks of a waiter that heard nothing.
     pub fallback_ms: u64,
+    /// Whether the end of a batch is told, beside the ends of its tasks.
+    pub batch_notices: bool,
 }
 
 impl Settings {
@@ -184,6 +188,7 @@ impl Settings {
             log_header: false,
             session_grace_ms: 10_000,
             fallback_ms: 2000,
+            batch_notices: true,
         }
     }
 }

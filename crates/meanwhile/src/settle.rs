@@ -1,6 +1,6 @@
 //! What there is to do when a task has ended: start the next, run hooks, remove what is old.
 
-use mw_model::{TaskId, TaskState};
+use mw_model::{TaskId, TaskKind, TaskState};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -58,7 +58,15 @@ impl Runtime {
         fail_point("settle-begun");
         self.settles_itself.set(true);
         match id {
-            Some(id) => drop(self.reconcile_task(id)?),
+            Some(id) => {
+                self.reconcile_task(id)?;
+                if id.as_str().starts_with(TaskKind::Agent.prefix()) {
+                    let task = self.stored(id)?;
+                    if task.status.is_terminal() {
+                        self.release_children(&task)?;
+                    }
+                }
+            }
             None => self.reconcile()?,
         }
         // A flag that nobody waits behind is taken away there.

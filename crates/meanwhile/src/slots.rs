@@ -15,10 +15,44 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use mw_model::TaskKind;
 use mw_model::wire::SLOT_HELD;
 
 use crate::session_dir::open_below;
 use crate::settings::QueueSettings;
+
+/// Whose slots: agents have their own, since they wait for others more than they work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pool {
+    Commands,
+    Agents,
+}
+
+impl Pool {
+    pub(crate) const ALL: [Self; 2] = [Self::Commands, Self::Agents];
+
+    pub(crate) const fn of(kind: TaskKind) -> Self {
+        match kind {
+            TaskKind::Agent => Self::Agents,
+            TaskKind::Shell | TaskKind::Remote => Self::Commands,
+        }
+    }
+
+    /// Returns how many of a session's tasks may run at a time.
+    pub(crate) const fn limit(self, limits: QueueSettings) -> u32 {
+        match self {
+            Self::Commands => limits.max_running,
+            Self::Agents => limits.max_agents,
+        }
+    }
+
+    const fn prefix(self) -> &'static str {
+        match self {
+            Self::Commands => "slot",
+            Self::Agents => "agent-slot",
+        }
+    }
+}
 
 /// The slots one task holds: its session's, and the home's where that has a limit.
 #[derive(Debug)]
@@ -39,11 +73,18 @@ impl Drop for Slots {
 
 impl Slots {
     /// Takes what a task needs to run; nothing when a limit is reached.
-    pub(crate) fn take(session: &Path, home: &Path, limits: QueueSettings) -> io::Result<Option<Self>> {
-        let Some(own) = take_one(session, limits.max_running)? else { return Ok(None) };
+    pub(crate) fn take(
+        session: &Path,
+        home: &Path,
+        limits: QueueSettings,
+        pool: Pool,
+    ) -> io::Result<Option<Self>> {
+        let Some(own) = take_one(session, pool.limit(limits), pool)? else { return Ok(None) };
         let mut slots = Self { files: vec![own], passed_on: Cell::new(false) };
         if limits.max_running_total > 0 {
-            let Some(common) = take_one(home, limits.max_running_total)? else { return Ok(None) };
+            let Some(common) = take_one(home, limits.max_running_total, Pool::Commands)? else {
+                return Ok(None);
+            };
             slots.files.push(common);
         }
         Ok(Some(slots))
@@ -73,16 +114,16 @@ impl Slots {
     }
 }
 
-fn slot(directory: &Path, number: u32) -> PathBuf {
-    directory.join(format!("slot-{number}"))
+fn slot(directory: &Path, number: u32, pool: Pool) -> PathBuf {
+    directory.join(format!("{}-{number}", pool.prefix()))
 }
 
-fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
+fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>> {
     let mut taken = None;
-    let mut held = held_beyond(directory, limit);
+    let mut held = held_beyond(directory, limit, pool);
     let crowded = held > 0;
     for number in 0..limit {
-        let file = open_below(directory, &slot(directory, number), OpenOptions::new().read(true))?;
+        let file = open_below(directory, &slot(directory, number, pool), OpenOptions::new().read(true))?;
         match file.try_lock() {
             Ok(()) if taken.is_none() && !crowded => return Ok(Some(file)),
             Ok(()) if taken.is_none() => taken = Some(file),
@@ -100,11 +141,11 @@ fn take_one(directory: &Path, limit: u32) -> io::Result<Option<File>> {
 }
 
 /// Counts tasks that were started when the limit was higher.
-fn held_beyond(directory: &Path, limit: u32) -> u32 {
+fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> u32 {
     let mut held = 0;
     for number in limit.. {
         // They are used from the first on, so the first that is missing is the last.
-        let Ok(file) = File::open(slot(directory, number)) else { break };
+        let Ok(file) = File::open(slot(directory, number, pool)) else { break };
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => held += 1,
             _ => _ = file.unlock(),
@@ -151,14 +192,14 @@ mod tests {
     use crate::settings::AtCapacity;
 
     const fn limits(max_running: u32, max_running_total: u32) -> QueueSettings {
-        QueueSettings { max_running, max_running_total, at_capacity: AtCapacity::Queue }
+        QueueSettings { max_running, max_agents: 1, max_running_total, at_capacity: AtCapacity::Queue }
     }
 
     #[test]
     fn no_more_slots_than_the_limit_and_a_dropped_one_is_free() {
         let dir = tempfile::tempdir().unwrap();
         let (session, home) = (dir.path().join("s"), dir.path().join("h"));
-        let take = |limits| Slots::take(&session, &home, limits).unwrap();
+        let take = |limits| Slots::take(&session, &home, limits, Pool::Commands).unwrap();
         let first = take(limits(2, 0)).unwrap();
         let second = take(limits(2, 0)).unwrap();
         assert!(take(limits(2, 0)).is_none());
@@ -169,14 +210,26 @@ mod tests {
     }
 
     #[test]
+    fn agents_and_commands_do_not_take_each_others_slots() {
+        let dir = tempfile::tempdir().unwrap();
+        let take = |pool| Slots::take(dir.path(), dir.path(), limits(1, 0), pool).unwrap();
+        let command = take(Pool::Commands).unwrap();
+        let agent = take(Pool::Agents).unwrap();
+        assert!(take(Pool::Commands).is_none() && take(Pool::Agents).is_none());
+        drop(agent);
+        assert!(take(Pool::Agents).is_some());
+        drop(command);
+    }
+
+    #[test]
     fn a_slot_that_was_passed_on_must_be_given_back() {
         let dir = tempfile::tempdir().unwrap();
-        let take = || Slots::take(dir.path(), dir.path(), limits(1, 0)).unwrap().unwrap();
+        let take = || Slots::take(dir.path(), dir.path(), limits(1, 0), Pool::Commands).unwrap().unwrap();
         assert!(take().were_given_back());
         assert!(take().were_given_back(), "it was only tried");
         assert_eq!(take().descriptors().len(), 1);
         assert!(!take().were_given_back());
-        fs::write(slot(dir.path(), 0), [SLOT_FREE]).unwrap();
+        fs::write(slot(dir.path(), 0, Pool::Commands), [SLOT_FREE]).unwrap();
         assert!(take().were_given_back());
     }
 
@@ -184,7 +237,9 @@ mod tests {
     fn the_limit_over_all_sessions_holds_too_and_frees_the_sessions_slot() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("h");
-        let take = |session: &str| Slots::take(&dir.path().join(session), &home, limits(8, 1)).unwrap();
+        let take = |session: &str| {
+            Slots::take(&dir.path().join(session), &home, limits(8, 1), Pool::Commands).unwrap()
+        };
         let first = take("a").unwrap();
         assert!(take("b").is_none());
         drop(first);
@@ -194,7 +249,7 @@ mod tests {
     #[test]
     fn tasks_started_under_a_higher_limit_count() {
         let dir = tempfile::tempdir().unwrap();
-        let take = |limit| Slots::take(dir.path(), dir.path(), limits(limit, 0)).unwrap();
+        let take = |limit| Slots::take(dir.path(), dir.path(), limits(limit, 0), Pool::Commands).unwrap();
         let mut many: Vec<_> = (0..4).map(|_| take(4).unwrap()).collect();
         drop(many.drain(..2));
         assert!(take(2).is_none(), "slots 2 and 3 are held");

@@ -19,7 +19,7 @@ use crate::redact::Redactor;
 use crate::request::{IfRunning, TaskRequest};
 use crate::runtime::Runtime;
 use crate::settings::AtCapacity;
-use crate::slots::Slots;
+use crate::slots::{Pool, Slots};
 use crate::store::{StoreError, new_task};
 use crate::task::{Scope, Task};
 
@@ -98,13 +98,14 @@ impl Runtime {
         if request.uncounted {
             return Ok(Some(Slots::none()));
         }
-        let mut slots = self.take_slots(&request.session)?;
+        let pool = Pool::of(request.kind);
+        let mut slots = self.take_slots(&request.session, pool)?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
             let _quiet = self.store()?.begin(&self.home.tasks())?;
-            slots = self.take_slots(&request.session)?;
+            slots = self.take_slots(&request.session, pool)?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: self.settings.queue.max_running });
+                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue) });
             }
         }
         // One that was not given back may belong to a task that lives on.
@@ -188,7 +189,7 @@ impl Runtime {
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: limits.max_running });
+            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits) });
         }
         queue::commit(&self.home, transaction)?;
         Ok(picked)
@@ -318,6 +319,7 @@ impl Runtime {
             parent_message: request.parent_message.clone(),
             teller: request.teller.as_ref().map(|teller| teller.0.clone()),
             created_at: now,
+            agent: request.agent.clone(),
             approved_by: request.approval.by().to_owned(),
             approved_at: request.approval.granted().map_or(now, |granted| granted.at),
             approval: request.approval.granted().map(Consent::on_record),

@@ -3,8 +3,8 @@
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState, TaskTrace,
-    Timestamp, TraceId, next_state,
+    Activity, Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState,
+    TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -15,6 +15,31 @@ pub enum Scope {
     All,
     /// One session's; others answer "not found".
     Session(String),
+}
+
+/// What a task shows of its agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AgentView {
+    /// Its name in the registry.
+    pub name: String,
+    /// What it calls itself.
+    pub info: Option<String>,
+    /// What it is doing, or did last.
+    pub activity: Activity,
+    /// The worktree that was made for it.
+    pub worktree: Option<String>,
+    /// What it changed there, once it is over.
+    pub diff_path: Option<String>,
+    /// The answer that counts; nothing while it works on its first.
+    pub answer: Option<String>,
+    /// Why its last turn gave none.
+    pub error: Option<String>,
+    /// How many messages it has had.
+    pub turns: usize,
+    /// All of them, with the answers.
+    pub record_path: String,
+    /// Everything it sent, one JSON line each.
+    pub transcript_path: String,
 }
 
 /// A task. Serialised, this is the schema of `mw list --json` and `mw status --json`.
@@ -87,6 +112,9 @@ pub struct Task {
     pub ports: Option<Vec<u16>>,
     /// How far it has come.
     pub progress: Option<Progress>,
+    /// Which agent does it and how, where one does; known where one task is asked for, and of those that run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<AgentView>>,
     /// Who approved it.
     pub approved_by: String,
     /// When.

@@ -11,6 +11,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod agent;
 pub mod approval;
 mod cause;
 mod event;
@@ -36,6 +37,7 @@ mod transition;
 mod units;
 pub mod wire;
 
+pub use agent::{Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree};
 pub use cause::{Cause, Exit, TimeLimit};
 pub use event::Event;
 pub use id::{IdError, TaskId, TaskKind, long_handle, short_handle};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentSpec;
 use crate::approval::ApprovalRecord;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
@@ -190,12 +191,23 @@ pub struct TaskSpec {
     pub approved_by: String,
     /// When it was approved.
     pub approved_at: Timestamp,
+    /// What an agent is asked to do, where one is; boxed because few tasks have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Box<AgentSpec>>,
     /// The approval it was started with, where a person was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalRecord>,
     /// Its place in a trace. Specs of earlier builds have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TaskTrace>,
+}
+
+impl TaskSpec {
+    /// Returns what it does, as a person would say it: the command, or what an agent was asked.
+    #[must_use]
+    pub fn to_line(&self) -> String {
+        self.agent.as_ref().map_or_else(|| self.command.to_line(), |agent| agent.prompt.clone())
+    }
 }
 
 const fn usual_umask() -> u32 {

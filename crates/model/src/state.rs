@@ -17,10 +17,11 @@ pub struct Process {
 }
 
 /// What made a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunOrigin {
     /// The first start.
+    #[default]
     First,
     /// A further run of the same spec.
     Restart,
@@ -72,6 +73,9 @@ pub enum TaskState {
         started_at: Timestamp,
         /// Who asked.
         by: String,
+        /// What made the run.
+        #[serde(default)]
+        origin: RunOrigin,
         /// When it was ready, if it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
@@ -86,6 +90,9 @@ pub enum TaskState {
         ended_at: Timestamp,
         /// Why.
         cause: Cause,
+        /// What made the run.
+        #[serde(default)]
+        origin: RunOrigin,
         /// When it was ready, if it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
@@ -171,6 +178,8 @@ impl TaskState {
             Self::Running { origin: RunOrigin::Resume, .. } => Status::Resumed,
             Self::Running { .. } => Status::Running,
             Self::Cancelling { .. } => Status::Cancelling,
+            // A follow-up comes after an answer, and takes nothing from it: only a completed task has follow-ups.
+            Self::Ended { origin: RunOrigin::Resume, .. } => Status::Completed,
             Self::Ended { cause, .. } => cause.status(),
         }
     }

@@ -1,7 +1,7 @@
 //! The one function that decides every transition. Recovery replays through it too.
 
 use crate::event::Event;
-use crate::state::TaskState;
+use crate::state::{RunOrigin, Status, TaskState};
 
 /// An event that cannot happen in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -43,9 +43,9 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
             refused()
         }
 
-        (Event::KillRequested { by, .. }, Running { run, process, started_at, ready, .. }) => {
+        (Event::KillRequested { by, .. }, Running { run, process, started_at, ready, origin }) => {
             let (process, by) = (process.clone(), by.clone());
-            Ok(Cancelling { run: *run, process, started_at: *started_at, by, ready: *ready })
+            Ok(Cancelling { run: *run, process, started_at: *started_at, by, origin: *origin, ready: *ready })
         }
         // A second, perhaps stronger, kill changes nothing about who asked first.
         (Event::KillRequested { .. }, Cancelling { .. }) => Ok(state.clone()),
@@ -53,19 +53,26 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::KillRequested { .. }, Ended { .. }) => Ok(state.clone()),
         (Event::KillRequested { .. }, Pending { .. } | Starting { .. }) => refused(),
 
-        (Event::Ended { cause, ended_at }, Pending { run, .. } | Starting { run, .. }) => {
-            let cause = cause.clone();
-            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause, ready: None })
+        (Event::Ended { cause, ended_at }, Pending { run, origin } | Starting { run, origin, .. }) => {
+            let (cause, origin) = (cause.clone(), *origin);
+            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause, origin, ready: None })
         }
         (
             Event::Ended { cause, ended_at },
-            Running { run, started_at, ready, .. } | Cancelling { run, started_at, ready, .. },
+            Running { run, started_at, ready, origin, .. }
+            | Cancelling { run, started_at, ready, origin, .. },
         ) => {
-            let (started_at, cause) = (Some(*started_at), cause.clone());
-            Ok(Ended { run: *run, started_at, ended_at: *ended_at, cause, ready: *ready })
+            let (started_at, cause, origin) = (Some(*started_at), cause.clone(), *origin);
+            Ok(Ended { run: *run, started_at, ended_at: *ended_at, cause, origin, ready: *ready })
         }
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
+        // A follow-up needs an answer that it follows.
+        (Event::Requeued { origin: RunOrigin::Resume }, Ended { .. })
+            if state.status() != Status::Completed =>
+        {
+            refused()
+        }
         (Event::Requeued { origin }, Ended { run, .. }) => Ok(Pending { run: run + 1, origin: *origin }),
         (Event::Requeued { .. }, Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. }) => {
             refused()
@@ -109,7 +116,7 @@ mod tests {
     use super::*;
     use crate::cause::{Cause, Exit};
     use crate::progress::Progress;
-    use crate::state::{Process, RunOrigin, Status};
+    use crate::state::Process;
     use crate::time::Timestamp;
 
     fn process() -> Process {
@@ -197,6 +204,24 @@ mod tests {
         assert_eq!(refusal.to_string(), "a task that is pending cannot be kill_requested");
     }
 
+    #[test]
+    fn only_an_answer_can_be_followed_up_and_it_stays_an_answer() {
+        let at = Timestamp::default();
+        let ended = |cause| Event::Ended { cause, ended_at: at };
+        let resume = Event::Requeued { origin: RunOrigin::Resume };
+        let failed = next_state(&pending(), &ended(Cause::Lost { reason: "x".to_owned() })).unwrap();
+        assert!(next_state(&failed, &resume).is_err());
+        let answered = next_state(&pending(), &ended(Cause::Exited { code: 0 })).unwrap();
+        let asked = next_state(&answered, &resume).unwrap();
+        assert!(next_state(&asked, &resume).is_err(), "twice at once");
+        let again = next_state(&asked, &ended(Cause::Exited { code: 1 })).unwrap();
+        assert_eq!(again.status(), Status::Completed);
+        assert!(next_state(&again, &resume).is_ok());
+        let restarted = next_state(&again, &Event::Requeued { origin: RunOrigin::Restart }).unwrap();
+        let failed = next_state(&restarted, &ended(Cause::Exited { code: 1 })).unwrap();
+        assert_eq!(failed.status(), Status::Failed);
+    }
+
     proptest! {
         #[test]
         fn terminal_states_are_final(picks in proptest::collection::vec(0_usize..11, 0..60)) {
@@ -222,7 +247,11 @@ mod tests {
                 let Ok(after) = next_state(&state, &events[pick]) else { continue };
                 let succeeded = after.status() == Status::Completed && state.status() != Status::Completed;
                 let seen = matches!(&events[pick], Event::Ended { cause: Cause::Exited { code: 0 }, .. });
-                prop_assert!(!succeeded || seen);
+                let was_before = matches!(state, TaskState::Pending { origin: RunOrigin::Resume, .. }
+                    | TaskState::Starting { origin: RunOrigin::Resume, .. }
+                    | TaskState::Running { origin: RunOrigin::Resume, .. }
+                    | TaskState::Cancelling { origin: RunOrigin::Resume, .. });
+                prop_assert!(!succeeded || seen || was_before);
                 state = after;
             }
         }

@@ -1,5 +1,5 @@
 //! The background-task specification: `background_output`, `background_block`, `background_cancel`,
-//! `background_clear`. Its launch and its resume need agent tasks.
+//! `background_clear`, and for agents `background_task` and `background_resume`.
 
 use std::time::Duration;
 
@@ -10,12 +10,62 @@ use super::Dialect;
 use super::text::{minutes, title};
 use crate::tools::{
     Arguments, ClearCall, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal,
-    Reply, StopCall, Tool, WaitCall, clear, list, shorten, stop, told, wait,
+    Reply, StopCall, Tool, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::BackgroundTask;
 
-pub(super) static TOOLS: [Tool; 4] = [
+/// What is told of one task.
+const SUMMARY: &[Field] = &[
+    Field::new("task_id", "string"),
+    Field::new("description", "string"),
+    Field::new("agent", "string|null"),
+    Field::new("status", "string"),
+    Field::new("queued", "boolean"),
+    Field::new("createdAt", "string"),
+    Field::new("completedAt", "string|null"),
+    Field::new("parentSession", "string|null"),
+    Field::new("parentMessage", "string|null"),
+    Field::new("batchId", "string|null"),
+    Field::new("resumeCount", "integer"),
+    Field::new("exitCode", "integer|null"),
+];
+
+pub(super) static TOOLS: [Tool; 6] = [
+    Tool {
+        name: "background_task",
+        title: "Ask an agent",
+        about: "Launch an agent in the background with a prompt. Returns its task id at once; you are told the result when it is done.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("description", Kind::Text, "A few words"),
+            Parameter::required(
+                "prompt",
+                Kind::Text,
+                "What it should do; it knows nothing of this conversation",
+            ),
+            Parameter::optional("agent", Kind::Text, "Which agent"),
+            Parameter::optional("batch_id", Kind::Text, "Groups related tasks"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: SUMMARY,
+        run: background_task,
+    },
+    Tool {
+        name: "background_resume",
+        title: "Send an agent a follow-up",
+        about: "Send a follow-up message to a completed task; its agent remembers the conversation. Returns at once; use background_block to wait for the response.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("message", Kind::Text, ""),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: SUMMARY,
+        run: background_resume,
+    },
     Tool {
         name: "background_output",
         title: "Status or result of a task",
@@ -94,6 +144,27 @@ pub(super) static TOOLS: [Tool; 4] = [
     },
 ];
 
+fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let text = |name: &str| arguments.text(name).map(str::to_owned);
+    let wish = Wish {
+        agent: text("agent"),
+        prompt: arguments.required("prompt").to_owned(),
+        title: text("description"),
+        batch: text("batch_id"),
+        ..Wish::default()
+    };
+    let task = desk.task(delegate(wish, desk)?.id.as_str())?;
+    let text = format!("{}\nYou are told the result when it is done; do not poll.", line(&task));
+    Ok(Reply::new(text, summary(&task)))
+}
+
+fn background_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let task = follow_up(arguments.required("task_id"), arguments.required("message"), desk)?;
+    let task = desk.task(task.id.as_str())?;
+    let text = format!("{}\nThe message was sent; you are told the response when it is there.", line(&task));
+    Ok(Reply::new(text, summary(&task)))
+}
+
 fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let handle = match (arguments.text("task_id"), arguments.text("batch_id")) {
         (Some(handle), _) => handle,
@@ -111,15 +182,36 @@ fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         text.push_str(&format!("\n\nFull output: {}", task.output_path));
     }
     if !task.status.is_terminal() {
-        data["progress"] = json!({"lastUpdate": desk.runtime.last_output(&task), "output": output.text, "progress": task.progress});
+        data["progress"] = progress(&task, &output, desk);
         return Ok(Reply::new(text, data));
     }
     data["result"] = output.text.into();
     data["retrievedAt"] = json!(desk.runtime.note_retrieved(&task.id)?);
-    if OWN.state(&task) == "error" {
+    if let Some(error) = task.agent.as_ref().and_then(|agent| agent.error.as_ref()) {
+        data["error"] = error.as_str().into();
+    } else if OWN.state(&task) == "error" {
         data["error"] = task.cause.clone().unwrap_or_else(|| task.status.word().to_owned()).into();
     }
     Ok(Reply::new(text, data).telling([task.id]))
+}
+
+/// How far a task has come, and that it lives.
+fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
+    let Some(agent) = &task.agent else {
+        let last = desk.runtime.last_output(task);
+        return json!({"lastUpdate": last, "output": output.text, "progress": task.progress});
+    };
+    let activity = &agent.activity;
+    let tools: Vec<_> = activity.recent_tools.iter().map(|tool| tool.title.as_str()).collect();
+    json!({
+        "toolCalls": activity.tool_calls,
+        "recentTools": tools,
+        "lastUpdate": activity.last_update,
+        "plan": activity.plan,
+        "waiting": activity.waiting,
+        "output": output.text,
+        "progress": task.progress,
+    })
 }
 
 fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -218,10 +310,13 @@ fn summary(task: &Task) -> Value {
     json!({
         "task_id": task.id,
         "description": title(task),
+        "agent": task.agent.as_ref().map(|agent| &agent.name),
         "status": OWN.state(task),
         "queued": task.queue_position.is_some(),
         "createdAt": task.created_at,
         "completedAt": task.ended_at,
+        "parentSession": task.parent_session,
+        "parentMessage": task.parent_message,
         "batchId": task.batch_id,
         "resumeCount": task.resume_count,
         "exitCode": task.exit_code,

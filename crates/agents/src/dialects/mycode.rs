@@ -1,4 +1,4 @@
-//! mycode: `Bash`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
+//! mycode: `Bash`, `Task`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use super::panel::Panel;
 use super::text::{first_line, minutes};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
-    StopCall, Tool, WaitCall, run, start, stop, told, wait,
+    StopCall, Tool, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
 
-pub(super) static TOOLS: [Tool; 3] = [
+pub(super) static TOOLS: [Tool; 4] = [
     Tool {
         name: "Bash",
         title: "Run a command",
@@ -40,6 +40,29 @@ pub(super) static TOOLS: [Tool; 3] = [
             Field::new("exit_code", "integer"),
         ],
         run: bash,
+    },
+    Tool {
+        name: "Task",
+        title: "Ask a subagent",
+        about: "Run a subagent with a prompt and return its answer.",
+        about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the answer.",
+        parameters: &[
+            Parameter::required("description", Kind::Text, "What it is for"),
+            Parameter::required("prompt", Kind::Text, "What it should do"),
+            Parameter::optional("subagent_type", Kind::Text, "Which agent"),
+            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_file", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("error", "string"),
+        ],
+        run: task,
     },
     Tool {
         name: "TaskOutput",
@@ -119,14 +142,50 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(ran.told_by(Reply::new(text, data)))
 }
 
+fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let wish = Wish {
+        agent: arguments.text("subagent_type").map(str::to_owned),
+        prompt: arguments.required("prompt").to_owned(),
+        title: arguments.text("description").map(str::to_owned),
+        ..Wish::default()
+    };
+    let mut task = delegate(wish, desk)?;
+    if arguments.flag("run_in_background") != Some(true) {
+        task = await_answer(&task, desk)?;
+    }
+    task = desk.task(task.id.as_str())?;
+    if !task.status.is_terminal() {
+        return Ok(started(&task));
+    }
+    let output = Excerpt::of(&task, desk)?;
+    let mut data = json!({
+        "task_id": task.id, "output_file": output_file(&task), "status": OWN.state(&task), "output": output.text,
+    });
+    let failed = task.status != Status::Completed;
+    if failed {
+        data["error"] = task.cause.clone().unwrap_or_default().into();
+    }
+    let mut text = output.text;
+    if output.left_out > 0 {
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task)));
+    }
+    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
+}
+
+/// Returns where a task's output is: an agent's as JSON, all others' as a log.
+fn output_file(task: &Task) -> &str {
+    task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path)
+}
+
 fn started(task: &Task) -> Reply {
+    let file = output_file(task);
     let panel = Panel::new("Background Task Started")
         .field("Task ID", task.id.as_str())
         .field("Command", &first_line(&task.command))
         .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
-        .field("Output", &task.output_path);
+        .field("Output", file);
     let text = format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw());
-    Reply::new(text, json!({"task_id": task.id, "output_file": task.output_path, "status": OWN.state(task)}))
+    Reply::new(text, json!({"task_id": task.id, "output_file": file, "status": OWN.state(task)}))
 }
 
 fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -154,7 +213,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
     }
     if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", task.output_path));
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task)));
     }
     let mut data = json!({
         "success": true,

@@ -1,6 +1,7 @@
 //! Where calls are carried out: one session of an open home.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use meanwhile::{
@@ -10,6 +11,8 @@ use meanwhile::{
 use mw_model::approval::Proposal;
 use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
 use serde_json::{Map, Value};
+
+use crate::acp::AgentSettings;
 
 /// What holds for all calls of a session.
 #[derive(Clone)]
@@ -38,6 +41,8 @@ pub struct Premises {
     pub longest_call: Duration,
     /// Whether background work is offered.
     pub background: Background,
+    /// Which other agents can be asked, if any.
+    pub agents: Option<Arc<AgentSettings>>,
     /// What calls are decided by.
     pub policy: Policy,
 }

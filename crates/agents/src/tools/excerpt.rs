@@ -1,6 +1,7 @@
 //! As much of a task's output as a reply may hold.
 
 use meanwhile::{Error, From, ReadReply, ReadRequest, Task, clean_text};
+use mw_model::TaskKind;
 
 use super::desk::Desk;
 
@@ -20,6 +21,9 @@ impl Excerpt {
     /// When its log is gone.
     pub fn of(task: &Task, desk: &Desk<'_>) -> Result<Self, Error> {
         let most = desk.premises.reply_bytes.max(1);
+        if let Some(answer) = answer(task, desk) {
+            return Ok(Self::head(&answer, most));
+        }
         let tail = read(task, desk, From::TailBytes(most), most)?;
         if !tail.has_earlier {
             return Ok(Self { text: shown(&tail, most), left_out: 0 });
@@ -36,6 +40,26 @@ impl Excerpt {
         let text = format!("{}\n[… {left_out} bytes left out …]\n{last}", first.trim_end_matches('\n'));
         Ok(Self { text, left_out })
     }
+}
+
+impl Excerpt {
+    /// Takes the head of an answer.
+    fn head(answer: &str, most: u64) -> Self {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let text = clean_text(answer);
+        if text.len() <= most {
+            return Self { text, left_out: 0 };
+        }
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let left_out = (text.len() - end) as u64;
+        Self { text: format!("{}\n[… {left_out} bytes left out …]", &text[..end]), left_out }
+    }
+}
+
+/// Returns what an agent has answered, once it has.
+pub(crate) fn answer(task: &Task, desk: &Desk<'_>) -> Option<String> {
+    let is_over = task.kind == TaskKind::Agent && task.status.is_terminal();
+    is_over.then(|| desk.runtime.agent_result(&task.id, task.state.run())).flatten()
 }
 
 /// Reads a task's output.

@@ -7,6 +7,7 @@
 //!
 //! A dialect names the tools, reads their arguments into operations, and puts the results into its words.
 
+mod agent;
 mod clear;
 mod desk;
 mod excerpt;
@@ -21,6 +22,7 @@ mod stop;
 mod tool;
 mod wait;
 
+pub use agent::{Wish, await_answer, delegate, follow_up};
 pub use clear::{ClearCall, Cleared, clear};
 pub use desk::{Background, Caller, Desk, Patience, Patient, Premises};
 pub use excerpt::Excerpt;

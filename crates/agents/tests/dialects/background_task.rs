@@ -21,10 +21,15 @@ fn statuses(reply: &Value) -> Vec<&str> {
 fn tools_and_parameters() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["background_output", "background_block", "background_cancel", "background_clear"]);
-    let timeout = &specs[1].input_schema["properties"]["timeout"];
+    let own = ["background_output", "background_block", "background_cancel", "background_clear"];
+    assert_eq!(names[..2], ["background_task", "background_resume"]);
+    assert_eq!(names[2..], own);
+    assert_eq!(specs[0].input_schema["required"], json!(["description", "prompt"]));
+    assert!(specs[0].input_schema["properties"]["agent"].is_object());
+    assert_eq!(specs[1].input_schema["required"], json!(["task_id", "message"]));
+    let timeout = &specs[3].input_schema["properties"]["timeout"];
     assert_eq!(timeout, &json!({"type": "number", "default": 30000, "minimum": 0, "maximum": 600_000}));
-    assert_eq!(specs[1].input_schema["properties"]["task_ids"]["type"], "array");
+    assert_eq!(specs[3].input_schema["properties"]["task_ids"]["type"], "array");
 }
 
 #[test]

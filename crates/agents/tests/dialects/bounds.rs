@@ -16,7 +16,7 @@ fn looks(world: &World, id: &TaskId) -> Vec<(&'static str, Reply)> {
     let mut look = |tool, given: Value| looks.push((tool, world.done(tool, given)));
     match world.tools.specs(mw_agents::tools::Background::On)[0].name.as_str() {
         "Bash" => look("TaskOutput", json!({"task_id": id})),
-        "background_output" => look("background_output", json!({"task_id": id})),
+        "background_task" => look("background_output", json!({"task_id": id})),
         "bg_start" => {
             look("bg_output", json!({"id": id}));
             look("bg_output", json!({"id": id, "lines": 1_000_000_000}));

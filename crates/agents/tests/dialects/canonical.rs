@@ -19,7 +19,17 @@ fn the_tools() {
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
     assert_eq!(
         names,
-        ["shell", "task_output", "task_wait", "task_stop", "task_list", "task_input", "task_clear"]
+        [
+            "shell",
+            "task_output",
+            "task_wait",
+            "task_stop",
+            "task_list",
+            "agent",
+            "task_resume",
+            "task_input",
+            "task_clear"
+        ]
     );
 }
 

@@ -17,16 +17,17 @@ fn world() -> World {
 fn parameters_defaults_and_ranges() {
     let specs = world().tools.specs(Background::On);
     let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
-    assert_eq!(names, ["Bash", "TaskOutput", "KillShell"]);
+    assert_eq!(names, ["Bash", "Task", "TaskOutput", "KillShell"]);
     assert_eq!(specs[0].input_schema["properties"]["run_in_background"]["type"], "boolean");
-    let properties = &specs[1].input_schema["properties"];
-    assert_eq!(specs[1].input_schema["required"], json!(["task_id"]));
+    assert_eq!(specs[1].input_schema["required"], json!(["description", "prompt"]));
+    let properties = &specs[2].input_schema["properties"];
+    assert_eq!(specs[2].input_schema["required"], json!(["task_id"]));
     assert_eq!(properties["task_id"], json!({"type": "string"}));
     assert_eq!(properties["block"], json!({"type": "boolean", "default": true}));
     let timeout = json!({"type": "number", "default": 30000, "minimum": 0, "maximum": 600_000});
     assert_eq!(properties["timeout"], timeout);
     for part in ["task_id", "block", "timeout", "30000", "600000", "block=false", "/tasks"] {
-        assert!(specs[1].description.contains(part), "{part}");
+        assert!(specs[2].description.contains(part), "{part}");
     }
 }
 

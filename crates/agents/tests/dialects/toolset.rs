@@ -72,7 +72,7 @@ fn a_variant_holds_whatever_holds_for_the_rest() {
     let mut world = World::new(Dialect::Canonical);
     world.tools = Toolset::of(Dialect::Canonical).with_variant("shell", Background::Off).unwrap();
     let specs = world.tools.specs(Background::On);
-    assert_eq!(specs.len(), 7);
+    assert_eq!(specs.len(), 9);
     assert_eq!(specs[0].input_schema["properties"]["run_in_background"], Value::Null);
     assert!(!specs[0].description.contains("background"));
     let reply = world.refused("shell", json!({"command": "true", "run_in_background": true}));
@@ -140,7 +140,7 @@ fn dialects_share_a_registry_and_its_tasks() {
     let mut world = World::new(Dialect::Opta);
     let tools = Toolset::of(Dialect::Opta).and(Dialect::CoCli).unwrap().and(Dialect::BackgroundTask).unwrap();
     world.tools = tools.and(Dialect::Mycode).unwrap().and(Dialect::Zidane).unwrap();
-    assert_eq!(names(&world.tools, Background::On).len(), 17);
+    assert_eq!(names(&world.tools, Background::On).len(), 20);
     let twice = Toolset::of(Dialect::Zidane).and(Dialect::Canonical).err();
     assert_eq!(twice, Some(RegistryError::NameTaken("shell".to_owned())));
     // A task of one is known to all, by any of its names.
@@ -168,7 +168,8 @@ fn hints_say_what_a_call_does_to_the_world() {
     };
     for dialect in Dialect::ALL {
         for spec in Toolset::of(dialect).specs(Background::On) {
-            let runs = spec.input_schema["properties"]["command"].is_object();
+            let has = |name: &str| spec.input_schema["properties"][name].is_object();
+            let runs = has("command") || has("prompt") || has("message");
             assert_eq!(spec.effect == Some(Effect::Runs), runs, "{}", spec.name);
             let name = spec.name.to_lowercase();
             let ends = ["kill", "stop", "cancel", "clear"].iter().any(|word| name.contains(word));

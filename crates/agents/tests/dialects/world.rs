@@ -63,6 +63,7 @@ impl World {
             reply_bytes: 16 << 10,
             longest_call: Duration::from_secs(60),
             background: Background::On,
+            agents: None,
             // What is asked about is another matter: `approval` has it.
             policy: Policy::open(),
         };

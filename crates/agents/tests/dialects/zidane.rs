@@ -107,7 +107,9 @@ fn the_foreground_is_unchanged() {
     let world = world();
     let reply = world.done("shell", json!({"command": "echo out; echo err >&2"}));
     assert_eq!(reply.data["exit_code"], 0);
-    assert_eq!(reply.data.as_object().unwrap().keys().collect::<Vec<_>>(), ["output", "exit_code"]);
+    let mut fields: Vec<_> = reply.data.as_object().unwrap().keys().collect();
+    fields.sort();
+    assert_eq!(fields, ["exit_code", "output"]);
     let mut lines: Vec<_> = reply.text.lines().collect();
     lines.sort_unstable();
     assert_eq!(lines, ["err", "out"]);

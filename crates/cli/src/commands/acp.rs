@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, io};
 
@@ -90,6 +91,7 @@ fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, 
     let background = if config.tools.no_background { Background::Off } else { Background::On };
     let mut policy = config.decides_by()?;
     policy.mode = mode.unwrap_or(policy.mode);
+    policy.stay_in_project_of(directory);
     let premises = Premises {
         session: String::new(),
         cwd: directory.to_owned(),
@@ -104,6 +106,7 @@ fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, 
         longest_call: Duration::from_millis(config.tools.longest_call_ms),
         background,
         policy,
+        agents: Some(Arc::new(config.agent_settings()?)),
     };
     Ok(Project { settings: config.settings, premises })
 }

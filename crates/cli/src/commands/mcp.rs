@@ -3,6 +3,7 @@
 use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -93,6 +94,7 @@ impl Arguments {
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
             policy,
+            agents: Some(Arc::new(config.agent_settings()?)),
         };
         Ok(Offer {
             settings: config.settings,

@@ -1,6 +1,9 @@
 //! One file per command: its arguments and what it does.
 
 mod acp;
+mod agent;
+mod agent_driver;
+mod agent_keeper;
 mod approvals;
 mod approve;
 mod attach;
@@ -22,6 +25,7 @@ mod output;
 mod policy;
 mod reference;
 mod restart;
+mod resume;
 mod run;
 mod session;
 mod settle;
@@ -131,6 +135,8 @@ commands! {
     Restart "restart" restart::Arguments, mw, "Run a task once more";
     Clear "clear" clear::Arguments, mw, "Remove finished tasks and their files";
     Top "top" top::Arguments, surfaces, "Manage tasks on a full screen: live list, logs, kill, restart";
+    Agent "agent" agent::Arguments, surfaces, "Ask another agent in the background, or list those that can be asked";
+    Resume "resume" resume::Arguments, mw, "Send a follow-up message to an agent that has answered";
     Watch "watch" watch::Arguments, mw, "Print what happens as JSON lines";
     Session "session" session::Arguments, mw, "Run a host, list sessions, end or delete one";
     Notices "notices" notices::Arguments, mw, "Print what a session's owner has not been told yet, once";
@@ -147,6 +153,8 @@ commands! {
     Doctor "doctor" doctor::Arguments, surfaces, "Check everything mw needs, and measure how fast it is here";
     Config "config" config::Arguments, mw, "Show all settings, their values and where they came from";
     Completions "completions" completions::Arguments, mw, "Print a completion script for a shell";
+    AgentDriver "agent-driver" agent_driver::Arguments, surfaces, "Drive the agent of a task (called by supervisors)", hide(true);
+    AgentKeeper "agent-keeper" agent_keeper::Arguments, surfaces, "Keep an agent alive for a follow-up (called by mw agent-driver)", hide(true);
     Settle "settle" settle::Arguments, mw, "Record an ending and start the next task (called by supervisors)", hide(true);
     Reference "reference" reference::Arguments, mw, "Print the reference of all commands and settings", hide(true);
     FailPoints "fail-points" fail_points::Arguments, mw, "List the steps at which a debug build can be made to die", hide(true);

@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     /// The starter's limit in all
     #[arg(long)]
     max_running_total: Option<u32>,
+    /// The starter's limit on agents
+    #[arg(long)]
+    max_agents: Option<u32>,
     /// Look for what makes the task ready instead, and tell its supervisor
     #[arg(long, requires = "id")]
     ready: bool,
@@ -66,6 +69,7 @@ impl Arguments {
         settings.home.clone_from(&self.home);
         settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
         settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
+        settings.queue.max_agents = self.max_agents.unwrap_or(settings.queue.max_agents);
         Ok(Runtime::open(settings)?)
     }
 }

@@ -7,11 +7,12 @@ use meanwhile::model::{PromptPatterns, Resources};
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
+use super::agent_knobs;
 use super::knob::{InProject, Knob, limit, optional, some_limit, some_text};
 use super::profile;
 
-const HOUR_MS: u64 = 3_600_000;
-const DAY_MS: u64 = 24 * HOUR_MS;
+pub(super) const HOUR_MS: u64 = 3_600_000;
+pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 /// Most tasks that a session may run at a time.
 pub(super) const MOST_RUNNING: u64 = 10_000;
 /// What a log may hold.
@@ -20,7 +21,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 47] = [
+pub(crate) static KNOBS: [Knob; 54] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -377,6 +378,13 @@ pub(crate) static KNOBS: [Knob; 47] = [
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
     },
+    agent_knobs::SUBAGENT_MAX_RUNNING,
+    agent_knobs::SUBAGENT_MAX_DEPTH,
+    agent_knobs::SUBAGENT_CANCEL_MS,
+    agent_knobs::SUBAGENT_SILENCE,
+    agent_knobs::SUBAGENT_LINGER,
+    agent_knobs::SUBAGENT_DEFAULT,
+    agent_knobs::NOTICES_BATCH,
     Knob {
         name: "policy.ci_reads",
         variable: "MEANWHILE_POLICY_CI_READS",
@@ -395,6 +403,12 @@ pub(crate) static KNOBS: [Knob; 47] = [
         get: |c| Value::List(c.policy.writable.clone()),
         set: |c, value| c.policy.writable = value.items().to_vec(),
     },
+    agent_knobs::AGENT_MODEL,
+    agent_knobs::AGENT_BASE_URL,
+    agent_knobs::AGENT_KEY_FILE,
+    agent_knobs::AGENT_CONTEXT_TOKENS,
+    agent_knobs::AGENT_MAX_REQUESTS,
+    agent_knobs::AGENT_SILENCE_MS,
     Knob {
         name: "approval.wait",
         variable: "MEANWHILE_APPROVAL_WAIT",
@@ -412,60 +426,6 @@ pub(crate) static KNOBS: [Knob; 47] = [
         in_project: InProject::Nothing,
         get: |c| Value::Number(c.policy.patience.keep.as_millis() as u64),
         set: |c, value| c.policy.patience.keep = Duration::from_millis(value.number()),
-    },
-    Knob {
-        name: "agent.model",
-        variable: "MEANWHILE_AGENT_MODEL",
-        help: "the model of mw acp: openai/NAME, anthropic/NAME or ollama/NAME; see docs/acp.md",
-        accepts: Accepts::Line,
-        in_project: InProject::Nothing,
-        get: |c| optional(c.agent.model.as_ref()),
-        set: |c, value| c.agent.model = some_text(value),
-    },
-    Knob {
-        name: "agent.base_url",
-        variable: "MEANWHILE_AGENT_BASE_URL",
-        help: "where that model is, if not where its variables say (OPENAI_BASE_URL, …)",
-        accepts: Accepts::Line,
-        in_project: InProject::Nothing,
-        get: |c| optional(c.agent.base_url.as_ref()),
-        set: |c, value| c.agent.base_url = some_text(value),
-    },
-    Knob {
-        name: "agent.key_file",
-        variable: "MEANWHILE_AGENT_KEY_FILE",
-        help: "a file that holds the key, if it is not in its variable (OPENAI_API_KEY, …)",
-        accepts: Accepts::Line,
-        in_project: InProject::Nothing,
-        get: |c| optional(c.agent.key_file.as_ref()),
-        set: |c, value| c.agent.key_file = some_text(value),
-    },
-    Knob {
-        name: "agent.context_tokens",
-        variable: "MEANWHILE_AGENT_CONTEXT_TOKENS",
-        help: "how much the model can keep in mind; the beginning of a longer conversation is summarised",
-        accepts: Accepts::Count { least: 1000, most: 100_000_000 },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.context_tokens),
-        set: |c, value| c.agent.context_tokens = value.number(),
-    },
-    Knob {
-        name: "agent.max_requests",
-        variable: "MEANWHILE_AGENT_MAX_REQUESTS",
-        help: "how often the model is asked in one turn",
-        accepts: Accepts::Count { least: 1, most: 10_000 },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.max_requests),
-        set: |c, value| c.agent.max_requests = value.number(),
-    },
-    Knob {
-        name: "agent.silence_ms",
-        variable: "MEANWHILE_AGENT_SILENCE_MS",
-        help: "how long the model may be silent in the middle of an answer",
-        accepts: Accepts::Milliseconds { least: 100, most: HOUR_MS },
-        in_project: InProject::Lower,
-        get: |c| Value::Number(c.agent.silence_ms),
-        set: |c, value| c.agent.silence_ms = value.number(),
     },
 ];
 

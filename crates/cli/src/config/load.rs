@@ -21,6 +21,8 @@ use crate::{otel, programs};
 const PROFILE: &str = "profile";
 /// What is no setting but a list of rules.
 const RULES: &str = "rules";
+/// What is no setting but an agent.
+const AGENTS: &str = "agents.";
 const HINT: &str = "mw config --default prints every setting and what it accepts";
 
 /// What holds for calls of models.
@@ -33,6 +35,27 @@ pub(crate) struct ToolSettings {
 impl Default for ToolSettings {
     fn default() -> Self {
         Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false }
+    }
+}
+
+/// What holds for subagents.
+pub(crate) struct AgentKnobs {
+    pub(crate) max_depth: u32,
+    pub(crate) cancel_ms: u64,
+    pub(crate) silence_ms: u64,
+    pub(crate) linger_ms: u64,
+    pub(crate) default: String,
+}
+
+impl Default for AgentKnobs {
+    fn default() -> Self {
+        Self {
+            max_depth: 2,
+            cancel_ms: 2000,
+            silence_ms: 300_000,
+            linger_ms: 600_000,
+            default: String::new(),
+        }
     }
 }
 
@@ -73,6 +96,9 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    pub(crate) agents: AgentKnobs,
+    /// The user file, if it names agents; read when somebody asks.
+    pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: AgentSettings,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
@@ -159,6 +185,8 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            agents: AgentKnobs::default(),
+            agents_file: None,
             agent: AgentSettings::default(),
             kill_tasks: true,
             policy: PolicySettings::default(),
@@ -228,6 +256,10 @@ impl Config {
                 self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
                 continue;
             }
+            if entry.name.starts_with(AGENTS) {
+                self.agents_file = Some((file.path.clone(), file.text.clone()));
+                continue;
+            }
             let (knob, accepts) = match find(&entry.name) {
                 Some(knob) => (knob, &knob.accepts),
                 None => self.by_alias(entry)?,
@@ -256,6 +288,12 @@ impl Config {
             if entry.name == RULES {
                 self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
                 continue;
+            }
+            if entry.name.starts_with(AGENTS) {
+                return Err(refused(
+                    &entry,
+                    "a project file may not name agents: they are programs that run as you",
+                ));
             }
             let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
             if knob.in_project == InProject::Nothing {

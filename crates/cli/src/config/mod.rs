@@ -11,6 +11,8 @@
 //! failed open, and neither the table of settings nor a profile is looked at before something is set.
 
 mod accepts;
+mod agent_knobs;
+mod agents;
 mod default_file;
 mod file;
 mod knob;

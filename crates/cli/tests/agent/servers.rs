@@ -38,7 +38,7 @@ fn our_own_server_is_not_doubled_and_names_the_session() {
 fn the_tools_of_another_server_are_offered_under_its_name_and_asked_about() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
-    // A server that is not known to be ours: another name, other tools.
+    // A server that is not known to be ours: another name, other tools, and no gate of its own.
     let script = home.user().join("server");
     fs::write(
         &script,

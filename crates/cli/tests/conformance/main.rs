@@ -50,6 +50,7 @@ fn fixtures(home: &Home) -> Fixtures {
         reply_bytes: 8192,
         longest_call: Duration::from_secs(60),
         background: Background::On,
+        agents: None,
         policy: Policy::open(),
     };
     let offer = Offer {

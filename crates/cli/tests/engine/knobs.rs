@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`.
-const KNOBS: [&str; 47] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of subagents in theirs.
+const KNOBS: [&str; 54] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -60,6 +60,13 @@ const KNOBS: [&str; 47] = [
     "agent.context_tokens",
     "agent.max_requests",
     "agent.silence_ms",
+    "subagent.max_running",
+    "subagent.max_depth",
+    "subagent.cancel_ms",
+    "subagent.silence",
+    "subagent.linger",
+    "subagent.default",
+    "notices.batch",
 ];
 
 /// Returns the variable of a setting.

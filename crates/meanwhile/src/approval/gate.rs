@@ -64,6 +64,17 @@ impl Runtime {
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
+    /// Lets a command pass that somebody else will run, once.
+    ///
+    /// # Errors
+    /// As [`Runtime::pass_start`].
+    pub fn pass_foreign(&self, request: &TaskRequest, passage: &Passage<'_>) -> Result<()> {
+        match self.pass_start(request, &[], passage)? {
+            Approval::Granted(consent) => self.use_up(&consent, None),
+            Approval::User | Approval::Auto => Ok(()),
+        }
+    }
+
     /// Lets a further run of a task pass, or not.
     ///
     /// # Errors

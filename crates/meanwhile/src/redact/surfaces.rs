@@ -25,6 +25,12 @@ impl Redactor {
         let progress = task.progress.as_mut().and_then(|progress| progress.text.as_mut());
         let texts = [task.description.as_mut(), task.cause.as_mut(), task.parent_message.as_mut(), progress];
         texts.into_iter().flatten().for_each(|text| self.hide(text));
+        let Some(agent) = &mut task.agent else { return };
+        let activity = &mut agent.activity;
+        let said = agent.answer.iter_mut().chain(&mut agent.error).chain(&mut activity.waiting);
+        let titles = activity.recent_tools.iter_mut().map(|tool| &mut tool.title);
+        let steps = activity.plan.iter_mut().map(|step| &mut step.content);
+        said.chain(titles).chain(steps).for_each(|text| self.hide(text));
     }
 
     /// Hides the secrets in an event.
@@ -40,6 +46,7 @@ impl Redactor {
         match &mut notice.news {
             News::Ended { cause } => words_of_cause(cause).into_iter().for_each(|text| self.hide(text)),
             News::Stalled { prompt: text } | News::Ready { what: text } => self.hide(text),
+            News::Batch { .. } => {}
         }
     }
 

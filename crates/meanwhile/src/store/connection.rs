@@ -20,6 +20,8 @@ pub(crate) struct Store {
     pub(super) connection: Connection,
     /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
     pub(crate) spans_wait: Cell<bool>,
+    /// Whether owners are told of the end of a batch, beside the ends of its tasks.
+    pub(crate) tells_batches: Cell<bool>,
 }
 
 /// What opening found.
@@ -38,7 +40,7 @@ impl Store {
         // The last connection to close would copy the whole log back and delete it; see `tidy`.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
-        let store = Self { connection, spans_wait: Cell::default() };
+        let store = Self { connection, spans_wait: Cell::default(), tells_batches: Cell::new(true) };
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
         } else {
@@ -53,7 +55,11 @@ impl Store {
 
     /// Copies everything into a database that needs no disk.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
-        let mut copy = Self { connection: Connection::open_in_memory()?, spans_wait: Cell::default() };
+        let mut copy = Self {
+            connection: Connection::open_in_memory()?,
+            spans_wait: Cell::default(),
+            tells_batches: self.tells_batches.clone(),
+        };
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,
             Duration::from_millis(1),

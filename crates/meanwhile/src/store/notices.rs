@@ -26,7 +26,7 @@ pub(crate) struct NoticeRow {
 pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
     match news {
         News::Stalled { .. } => at.as_micros().unsigned_abs(),
-        News::Ended { .. } | News::Ready { .. } => 0,
+        News::Ended { .. } | News::Ready { .. } | News::Batch { .. } => 0,
     }
 }
 

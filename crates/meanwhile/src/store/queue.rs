@@ -5,6 +5,7 @@ use mw_model::TaskId;
 use super::error::StoreError;
 use super::rows;
 use super::write::Transaction;
+use crate::slots::Pool;
 use crate::task::Task;
 
 /// A session that has tasks waiting.
@@ -14,14 +15,21 @@ pub(crate) struct Waiting {
 
 impl Transaction<'_> {
     /// Returns a session's waiting tasks, first to start first, from an offset on.
-    pub(crate) fn waiting_in(&self, session: &str, skip: u32, most: u32) -> Result<Vec<Task>, StoreError> {
+    pub(crate) fn waiting_in(
+        &self,
+        session: &str,
+        pool: Pool,
+        skip: u32,
+        most: u32,
+    ) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
-            "SELECT {} FROM tasks WHERE phase = 0 AND session = ?1 ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
+            "SELECT {} FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
+             ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
             rows::COLUMNS
         );
         let mut query = self.inner.prepare_cached(&sql)?;
-        let found = query
-            .query_map(rusqlite::params![session, most, skip], |row| rows::task(row, &self.tasks_dir))?;
+        let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents];
+        let found = query.query_map(parameters, |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
 
@@ -34,6 +42,14 @@ impl Transaction<'_> {
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
         let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
         Ok(self.inner.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+    }
+
+    /// Tells whether a session has tasks that wait for slots of this pool.
+    pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
+        let parameters = rusqlite::params![session, pool == Pool::Agents];
+        Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
     }
 
     /// Returns the sessions that have tasks waiting.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use mw_model::{DEFAULT_SESSION, Event, News, TaskId, TaskState, Timestamp, next_state};
+use mw_model::{DEFAULT_SESSION, Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::connection::Store;
@@ -17,6 +17,8 @@ pub(crate) struct Transaction<'store> {
     pub(super) inner: rusqlite::Transaction<'store>,
     pub(super) tasks_dir: PathBuf,
     pub(super) spans_wait: &'store Cell<bool>,
+    /// Whether the end of a batch is told.
+    tells_batches: bool,
 }
 
 /// Facts about a run that change along with its state.
@@ -33,7 +35,12 @@ impl Store {
     /// Begins a change, waiting for other writers.
     pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
         let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
-        Ok(Transaction { inner, tasks_dir: tasks_dir.to_owned(), spans_wait: &self.spans_wait })
+        Ok(Transaction {
+            inner,
+            tasks_dir: tasks_dir.to_owned(),
+            spans_wait: &self.spans_wait,
+            tells_batches: self.tells_batches.get(),
+        })
     }
 }
 
@@ -74,8 +81,8 @@ impl Transaction<'_> {
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
-             deadline, created_at, approved_by, approved_at, phase, status, state, trace) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20)",
+             deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
         )?;
         let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
         insert.execute(params![
@@ -99,6 +106,7 @@ impl Transaction<'_> {
             task.status.word(),
             json(&task.state)?,
             task.trace.as_ref().map(json).transpose()?,
+            task.resume_count,
         ])?;
         Ok(())
     }
@@ -134,6 +142,9 @@ impl Transaction<'_> {
         if matches!(event, Event::Requeued { .. }) {
             (task.output_bytes, task.dropped_bytes, task.survivors) = (0, 0, 0);
         }
+        if matches!(event, Event::Requeued { origin: RunOrigin::Resume }) {
+            task.resume_count += 1;
+        }
         task.set_state(next);
         task.duration_ms = change.duration_ms.or(task.duration_ms);
         task.output_bytes = change.output_bytes.unwrap_or(task.output_bytes);
@@ -167,7 +178,27 @@ impl Transaction<'_> {
         if task.session == DEFAULT_SESSION {
             return Ok(());
         }
-        self.enter_notice(task, &news, at)
+        self.enter_notice(task, &news, at)?;
+        match (&news, &task.batch_id) {
+            (News::Ended { .. }, Some(batch)) if self.tells_batches => self.tell_batch(task, batch, at),
+            _ => Ok(()),
+        }
+    }
+
+    /// Enters that a batch is done, if this task was its last.
+    fn tell_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
+        let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
+                   FROM tasks WHERE session = ?1 AND batch = ?2";
+        let counted = self.inner.query_row(sql, params![task.session, batch], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        let (live, completed, all) = counted?;
+        // One alone is told as it is.
+        if live > 0 || all < 2 {
+            return Ok(());
+        }
+        let (completed, others) = (completed.unsigned_abs(), (all - completed).unsigned_abs());
+        self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
     }
 
     /// Gives a task to another session, with its latch and what its owner is still to be told.

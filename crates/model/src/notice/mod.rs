@@ -31,6 +31,15 @@ pub enum News {
         /// What was seen: a line, or a port.
         what: String,
     },
+    /// It was the last of its batch.
+    Batch {
+        /// Which.
+        batch: String,
+        /// How many of it completed.
+        completed: u64,
+        /// How many did not.
+        others: u64,
+    },
 }
 
 impl News {
@@ -41,6 +50,7 @@ impl News {
             Self::Ended { .. } => "ended",
             Self::Stalled { .. } => "stalled",
             Self::Ready { .. } => "ready",
+            Self::Batch { .. } => "batch",
         }
     }
 
@@ -58,6 +68,7 @@ impl News {
             Self::Ended { cause: Cause::Skipped { .. } } => "skipped",
             Self::Stalled { .. } => "stalled",
             Self::Ready { .. } => "ready",
+            Self::Batch { .. } => "batch_done",
         }
     }
 
@@ -66,7 +77,7 @@ impl News {
     pub const fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Ended { cause } => cause.exit_code(),
-            Self::Stalled { .. } | Self::Ready { .. } => None,
+            Self::Stalled { .. } | Self::Ready { .. } | Self::Batch { .. } => None,
         }
     }
 
@@ -91,6 +102,12 @@ impl News {
                 Cause::Skipped { reason } => format!("skipped: {reason}"),
             },
             Self::Ready { what } => format!("is ready: {what}"),
+            Self::Batch { batch, completed, others: 0 } => {
+                format!("all {completed} tasks of batch {batch} have completed")
+            }
+            Self::Batch { batch, completed, others } => {
+                format!("batch {batch} is done: {completed} completed, {others} did not")
+            }
             Self::Stalled { prompt } => format!(
                 "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
             ),
@@ -141,6 +158,9 @@ impl Notice {
     /// Says it all on one line: `cargo test (4.2s) — exited 0`.
     #[must_use]
     pub fn summary(&self) -> String {
+        if matches!(self.news, News::Batch { .. }) {
+            return self.news.in_words();
+        }
         let plain = |c: char| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c };
         let mut command: String = self.command.chars().take(LONGEST_COMMAND).map(plain).collect();
         if self.command.chars().count() > LONGEST_COMMAND {

@@ -39,5 +39,17 @@ pub const CONTROL_SOCKET: &str = "control";
 pub const STDIN_FIFO: &str = "stdin";
 /// The pipe on which the task tells its progress, where it has one.
 pub const PROGRESS_FIFO: &str = "progress";
+/// What an agent was asked and has answered, turn by turn.
+pub const AGENT_FILE: &str = "agent.json";
+/// What an agent is doing.
+pub const ACTIVITY_FILE: &str = "activity.json";
+/// Everything an agent sent, one JSON line each.
+pub const TRANSCRIPT_FILE: &str = "transcript.jsonl";
+/// What an agent changed in a worktree of its own.
+pub const DIFF_FILE: &str = "changes.diff";
+/// Where an agent that cannot reload its session is reached while it lingers.
+pub const AGENT_SOCKET: &str = "agent.sock";
+/// Messages that follow a finished agent's answer: a file for each run, named by its number.
+pub const FOLLOW_UPS_DIR: &str = "follow-ups";
 /// Files of earlier runs, a directory each.
 pub const RUNS_DIR: &str = "runs";

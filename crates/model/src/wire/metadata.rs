@@ -27,6 +27,12 @@ pub struct Metadata {
     pub env: Vec<String>,
     /// A line for people.
     pub description: String,
+    /// The agent that does it, where one does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subagent_type: Option<String>,
+    /// What that agent was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
     /// Process id.
     pub pid: Option<u32>,
     /// Exit code.

@@ -48,6 +48,9 @@ pub struct StartMessage {
     /// Whether the command gets a descriptor to tell its progress on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
+    /// Whether the first signal of a kill goes to the command alone, which sees to the rest. SIGKILL goes to all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub leader_first: bool,
     /// Lines to put at the head of the log, outside all offsets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,

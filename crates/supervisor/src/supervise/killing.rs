@@ -28,7 +28,12 @@ impl Supervisor {
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
         };
-        let living = self.living();
+        let mut living = self.living();
+        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
+            // It was asked for so: the command ends what it has started, in its own way.
+            let leader = self.process.pid;
+            living.retain(|pid, _| *pid == leader);
+        }
         let reached = Tree::signal(&living, signal);
         if signal == SIGKILL
             && let Some(cgroup) = &self.run.cgroup

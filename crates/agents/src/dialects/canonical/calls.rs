@@ -8,14 +8,17 @@ use serde_json::{Value, json};
 
 use crate::dialects::text::{command, first_line, seconds, title};
 use crate::tools::{
-    Arguments, ClearCall, Cleared, Desk, OutputCall, Ran, Refusal, Reply, ShellCall, StopCall, WaitCall,
-    clear, list, output, run, search, shorten, start, stop, told, type_into, wait,
+    Arguments, ClearCall, Cleared, Desk, Excerpt, OutputCall, Ran, Refusal, Reply, ShellCall, StopCall,
+    WaitCall, Wish, await_answer, clear, delegate, follow_up, list, output, run, search, shorten, start,
+    stop, told, type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.
 const READER: &str = "model";
 /// How many tasks that are over a list shows beside the live ones.
 const MOST_ENDED: usize = 10;
+/// What is said of a batch of which there is nothing to say.
+const NO_SUCH_BATCH: &str = "No task of that batch.";
 
 pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let call = ShellCall {
@@ -86,6 +89,46 @@ fn started(task: &Task) -> Reply {
     Reply::new(text, data)
 }
 
+pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let text = |name: &str| arguments.text(name).map(str::to_owned);
+    let wish = Wish {
+        agent: text("agent"),
+        prompt: arguments.required("prompt").to_owned(),
+        title: text("description"),
+        cwd: text("cwd").map(Into::into),
+        batch: text("batch_id"),
+        worktree: arguments.flag("worktree") == Some(true),
+    };
+    let task = delegate(wish, desk)?;
+    if arguments.flag("run_in_background") == Some(true) {
+        return Ok(asked(&task));
+    }
+    let task = await_answer(&task, desk)?;
+    if !task.status.is_terminal() {
+        let reply = asked(&task);
+        return Ok(Reply { text: format!("It still works. {}", reply.text), ..reply });
+    }
+    let answer = Excerpt::of(&task, desk)?.text;
+    let data = json!({
+        "task_id": task.id, "status": task.status, "answer": answer, "output_path": task.output_path,
+    });
+    let text = format!("{answer}\n[{} {}]", task.id, outcome(&task));
+    Ok(Reply { failed: task.status != Status::Completed, ..Reply::new(text, data) }.telling([task.id]))
+}
+
+pub(super) fn task_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    Ok(asked(&follow_up(arguments.required("task_id"), arguments.required("message"), desk)?))
+}
+
+/// The reply to a message that an agent works on.
+fn asked(task: &Task) -> Reply {
+    let data = json!({
+        "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,
+    });
+    let text = format!("Asked {} ({}). You are told its answer; do not poll.", task.id, task.status.word());
+    Reply::new(text, data)
+}
+
 pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let handle = arguments.required("task_id");
     let mut timed_out = false;
@@ -103,6 +146,17 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
             "next_offset": null, "more": found.more, "timed_out": timed_out,
         });
         return Ok(Reply::new(text, data));
+    }
+    let wants_part = ["lines", "offset"].iter().any(|name| arguments.number(name).is_some());
+    let task = desk.task(handle)?;
+    if task.agent.is_some() && task.status.is_terminal() && !wants_part && arguments.text("stream").is_none()
+    {
+        let answer = Excerpt::of(&task, desk)?.text;
+        let data = json!({
+            "task_id": task.id, "status": task.status, "exit_code": task.exit_code,
+            "output": answer, "next_offset": null, "more": false, "timed_out": timed_out,
+        });
+        return Ok(Reply::new(format!("{}\n{answer}", line(&task)), data).telling([task.id]));
     }
     let from = match (arguments.number("lines"), arguments.number("offset")) {
         (Some(lines), _) => From::TailLines(lines),
@@ -133,10 +187,26 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     Ok(Reply::new(text, data).telling(told))
 }
 
-/// Reads a list of tasks that names at least one.
+/// Reads a list of tasks; without a batch it must name at least one.
 fn some_tasks(arguments: &Arguments) -> Result<Vec<String>, Refusal> {
-    let tasks = arguments.texts("task_ids").filter(|tasks| !tasks.is_empty());
-    tasks.ok_or_else(|| Refusal::argument("task_ids", "is empty: name a task"))
+    let tasks = arguments.texts("task_ids").unwrap_or_default();
+    if tasks.is_empty() && arguments.text("batch_id").is_none() {
+        return Err(Refusal::argument("task_ids", "is empty: name a task, or a batch"));
+    }
+    Ok(tasks)
+}
+
+/// Adds the tasks of the batch that is named, if one is.
+fn with_batch(
+    mut tasks: Vec<String>,
+    arguments: &Arguments,
+    desk: &Desk<'_>,
+) -> Result<Vec<String>, Refusal> {
+    if let Some(batch) = arguments.text("batch_id") {
+        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };
+        tasks.extend(desk.runtime.list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+    }
+    Ok(tasks)
 }
 
 /// Waits for ends; tells whether the time was up.
@@ -162,7 +232,7 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     };
     let mut waited = wait(
         WaitCall {
-            tasks: some_tasks(arguments)?,
+            tasks: with_batch(some_tasks(arguments)?, arguments, desk)?,
             any: arguments.flag("any") == Some(true),
             condition,
             timeout: arguments.number("timeout").map(Duration::from_millis),
@@ -173,6 +243,9 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
+    if lines.is_empty() {
+        lines.push(NO_SUCH_BATCH.to_owned());
+    }
     if waited.timed_out {
         lines.push(
             "[time is up; what runs goes on. Call task_wait again, or go on working: you are told.]"
@@ -193,7 +266,8 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     let word = arguments.text("signal").unwrap_or("TERM");
     let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
     let tasks = some_tasks(arguments)?;
-    let mut stopped = stop(&StopCall { tasks, batch: None, signal }, desk)?;
+    let batch = arguments.text("batch_id").map(str::to_owned);
+    let mut stopped = stop(&StopCall { tasks, batch, signal }, desk)?;
     let missing = shorten(&mut stopped, |one| room(&one.after) + one.receipt.killed.len() * 8, desk);
     let mut lines = Vec::new();
     let mut data = Vec::new();
@@ -210,12 +284,16 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         data.push(entry);
     }
     lines.extend(more(missing));
+    if lines.is_empty() {
+        lines.push(NO_SUCH_BATCH.to_owned());
+    }
     Ok(Reply::new(lines.join("\n"), json!({"tasks": data})).telling(told(&stopped)))
 }
 
 pub(super) fn task_list(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let statuses = arguments.text("status").and_then(Status::from_word).into_iter().collect();
-    let mut listed = list(Filter { statuses, ..Filter::new(desk.scope()) }, room, desk)?;
+    let batch = arguments.text("batch_id").map(str::to_owned);
+    let mut listed = list(Filter { statuses, batch, ..Filter::new(desk.scope()) }, room, desk)?;
     if arguments.text("status").is_none() {
         // Who wants to know what goes on reads no history.
         let live = listed.tasks.iter().filter(|task| !task.status.is_terminal()).count();
@@ -243,7 +321,11 @@ pub(super) fn task_input(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
 }
 
 pub(super) fn task_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let call = ClearCall { tasks: arguments.texts("task_ids"), ..ClearCall::default() };
+    let call = ClearCall {
+        tasks: arguments.texts("task_ids"),
+        batch: arguments.text("batch_id").map(str::to_owned),
+        cancel: false,
+    };
     let Cleared { removed, kept } = clear(&call, desk)?;
     let mut text = format!("{} removed.", removed.len());
     for one in &kept {

@@ -9,7 +9,15 @@ use serde_json::json;
 use super::Dialect;
 use crate::tools::{Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
 
-pub(super) static TOOLS: [Tool; 7] = [
+/// What is told of an agent's task.
+const ANSWER: &[Field] = &[
+    Field::new("task_id", "string"),
+    Field::new("status", "string"),
+    Field::new("answer", "string|null"),
+    Field::new("output_path", "string"),
+];
+
+pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "shell",
         title: "Run a command",
@@ -76,7 +84,8 @@ pub(super) static TOOLS: [Tool; 7] = [
         about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`. Costs nothing while it waits. A timeout leaves the tasks running.",
         about_background: "",
         parameters: &[
-            Parameter::required("task_ids", Kind::Texts, ""),
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
             Parameter::optional("any", Kind::Flag { default: None }, "One is enough"),
             Parameter::optional("pattern", Kind::Text, ""),
             Parameter::optional(
@@ -102,7 +111,8 @@ pub(super) static TOOLS: [Tool; 7] = [
         about: "End tasks and everything they started; SIGKILL follows after 5 s.",
         about_background: "",
         parameters: &[
-            Parameter::required("task_ids", Kind::Texts, ""),
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
             Parameter::optional("signal", Kind::Text, "Default TERM"),
         ],
         effect: Effect::Ends,
@@ -115,18 +125,54 @@ pub(super) static TOOLS: [Tool; 7] = [
         title: "List tasks",
         about: "List this session's tasks, live ones first.",
         about_background: "",
-        parameters: &[Parameter::optional(
-            "status",
-            Kind::Word {
-                words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
-                default: None,
-            },
-            "",
-        )],
+        parameters: &[
+            Parameter::optional(
+                "status",
+                Kind::Word {
+                    words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
+                    default: None,
+                },
+                "",
+            ),
+            Parameter::optional("batch_id", Kind::Text, ""),
+        ],
         effect: Effect::Reads,
         offered: Offered::WithBackground,
         reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
         run: calls::task_list,
+    },
+    Tool {
+        name: "agent",
+        title: "Ask another agent",
+        about: "Ask another agent, which knows nothing of this conversation, and return its answer.",
+        about_background: "With run_in_background you are told its answer later.",
+        parameters: &[
+            Parameter::required("prompt", Kind::Text, ""),
+            Parameter::optional("agent", Kind::Text, "Which; else the default"),
+            Parameter::optional("run_in_background", Kind::Flag { default: None }, "").with_background(),
+            Parameter::optional("description", Kind::Text, ""),
+            Parameter::optional("cwd", Kind::Text, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional("worktree", Kind::Flag { default: None }, "A git worktree of its own"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: ANSWER,
+        run: calls::agent,
+    },
+    Tool {
+        name: "task_resume",
+        title: "Send an agent a follow-up",
+        about: "Send a message to an agent that has answered; it remembers. You are told its answer later.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("message", Kind::Text, ""),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: ANSWER,
+        run: calls::task_resume,
     },
     Tool {
         name: "task_input",
@@ -148,7 +194,10 @@ pub(super) static TOOLS: [Tool; 7] = [
         title: "Forget finished tasks",
         about: "Remove finished tasks and their logs: these, or all.",
         about_background: "",
-        parameters: &[Parameter::optional("task_ids", Kind::Texts, "")],
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+        ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
         reply: &[Field::new("removed", "array"), Field::new("kept", "array")],

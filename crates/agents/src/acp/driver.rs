@@ -1,0 +1,250 @@
+//! Drives one agent through one turn, as the command of a task.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use meanwhile::{AgentMessage, Clock, DeliveryPolicy, Error, Runtime, Settings, SystemClock, child_session};
+use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
+use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
+
+use super::client::Client;
+use super::error::AcpError;
+use super::link::Link;
+use super::permissions::Permissions;
+use super::talk::{Conversation, Stay, Talk};
+use super::terminals::Terminals;
+use super::transcript::Transcript;
+use super::wire::{Garbage, Transport};
+use super::worktree::{self, Changes};
+
+/// What a driver is started with.
+pub struct DriverOptions {
+    /// The home and everything else.
+    pub settings: Settings,
+    /// The task.
+    pub task: TaskId,
+    /// Who decides what the agent may do.
+    pub permissions: Arc<dyn Permissions>,
+    /// Where the agent may read and write files.
+    pub root: PathBuf,
+    /// Where it works.
+    pub cwd: PathBuf,
+    /// The shell for scripts.
+    pub shell: RawText,
+    /// The environment of what it runs.
+    pub env: Vec<EnvVar>,
+    /// The program `mw`, for the server the agent gets.
+    pub mw: PathBuf,
+}
+
+/// How long the process of an agent that closed its output may take to say why.
+const LAST_WORD: Duration = Duration::from_millis(500);
+/// How long what is left of an agent may take to die.
+const BURIAL: Duration = Duration::from_secs(1);
+/// Exit code of a turn that gave no answer.
+const NO_ANSWER: u8 = 1;
+
+/// Drives the agent of a task through the turn of its present run; returns the exit code of the driver.
+///
+/// # Errors
+/// When the task's files cannot be read or written.
+pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
+    let runtime = Runtime::open(options.settings.clone())?;
+    let id = options.task.clone();
+    let message = runtime.agent_message(&id)?;
+    let mut record = runtime.agent_record(&id);
+    begin_turn(&mut record, &message);
+    runtime.write_agent_record(&id, &record)?;
+    let child = child_session(&id);
+    // What the agent starts ends with us, whatever happens, until it is passed on.
+    let host = runtime.host(&child, DeliveryPolicy::NextRun)?;
+    let client = Arc::new(client(options, &message, &child)?);
+    let outcome = converse(options, &message, &mut record, &client, &runtime);
+    client.terminals.release_all();
+    finish_turn(&mut record, &client, &outcome);
+    finish_worktree(&runtime, &message, &client);
+    runtime.write_agent_record(&id, &record)?;
+    if outcome == Err(AcpError::Cancelled) {
+        runtime.end_session(&child, "the end of its agent")?;
+    } else {
+        runtime.reassign(&child, &message.spec.session, "its agent has ended")?;
+    }
+    drop(host);
+    end_rest(&runtime, &id);
+    Ok(if outcome.is_ok() { 0 } else { NO_ANSWER })
+}
+
+fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
+    record.version = AgentRecord::VERSION;
+    if let Some(agent) = &message.spec.agent {
+        record.agent.clone_from(&agent.name);
+    }
+    // A run that is made again after a crash of everything says the same once more.
+    record.turns.retain(|turn| turn.run != message.run);
+    record.turns.push(AgentTurn {
+        run: message.run,
+        prompt: message.text.clone(),
+        accepted: false,
+        answer: None,
+        error: None,
+        stop_reason: None,
+        started_at: SystemClock.now(),
+        ended_at: None,
+        activity: mw_model::Activity::default(),
+    });
+}
+
+fn client(options: &DriverOptions, message: &AgentMessage, child: &str) -> Result<Client, Error> {
+    let runtime = Runtime::open(options.settings.clone())?;
+    let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
+    let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
+    Ok(Client {
+        transcript: Mutex::new(transcript),
+        terminals: Terminals {
+            settings: options.settings.clone(),
+            session: child.to_owned(),
+            shell: options.shell.clone(),
+            cwd: options.cwd.clone(),
+            env: with(&options.env, "MEANWHILE_SESSION", child),
+            limits: options.settings.limits.clone(),
+            known: Mutex::default(),
+        },
+        permissions: Arc::clone(&options.permissions),
+        root: options.root.clone(),
+    })
+}
+
+pub(super) fn with(env: &[EnvVar], name: &str, value: &str) -> Vec<EnvVar> {
+    let others = env.iter().filter(|var| var.name.as_bytes() != name.as_bytes()).cloned();
+    others.chain([EnvVar { name: name.into(), value: value.into() }]).collect()
+}
+
+/// Talks with the agent until its turn is over: one that is ours, one that was kept, or one that has to be.
+fn converse(
+    options: &DriverOptions,
+    message: &AgentMessage,
+    record: &mut AgentRecord,
+    client: &Arc<Client>,
+    runtime: &Runtime,
+) -> Result<String, AcpError> {
+    let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
+    let mut talk = Talk {
+        client: Arc::clone(client),
+        conversation: Conversation {
+            cwd: options.cwd.clone(),
+            mw: options.mw.clone(),
+            home: options.settings.home.clone(),
+            child: child_session(&options.task),
+            depth: agent.depth,
+            mode: agent.mode.clone(),
+            known: record.session_id.clone().filter(|_| message.follows),
+            prompt: message.text.clone(),
+            cancel_after: Duration::from_millis(agent.cancel_ms),
+            silence: Duration::from_millis(agent.silence_ms),
+            stay: Stay::Unknown,
+        },
+    };
+    if message.follows && !record.can_load {
+        talk.conversation.stay = Stay::Resident;
+        let link = Link::again(runtime, &options.task, record.keeper.clone())?;
+        return hold(&talk, link, options, record, runtime);
+    }
+    if agent.linger_ms == 0 {
+        talk.conversation.stay = Stay::Passing;
+    }
+    let link = Link::own(&agent.command, options)?;
+    match hold(&talk, link, options, record, runtime) {
+        Err(AcpError::NeedsKeeper) => {
+            talk.conversation.stay = Stay::Kept;
+            let link = Link::kept(runtime, options)?;
+            record.keeper = link.0.keeper();
+            hold(&talk, link, options, record, runtime)
+        }
+        outcome => outcome,
+    }
+}
+
+fn hold(
+    talk: &Talk,
+    (link, transport, garbage): (Link, Transport, Garbage),
+    options: &DriverOptions,
+    record: &mut AgentRecord,
+    runtime: &Runtime,
+) -> Result<String, AcpError> {
+    let outcome = talk.run(transport, &garbage, |news| {
+        news.apply(record);
+        // A record that cannot be written now is written at the end, or that fails loudly.
+        let _ = runtime.write_agent_record(&options.task, record);
+    });
+    let outcome = outcome.map_err(|error| match error {
+        AcpError::Gone { .. } => AcpError::Gone { how: link.last_word(LAST_WORD) },
+        other => other,
+    });
+    link.close(runtime, &outcome);
+    outcome
+}
+
+fn finish_turn(record: &mut AgentRecord, client: &Client, outcome: &Result<String, AcpError>) {
+    let mut transcript = client.transcript();
+    transcript.activity.waiting = None;
+    transcript.write_now();
+    let Some(turn) = record.turns.last_mut() else { return };
+    turn.ended_at = Some(SystemClock.now());
+    turn.activity = transcript.activity.clone();
+    let said = transcript.answer();
+    match outcome {
+        Ok(reason) => {
+            turn.stop_reason = Some(reason.clone());
+            turn.answer = Some(said);
+            transcript.print("");
+        }
+        Err(error) => {
+            turn.error = Some(match said.is_empty() {
+                true => error.to_string(),
+                false => format!("{error}\nIt had said: {said}"),
+            });
+            transcript.print(&format!("✗ {error}"));
+        }
+    }
+}
+
+/// Keeps what the agent changed in a worktree of its own as a diff.
+fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client) {
+    let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
+        return;
+    };
+    let path = worktree.path.to_lossy();
+    let line = match worktree::finish(worktree) {
+        Changes::None => "the worktree is as it was, and removed".to_owned(),
+        Changes::Diff(diff) => {
+            let file = runtime.home().task(&message.spec.id).join(DIFF_FILE);
+            match fs::write(&file, format!("{diff}\n")) {
+                Ok(()) => format!("changes in {path}, as a diff in {}", file.display()),
+                Err(error) => format!("changes in {path}; the diff cannot be written: {error}"),
+            }
+        }
+        Changes::Unknown(why) => format!("{path} was left as it is: {why}"),
+    };
+    client.transcript().print(&format!("[{line}]"));
+}
+
+/// Ends what is left of the agent outside of its group: some start others that outlive them. Returns when they are
+/// dead, or will not die.
+fn end_rest(runtime: &Runtime, id: &TaskId) {
+    let me = std::process::id();
+    let deadline = Instant::now() + BURIAL;
+    loop {
+        let left: Vec<_> = runtime.processes_of(id).into_iter().filter(|pid| *pid != me).collect();
+        if left.is_empty() || Instant::now() > deadline {
+            return;
+        }
+        for pid in left.into_iter().filter_map(|pid| i32::try_from(pid).ok()) {
+            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
+                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+            }
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

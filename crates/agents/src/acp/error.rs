@@ -1,0 +1,60 @@
+//! Why a turn gave no answer.
+
+/// Why a turn gave no answer, in words for whoever asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AcpError {
+    /// The program could not be run.
+    #[error("the agent {command:?} could not be started: {why}")]
+    NotStarted {
+        /// The program.
+        command: String,
+        /// What the system said.
+        why: String,
+    },
+    /// It went away before its turn was over.
+    #[error("the agent went away before it had answered ({how})")]
+    Gone {
+        /// How its process ended, as far as that is known.
+        how: String,
+    },
+    /// It refused a request of ours.
+    #[error("the agent refused {request}: {why}")]
+    Refused {
+        /// The method.
+        request: &'static str,
+        /// What it said.
+        why: String,
+    },
+    /// It took too long over a request that takes a moment.
+    #[error("the agent did not answer {request} within {seconds} s")]
+    Silent {
+        /// The method.
+        request: &'static str,
+        /// How long it was given.
+        seconds: u64,
+    },
+    /// It speaks another protocol.
+    #[error("the agent speaks version {version} of the protocol; this build speaks version 1")]
+    Version {
+        /// Its version.
+        version: String,
+    },
+    /// It stopped without having finished.
+    #[error("the agent stopped early: {reason}")]
+    Stopped {
+        /// Why, in the words of the protocol.
+        reason: String,
+    },
+    /// Its conversation is gone.
+    #[error("session expired, start a new background_task ({why})")]
+    Expired {
+        /// What it said.
+        why: String,
+    },
+    /// It cannot take a conversation up again, so it must be kept alive. Said between parts of this program only.
+    #[error("the agent has to be kept alive")]
+    NeedsKeeper,
+    /// Somebody asked for its end.
+    #[error("cancelled")]
+    Cancelled,
+}

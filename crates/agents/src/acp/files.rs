@@ -1,0 +1,98 @@
+//! `fs/*`: an agent's files, within its project and nowhere else.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of a file that are read for an agent.
+const LARGEST: u64 = 64 << 20;
+
+/// Returns where a path leads, if that is within the root; links and `..` are followed as the system would.
+pub(super) fn within(root: &Path, path: &Path) -> io::Result<PathBuf> {
+    let outside = || {
+        io::Error::other(format!(
+            "{} lies outside of {}, where this agent works",
+            path.display(),
+            root.display()
+        ))
+    };
+    if !path.is_absolute() {
+        return Err(io::Error::other(format!("{} is not absolute", path.display())));
+    }
+    // What is not there yet is looked up as far as it is.
+    let mut existing = path.to_owned();
+    let mut rest = PathBuf::new();
+    let real = loop {
+        match fs::canonicalize(&existing) {
+            Ok(real) => break real,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A link that leads nowhere could be made to lead anywhere.
+                if fs::symlink_metadata(&existing).is_ok() {
+                    return Err(outside());
+                }
+                let name = existing.file_name().ok_or_else(outside)?.to_owned();
+                rest = if rest.as_os_str().is_empty() {
+                    PathBuf::from(&name)
+                } else {
+                    Path::new(&name).join(rest)
+                };
+                if !existing.pop() {
+                    return Err(outside());
+                }
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    let real = if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+    if real.starts_with(root) { Ok(real) } else { Err(outside()) }
+}
+
+/// Reads a text file, or some lines of it.
+pub(super) fn read(root: &Path, path: &Path, line: Option<u32>, limit: Option<u32>) -> io::Result<String> {
+    let path = within(root, path)?;
+    if fs::metadata(&path)?.len() > LARGEST {
+        return Err(io::Error::other(format!("{} has more than {LARGEST} bytes", path.display())));
+    }
+    let text = fs::read_to_string(&path)?;
+    if line.is_none() && limit.is_none() {
+        return Ok(text);
+    }
+    let skip = line.unwrap_or(1).saturating_sub(1) as usize;
+    let most = limit.map_or(usize::MAX, |limit| limit as usize);
+    Ok(text.split_inclusive('\n').skip(skip).take(most).collect())
+}
+
+/// Writes a text file, and the directories it lies in.
+pub(super) fn write(root: &Path, path: &Path, content: &str) -> io::Result<()> {
+    let path = within(root, path)?;
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
+    fs::write(path, content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_stay_within_the_root() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let root = base.join("project");
+        fs::create_dir(&root).unwrap();
+        fs::write(base.join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink(base.join("secret"), root.join("link")).unwrap();
+        std::os::unix::fs::symlink(base.join("nowhere"), root.join("dangling")).unwrap();
+        std::os::unix::fs::symlink(&base, root.join("up")).unwrap();
+        write(&root, &root.join("a/b.txt"), "1\n2\n3\n").unwrap();
+        assert_eq!(read(&root, &root.join("a/b.txt"), Some(2), Some(1)).unwrap(), "2\n");
+        for bad in ["../secret", "link", "dangling", "up/secret", "up/new", "a/../../new", "new/../../x"] {
+            assert!(write(&root, &root.join(bad), "y").is_err(), "{bad}");
+            assert!(read(&root, &root.join(bad), None, None).is_err(), "{bad}");
+        }
+        assert!(read(&root, Path::new("a/b.txt"), None, None).is_err());
+        assert_eq!(fs::read_to_string(base.join("secret")).unwrap(), "x");
+        assert!(!base.join("new").exists() && !base.join("nowhere").exists());
+    }
+}

@@ -1,0 +1,129 @@
+//! Keeps an agent alive that cannot reload its session: between two messages it waits here, in a task of its own.
+//!
+//! A keeper passes lines on between the agent and whoever drives it, and understands one of them: that the agent is
+//! to be kept. A driver that goes away without having said so was killed, and its agent ends.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::process::{ChildStdin, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use meanwhile::{Error, Runtime, Settings};
+use mw_model::TaskId;
+use mw_model::wire::AGENT_FILE;
+
+use super::process::{AgentProcess, Start};
+
+/// The line that says that the agent is to be kept. It is no message: those are JSON.
+pub(super) const KEEP: &str = "#keep\n";
+/// How long the first driver may take to come.
+const FIRST: Duration = Duration::from_secs(30);
+/// How often it is looked whether somebody comes, and whether the task is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The driver that is connected, if one is.
+type Driver = Arc<Mutex<Option<UnixStream>>>;
+
+/// Keeps the agent of a task until nobody has come for the time it lingers, its driver is killed, the agent ends, or
+/// the task is removed.
+///
+/// # Errors
+/// When the task's files cannot be read, or the agent cannot be started.
+pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
+    let runtime = Runtime::open(settings)?;
+    let failed = |source: io::Error| Error::Io { what: format!("cannot keep the agent of {id}"), source };
+    let spec = runtime.home().spec(id)?;
+    let Some(agent) = spec.agent else { return Ok(()) };
+    let listener = runtime.keep_agent(id).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    let start = Start { command: &agent.command, env: &[], cwd, stderr: Stdio::inherit() };
+    let (process, mut stdin, stdout) =
+        AgentProcess::start(start).map_err(|error| failed(io::Error::other(error)))?;
+    let driver = Driver::default();
+    let gone = Arc::new(AtomicBool::new(false));
+    pass_on(stdout, Arc::clone(&driver), Arc::clone(&gone));
+    let record = runtime.home().task(id).join(AGENT_FILE);
+    let mut deadline = Instant::now() + FIRST;
+    while let Some(stream) =
+        next_driver(&listener, deadline, || record.exists() && !gone.load(Ordering::Acquire))
+    {
+        match serve(stream, &mut stdin, &driver) {
+            Served::Nothing => {}
+            Served::Kept => deadline = Instant::now() + Duration::from_millis(agent.linger_ms),
+            Served::Abandoned => break,
+        }
+    }
+    drop(stdin);
+    process.end(Duration::from_millis(200));
+    Ok(())
+}
+
+fn next_driver(
+    listener: &UnixListener,
+    deadline: Instant,
+    is_worth_it: impl Fn() -> bool,
+) -> Option<UnixStream> {
+    while Instant::now() < deadline && is_worth_it() {
+        match listener.accept() {
+            Ok((stream, _)) => return stream.set_nonblocking(false).ok().map(|()| stream),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK_EVERY),
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// How a connection ended.
+enum Served {
+    /// Nobody said anything: somebody only looked whether the agent is here.
+    Nothing,
+    /// The agent is to be kept.
+    Kept,
+    /// Its driver is gone.
+    Abandoned,
+}
+
+fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served {
+    let Ok(reader) = stream.try_clone() else { return Served::Nothing };
+    let mut served = Served::Nothing;
+    let mut place = Some(stream);
+    for line in BufReader::new(reader).split(b'\n').map_while(Result::ok) {
+        if let Some(stream) = place.take() {
+            *driver.lock().unwrap_or_else(PoisonError::into_inner) = Some(stream);
+        }
+        if line == KEEP.trim_end().as_bytes() {
+            served = Served::Kept;
+            break;
+        }
+        served = Served::Abandoned;
+        if stdin.write_all(&line).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush()).is_err()
+        {
+            break;
+        }
+    }
+    *driver.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    served
+}
+
+/// Passes on what the agent says. What it says to nobody is lost: nobody asked.
+fn pass_on(output: impl Read + Send + 'static, driver: Driver, gone: Arc<AtomicBool>) {
+    thread::spawn(move || {
+        let mut reader = BufReader::new(output);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+                // A driver that is gone is noticed where it is read.
+                let _ = stream.write_all(&line);
+            }
+            line.clear();
+        }
+        gone.store(true, Ordering::Release);
+        if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    });
+}

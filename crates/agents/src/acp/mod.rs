@@ -1,0 +1,37 @@
+//! Subagents: other agents, driven over the Agent Client Protocol as tasks of their own.
+//!
+//! ```text
+//! order ──▶ task ──▶ supervisor ──▶ driver ──▶ the agent's process
+//!  (who,      │                       ├─ wire         lines in and out, garbage counted
+//!  what)      │                       ├─ client       what the agent asks of us: files, terminals, permission
+//!  registry   └─ agent.json ◀─────────┴─ transcript   what it says and does
+//! ```
+//!
+//! The driver is an ordinary command under an ordinary supervisor, so an agent task has the kill tree, the limits
+//! and the crash rules of every other. Only the protocol knows when a turn is over; only the supervisor knows how
+//! the driver ended.
+
+mod client;
+mod driver;
+mod error;
+mod files;
+mod handshake;
+mod keeper;
+mod link;
+mod order;
+mod permissions;
+mod process;
+mod registry;
+mod talk;
+mod terminals;
+mod transcript;
+mod wire;
+mod worktree;
+
+pub use driver::{DriverOptions, drive};
+pub use error::AcpError;
+pub use handshake::{Handshake, greet};
+pub use keeper::keep;
+pub use order::{AgentCall, AgentSettings, order};
+pub use permissions::{Answer, Asked, Desk as ApprovalDesk, Permissions, PolicyPermissions};
+pub use registry::{AgentEntry, Known, Registry};

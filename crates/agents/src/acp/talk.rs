@@ -1,0 +1,434 @@
+//! One turn over the protocol: greet, begin or take up the conversation, ask, follow, end.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::ConnectionTo;
+use agent_client_protocol::v1::schema::{
+    CancelNotification, ClientCapabilities, ContentBlock, CreateTerminalRequest, EnvVariable,
+    FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse, KillTerminalRequest,
+    KillTerminalResponse, LoadSessionRequest, McpServer, McpServerStdio, NewSessionRequest, PromptRequest,
+    ReadTextFileRequest, ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest,
+    SessionNotification, SetSessionModeRequest, StopReason, TerminalOutputRequest, TextContent,
+    WaitForTerminalExitRequest, WriteTextFileRequest,
+};
+use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo, Responder};
+use mw_model::{AgentRecord, DEPTH_VARIABLE};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::client::Client;
+use super::error::AcpError;
+use super::wire::Garbage;
+
+/// How long an agent may take over requests that take a moment.
+const MOMENT: Duration = Duration::from_secs(60);
+/// How often it is looked at whether an agent is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How long an answer may take that came just before the end.
+const LAST_WORD: Duration = Duration::from_millis(500);
+
+/// What a turn is about.
+pub(super) struct Conversation {
+    pub(super) cwd: PathBuf,
+    pub(super) mw: PathBuf,
+    pub(super) home: PathBuf,
+    pub(super) child: String,
+    pub(super) depth: u32,
+    pub(super) mode: Option<String>,
+    /// The agent's own name for the conversation, where one is taken up.
+    pub(super) known: Option<String>,
+    pub(super) prompt: String,
+    pub(super) cancel_after: Duration,
+    pub(super) silence: Duration,
+    pub(super) stay: Stay,
+}
+
+/// What becomes of the agent after its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stay {
+    /// That depends on whether it can take the conversation up again.
+    Unknown,
+    /// It goes.
+    Passing,
+    /// A keeper has it.
+    Kept,
+    /// A keeper had it all along, and it knows the conversation.
+    Resident,
+}
+
+/// A turn.
+pub(super) struct Talk {
+    pub(super) client: Arc<Client>,
+    pub(super) conversation: Conversation,
+}
+
+/// Something that goes into the record before the turn is over.
+pub(super) enum News {
+    /// Who it is, and whether it can take conversations up.
+    Greeted { info: Option<String>, can_load: bool },
+    /// The conversation has a name.
+    Began { session: String },
+    /// The message was sent into it.
+    Accepted,
+}
+
+impl News {
+    pub(super) fn apply(self, record: &mut AgentRecord) {
+        match self {
+            Self::Greeted { info, can_load } => {
+                record.agent_info = info;
+                record.can_load = can_load;
+            }
+            Self::Began { session } => record.session_id = Some(session),
+            Self::Accepted => {
+                if let Some(turn) = record.turns.last_mut() {
+                    turn.accepted = true;
+                }
+            }
+        }
+    }
+}
+
+impl Talk {
+    /// Holds the turn; returns the word of the protocol for why it ended.
+    pub(super) fn run(
+        &self,
+        transport: impl ConnectTo<ClientRole> + 'static,
+        garbage: &Garbage,
+        mut on_news: impl FnMut(News),
+    ) -> Result<String, AcpError> {
+        let failed = |why: String| AcpError::NotStarted { command: "the driver".to_owned(), why };
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(|error| failed(error.to_string()))?;
+        let outcome = runtime.block_on(async {
+            let (cancel, cancelled) = watch::channel(false);
+            tokio::spawn(watch_signals(cancel));
+            let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+            let turn = self.turn(transport, garbage, cancelled, tell);
+            tokio::pin!(turn);
+            let outcome = loop {
+                tokio::select! {
+                    Some(news) = told.recv() => on_news(news),
+                    outcome = &mut turn => break outcome,
+                }
+            };
+            while let Ok(news) = told.try_recv() {
+                on_news(news);
+            }
+            outcome
+        });
+        self.client.transcript().tick(garbage.count());
+        // Threads that wait for a terminal end with this process.
+        runtime.shutdown_background();
+        outcome
+    }
+
+    async fn turn(
+        &self,
+        transport: impl ConnectTo<ClientRole> + 'static,
+        garbage: &Garbage,
+        cancelled: watch::Receiver<bool>,
+        tell: tokio::sync::mpsc::UnboundedSender<News>,
+    ) -> Result<String, AcpError> {
+        let gone = || AcpError::Gone { how: String::new() };
+        let mut outcome = Err(gone());
+        let place = &mut outcome;
+        let connected = self.serve(transport, async move |connection| {
+            *place = self.ask(&connection, garbage, cancelled, &tell).await;
+            Ok(())
+        });
+        // An outcome outranks whatever the connection says while it comes down.
+        let _ = connected.await;
+        outcome
+    }
+
+    /// Answers what the agent asks for as long as `main` runs.
+    async fn serve(
+        &self,
+        transport: impl ConnectTo<ClientRole> + 'static,
+        main: impl AsyncFnOnce(ConnectionTo<Agent>) -> Result<(), agent_client_protocol::Error>,
+    ) -> Result<(), agent_client_protocol::Error> {
+        let client = |()| Arc::clone(&self.client);
+        let (updates, permission, read, write) = (client(()), client(()), client(()), client(()));
+        let (create, output, wait, kill, release) =
+            (client(()), client(()), client(()), client(()), client(()));
+        ClientRole
+            .v1()
+            .name("meanwhile")
+            .on_receive_notification(
+                async move |notification: SessionNotification, _connection| {
+                    updates.transcript().update(&notification.update);
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_notification!(),
+            )
+            .on_receive_request(
+                async move |request: RequestPermissionRequest, responder, _connection| {
+                    apart(&permission, responder, move |client| Ok(client.permission(&request)));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: ReadTextFileRequest, responder, _connection| {
+                    apart(&read, responder, move |client| client.read(&request));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: WriteTextFileRequest, responder, _connection| {
+                    apart(&write, responder, move |client| client.write(&request));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: CreateTerminalRequest, responder, _connection| {
+                    apart(&create, responder, move |client| client.create_terminal(&request));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: TerminalOutputRequest, responder, _connection| {
+                    apart(&output, responder, move |client| client.terminal_output(&request.terminal_id.0));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: WaitForTerminalExitRequest, responder, _connection| {
+                    apart(&wait, responder, move |client| client.wait_for_terminal(&request.terminal_id.0));
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: KillTerminalRequest, responder, _connection| {
+                    apart(&kill, responder, move |client| {
+                        client.kill_terminal(&request.terminal_id.0).map(|()| KillTerminalResponse::new())
+                    });
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .on_receive_request(
+                async move |request: ReleaseTerminalRequest, responder, _connection| {
+                    apart(&release, responder, move |client| {
+                        client
+                            .release_terminal(&request.terminal_id.0)
+                            .map(|()| ReleaseTerminalResponse::new())
+                    });
+                    Ok(())
+                },
+                agent_client_protocol::on_receive_request!(),
+            )
+            .connect_with(transport, main)
+            .await
+    }
+
+    async fn ask(
+        &self,
+        connection: &ConnectionTo<Agent>,
+        garbage: &Garbage,
+        mut cancelled: watch::Receiver<bool>,
+        tell: &tokio::sync::mpsc::UnboundedSender<News>,
+    ) -> Result<String, AcpError> {
+        let ready = tokio::select! {
+            ready = self.begin(connection, tell) => ready,
+            _ = cancelled.wait_for(|cancelled| *cancelled) => Err(AcpError::Cancelled),
+            () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
+        };
+        let session = ready?;
+        let text = ContentBlock::Text(TextContent::new(self.conversation.prompt.clone()));
+        let prompt = connection.send_request(PromptRequest::new(session.clone(), vec![text])).block_task();
+        let _ = tell.send(News::Accepted);
+        tokio::pin!(prompt);
+        let answered = tokio::select! {
+            answered = &mut prompt => Some(answered),
+            _ = cancelled.wait_for(|cancelled| *cancelled) => None,
+            () = connection.incoming_closed() => {
+                // The answer may have come just before the end.
+                tokio::time::timeout(LAST_WORD, &mut prompt).await.ok()
+            }
+            never = self.watch_silence(garbage) => match never {},
+        };
+        match answered {
+            Some(Ok(response)) => stopped(response.stop_reason),
+            Some(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
+            Some(Err(error)) => Err(AcpError::Refused { request: "session/prompt", why: in_words(&error) }),
+            None if !*cancelled.borrow() => Err(AcpError::Gone { how: String::new() }),
+            None => {
+                let _ = connection.send_notification(CancelNotification::new(session));
+                let _ = tokio::time::timeout(self.conversation.cancel_after, prompt).await;
+                Err(AcpError::Cancelled)
+            }
+        }
+    }
+
+    /// Greets, and begins a conversation or takes one up.
+    async fn begin(
+        &self,
+        connection: &ConnectionTo<Agent>,
+        tell: &tokio::sync::mpsc::UnboundedSender<News>,
+    ) -> Result<String, AcpError> {
+        if let (Stay::Resident, Some(known)) = (self.conversation.stay, &self.conversation.known) {
+            return Ok(known.clone());
+        }
+        let greeted = greet(connection).await?;
+        let can_load = greeted.agent_capabilities.load_session;
+        if !can_load && self.conversation.stay == Stay::Unknown {
+            return Err(AcpError::NeedsKeeper);
+        }
+        let _ = tell.send(News::Greeted { info: greeted.agent_info.as_ref().map(title), can_load });
+        let conversation = &self.conversation;
+        let session = match &conversation.known {
+            Some(known) => {
+                self.client.transcript().replays = true;
+                let request = LoadSessionRequest::new(known.clone(), conversation.cwd.clone())
+                    .mcp_servers(vec![conversation.server()]);
+                let loaded = in_time("session/load", connection.send_request(request).block_task()).await;
+                self.client.transcript().replays = false;
+                loaded.map_err(|error| match error {
+                    AcpError::Refused { why, .. } => AcpError::Expired { why },
+                    other => other,
+                })?;
+                known.clone()
+            }
+            None => {
+                let request =
+                    NewSessionRequest::new(conversation.cwd.clone()).mcp_servers(vec![conversation.server()]);
+                let made = in_time("session/new", connection.send_request(request).block_task()).await?;
+                let _ = tell.send(News::Began { session: made.session_id.0.to_string() });
+                made.session_id.0.to_string()
+            }
+        };
+        if let Some(mode) = &conversation.mode {
+            let request = SetSessionModeRequest::new(session.clone(), mode.clone());
+            in_time("session/set_mode", connection.send_request(request).block_task()).await?;
+        }
+        Ok(session)
+    }
+
+    /// Keeps the state of things written, and says so when nothing was heard for too long.
+    async fn watch_silence(&self, garbage: &Garbage) -> std::convert::Infallible {
+        let mut told_at: Option<Instant> = None;
+        loop {
+            tokio::time::sleep(LOOK_EVERY).await;
+            let mut transcript = self.client.transcript();
+            transcript.tick(garbage.count());
+            let heard = transcript.heard;
+            let limit = self.conversation.silence;
+            if limit.is_zero() || heard.elapsed() < limit || told_at == Some(heard) {
+                continue;
+            }
+            if transcript.activity.waiting.is_none() {
+                let seconds = heard.elapsed().as_secs();
+                transcript.wait_for(Some(format!("no word from the agent for {seconds} s")));
+                // It waits for nobody, as far as is known.
+                transcript.activity.waiting = None;
+            }
+            told_at = Some(heard);
+        }
+    }
+}
+
+impl Conversation {
+    /// Returns our own server, bound to the session of the agent's tasks.
+    fn server(&self) -> McpServer {
+        let variables = [
+            ("MEANWHILE_HOME", self.home.to_string_lossy().into_owned()),
+            ("MEANWHILE_SESSION", self.child.clone()),
+            (DEPTH_VARIABLE, self.depth.to_string()),
+        ];
+        let env = variables.into_iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
+        let server = McpServerStdio::new("meanwhile", self.mw.clone());
+        McpServer::Stdio(server.args(vec!["mcp".to_owned()]).env(env))
+    }
+}
+
+/// Greets an agent.
+pub(super) async fn greet(connection: &ConnectionTo<Agent>) -> Result<InitializeResponse, AcpError> {
+    let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
+    let able = ClientCapabilities::new().fs(files).terminal(true);
+    let request = InitializeRequest::new(ProtocolVersion::V1)
+        .client_capabilities(able)
+        .client_info(Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")));
+    let greeted = in_time("initialize", connection.send_request(request).block_task()).await?;
+    if greeted.protocol_version != ProtocolVersion::V1 {
+        return Err(AcpError::Version { version: format!("{:?}", greeted.protocol_version) });
+    }
+    Ok(greeted)
+}
+
+/// Returns what an agent calls itself: `opencode 1.2.3`.
+pub(super) fn title(info: &Implementation) -> String {
+    format!("{} {}", info.title.as_ref().unwrap_or(&info.name), info.version)
+}
+
+async fn in_time<T>(
+    request: &'static str,
+    answer: impl Future<Output = Result<T, agent_client_protocol::Error>>,
+) -> Result<T, AcpError> {
+    match tokio::time::timeout(MOMENT, answer).await {
+        Ok(Ok(answer)) => Ok(answer),
+        Ok(Err(error)) if is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
+        Ok(Err(error)) => Err(AcpError::Refused { request, why: in_words(&error) }),
+        Err(_) => Err(AcpError::Silent { request, seconds: MOMENT.as_secs() }),
+    }
+}
+
+/// Tells whether an error only says that nobody is there any more.
+fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
+    let reason = error.data.as_ref().and_then(|data| data.get("reason"));
+    reason.is_some_and(|reason| reason == "incoming_transport_closed")
+}
+
+fn in_words(error: &agent_client_protocol::Error) -> String {
+    match &error.data {
+        Some(data) => format!("{} ({data})", error.message),
+        None => error.message.clone(),
+    }
+}
+
+/// Only the end of a turn is an answer; whatever cut it short is not.
+fn stopped(reason: StopReason) -> Result<String, AcpError> {
+    let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
+    match reason {
+        StopReason::EndTurn => Ok("end_turn".to_owned()),
+        StopReason::MaxTokens => early("max_tokens"),
+        StopReason::MaxTurnRequests => early("max_turn_requests"),
+        StopReason::Refusal => early("refusal"),
+        StopReason::Cancelled => early("cancelled"),
+        _ => early("for a reason that is not known"),
+    }
+}
+
+/// Carries a request out on a thread of its own and answers it from there.
+fn apart<T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
+    client: &Arc<Client>,
+    responder: Responder<T, agent_client_protocol::V1>,
+    work: impl FnOnce(&Client) -> Result<T, agent_client_protocol::Error> + Send + 'static,
+) {
+    let client = Arc::clone(client);
+    tokio::task::spawn_blocking(move || responder.respond_with_result(work(&client)));
+}
+
+async fn watch_signals(cancel: watch::Sender<bool>) {
+    let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
+    let [Ok(mut term), Ok(mut int), Ok(mut hup)] = kinds.map(signal) else { return };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = int.recv() => {}
+        _ = hup.recv() => {}
+    }
+    let _ = cancel.send(true);
+    std::future::pending::<()>().await;
+}

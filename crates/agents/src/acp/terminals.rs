@@ -1,0 +1,127 @@
+//! `terminal/*`: what an agent runs is a task of ours, in the session of its own.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
+use meanwhile::{
+    Approval, Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
+    WaitRequest, clean_text,
+};
+use mw_model::{CommandSpec, EnvVar, RawText, signal_number};
+
+/// How much of a terminal's output is given back where the agent sets no limit.
+const USUAL_LIMIT: u64 = 1 << 20;
+
+/// The terminals of one agent.
+pub(super) struct Terminals {
+    pub(super) settings: Settings,
+    pub(super) session: String,
+    pub(super) shell: RawText,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<EnvVar>,
+    pub(super) limits: mw_model::Limits,
+    /// How much output each gives back.
+    pub(super) known: Mutex<HashMap<String, u64>>,
+}
+
+impl Terminals {
+    fn runtime(&self) -> Result<Runtime, Error> {
+        Runtime::open(self.settings.clone())
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Session(self.session.clone())
+    }
+
+    /// Returns what a request would run: agents send a program and its arguments, or a whole script.
+    pub(super) fn command(&self, request: &CreateTerminalRequest) -> CommandSpec {
+        if request.args.is_empty() && request.command.contains(char::is_whitespace) {
+            return CommandSpec::Shell {
+                program: self.shell.clone(),
+                script: request.command.as_str().into(),
+            };
+        }
+        let words = std::iter::once(&request.command).chain(&request.args);
+        CommandSpec::Argv(words.map(|word| RawText::from(word.as_str())).collect())
+    }
+
+    pub(super) fn create(&self, request: &CreateTerminalRequest) -> Result<String, Error> {
+        let mut env = self.env.clone();
+        for added in &request.env {
+            env.retain(|var| var.name.as_bytes() != added.name.as_bytes());
+            env.push(EnvVar { name: added.name.as_str().into(), value: added.value.as_str().into() });
+        }
+        let cwd = request.cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        // It waits for no slot: whoever started it waits for it.
+        let task = self.runtime()?.start(&TaskRequest {
+            uncounted: true,
+            limits: self.limits.clone(),
+            approval: Approval::Auto,
+            ..TaskRequest::new(&self.session, self.command(request), cwd, env)
+        })?;
+        let id = task.task.id.to_string();
+        let limit = request.output_byte_limit.unwrap_or(USUAL_LIMIT);
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(id.clone(), limit);
+        }
+        Ok(id)
+    }
+
+    pub(super) fn output(&self, id: &str) -> Result<TerminalOutputResponse, Error> {
+        let runtime = self.runtime()?;
+        let task = runtime.task(id, &self.scope())?;
+        let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
+        let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
+        let read = runtime.read_shown(id, &self.scope(), &request)?;
+        let reply = TerminalOutputResponse::new(clean_text(&read.text()), read.has_earlier);
+        Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
+    }
+
+    pub(super) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
+        let runtime = self.runtime()?;
+        let task = runtime.resolve(id, &self.scope())?;
+        let request = WaitRequest {
+            tasks: vec![task],
+            any: false,
+            condition: Condition::Exit,
+            timeout: None,
+            look_every: None,
+        };
+        let waited = runtime.wait(&request)?;
+        let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
+        runtime.note_told(&task.id)?;
+        Ok(exit_status(&task))
+    }
+
+    pub(super) fn kill(&self, id: &str) -> Result<(), Error> {
+        let runtime = self.runtime()?;
+        let signal = signal_number("TERM").unwrap_or(15);
+        let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
+        runtime.kill_as_owner(&[id], &self.session, &request).map(drop)
+    }
+
+    /// Ends what still runs in a terminal and forgets it; the task's record stays.
+    pub(super) fn release(&self, id: &str) -> Result<(), Error> {
+        self.kill(id)?;
+        if let Ok(mut known) = self.known.lock() {
+            known.remove(id);
+        }
+        Ok(())
+    }
+
+    /// Ends all of them.
+    pub(super) fn release_all(&self) {
+        let ids: Vec<_> = self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default();
+        for id in ids {
+            // One that cannot be reached ends with its session.
+            let _ = self.release(&id);
+        }
+    }
+}
+
+fn exit_status(task: &Task) -> TerminalExitStatus {
+    let code = task.exit_code.and_then(|code| u32::try_from(code).ok());
+    TerminalExitStatus::new().exit_code(code).signal(task.signal.clone())
+}

@@ -1,0 +1,240 @@
+//! What an agent says and does: as text for people, as lines for programs, and as the state of things.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, PlanEntryStatus, SessionUpdate, ToolCallStatus,
+};
+use meanwhile::{Clock, Runtime, SystemClock};
+use mw_model::{Activity, PlanStep, TaskId};
+use serde_json::json;
+
+/// How often the state of things is written at most.
+const WRITE_EVERY: Duration = Duration::from_millis(200);
+/// Longest answer that is kept; what is beyond it is in the log.
+const LONGEST_ANSWER: usize = 4 << 20;
+
+/// What kind of text was written last.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    Nobody,
+    Answer,
+    Thought,
+}
+
+/// Writes down what an agent says and does.
+pub(super) struct Transcript {
+    runtime: Runtime,
+    id: TaskId,
+    run: u32,
+    lines: Option<File>,
+    pub(super) activity: Activity,
+    written: Instant,
+    voice: Voice,
+    /// What it said since its last tool call.
+    said: String,
+    /// What it said before that, if anything.
+    said_before: String,
+    pub(super) heard: Instant,
+    /// Whether what comes is only repeated: a session that is loaded tells its past first.
+    pub(super) replays: bool,
+}
+
+impl Transcript {
+    pub(super) fn new(runtime: Runtime, id: TaskId, run: u32, file: &Path) -> Self {
+        let lines = OpenOptions::new().append(true).create(true).mode(0o600).open(file).ok();
+        let now = Instant::now();
+        Self {
+            runtime,
+            id,
+            run,
+            lines,
+            activity: Activity::default(),
+            written: now - WRITE_EVERY,
+            voice: Voice::Nobody,
+            said: String::new(),
+            said_before: String::new(),
+            heard: now,
+            replays: false,
+        }
+    }
+
+    /// Returns the answer: what was said last.
+    pub(super) fn answer(&self) -> String {
+        let said = if self.said.trim().is_empty() { &self.said_before } else { &self.said };
+        said.trim().to_owned()
+    }
+
+    /// Takes in an update.
+    pub(super) fn update(&mut self, update: &SessionUpdate) {
+        self.hear();
+        if self.replays {
+            return;
+        }
+        self.activity.updates += 1;
+        if let Ok(value) = serde_json::to_value(update) {
+            self.note(&value);
+        }
+        match update {
+            SessionUpdate::AgentMessageChunk(chunk) => self.say(Voice::Answer, chunk),
+            SessionUpdate::AgentThoughtChunk(chunk) => self.say(Voice::Thought, chunk),
+            SessionUpdate::ToolCall(call) => {
+                let status = status_word(call.status);
+                let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
+                self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(status));
+                if is_new {
+                    self.begin_segment();
+                    self.print(&format!("→ {}", first_line(&call.title)));
+                }
+            }
+            SessionUpdate::ToolCallUpdate(update) => {
+                let status = update.fields.status.map(status_word);
+                let id = &update.tool_call_id.0;
+                self.activity.tool(id, update.fields.title.as_deref(), status);
+                if status == Some("failed") {
+                    let known = self.activity.recent_tools.iter().find(|tool| *tool.id == **id);
+                    let title = known.map_or_else(|| id.to_string(), |tool| first_line(&tool.title));
+                    self.print(&format!("✗ {title} failed"));
+                }
+            }
+            SessionUpdate::Plan(plan) => {
+                let step = |entry: &agent_client_protocol::v1::schema::PlanEntry| PlanStep {
+                    content: entry.content.clone(),
+                    status: plan_word(&entry.status).to_owned(),
+                };
+                self.activity.plan = plan.entries.iter().map(step).collect();
+                let done = self.activity.plan.iter().filter(|step| step.status == "completed").count();
+                self.print(&format!("☰ plan: {done} of {} done", self.activity.plan.len()));
+            }
+            SessionUpdate::UsageUpdate(usage) => {
+                self.activity.tokens = Some(usage.used);
+                let cost = usage.cost.as_ref().map(|cost| format!("{} {}", cost.amount, cost.currency));
+                self.activity.cost = cost.or(self.activity.cost.take());
+            }
+            _ => {}
+        }
+        self.write_soon();
+    }
+
+    /// Notes that the agent gave a sign of life.
+    pub(super) fn hear(&mut self) {
+        self.heard = Instant::now();
+        self.activity.last_update = Some(SystemClock.now());
+    }
+
+    fn say(&mut self, voice: Voice, chunk: &ContentChunk) {
+        let text = match &chunk.content {
+            ContentBlock::Text(text) => text.text.clone(),
+            ContentBlock::Image(_) => "[an image]".to_owned(),
+            ContentBlock::Audio(_) => "[a sound]".to_owned(),
+            ContentBlock::ResourceLink(link) => format!("[{}]", link.uri),
+            _ => "[something that is no text]".to_owned(),
+        };
+        if voice == Voice::Answer && self.said.len() + text.len() <= LONGEST_ANSWER {
+            self.said.push_str(&text);
+        }
+        if self.voice != voice {
+            self.end_line();
+            if voice == Voice::Thought {
+                write_out("(thinks) ");
+            }
+        }
+        self.voice = voice;
+        write_out(&text);
+    }
+
+    /// Begins anew with the answer: what was said before a tool call was said on the way.
+    fn begin_segment(&mut self) {
+        if !self.said.trim().is_empty() {
+            self.said_before = std::mem::take(&mut self.said);
+        }
+    }
+
+    fn end_line(&mut self) {
+        if self.voice != Voice::Nobody {
+            write_out("\n");
+        }
+        self.voice = Voice::Nobody;
+    }
+
+    /// Prints a line about what goes on.
+    pub(super) fn print(&mut self, line: &str) {
+        self.end_line();
+        write_out(&format!("{line}\n"));
+    }
+
+    /// Adds a line for programs.
+    pub(super) fn note(&mut self, what: &serde_json::Value) {
+        let line = json!({"at": SystemClock.now(), "run": self.run, "update": what});
+        if let Some(file) = &mut self.lines {
+            let _ = file.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+
+    /// Says that the agent waits for somebody, or no longer does.
+    pub(super) fn wait_for(&mut self, what: Option<String>) {
+        if let Some(what) = &what {
+            self.print(&format!("{WAITS} {what}"));
+        }
+        self.activity.waiting = what;
+        self.write_now();
+    }
+
+    fn write_soon(&mut self) {
+        if self.written.elapsed() >= WRITE_EVERY {
+            self.write_now();
+        }
+    }
+
+    /// Writes the state of things.
+    pub(super) fn write_now(&mut self) {
+        self.written = Instant::now();
+        self.runtime.write_activity(&self.id, &self.activity);
+    }
+
+    /// Writes the state of things if it has changed and that was a while ago.
+    pub(super) fn tick(&mut self, garbage: u64) {
+        if garbage > self.activity.garbage {
+            let more = garbage - self.activity.garbage;
+            self.activity.garbage = garbage;
+            self.print(&format!("! the agent wrote {more} lines that are no messages"));
+        }
+        self.write_now();
+    }
+}
+
+/// What a line begins with after which the agent waits for somebody, or is silent. Supervisors of agent tasks look for
+/// it where others look for prompts.
+pub(super) const WAITS: &str = "⏸ waiting:";
+
+fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
+}
+
+const fn status_word(status: ToolCallStatus) -> &'static str {
+    match status {
+        ToolCallStatus::Pending => "pending",
+        ToolCallStatus::InProgress => "in_progress",
+        ToolCallStatus::Completed => "completed",
+        ToolCallStatus::Failed => "failed",
+        _ => "unknown",
+    }
+}
+
+const fn plan_word(status: &PlanEntryStatus) -> &'static str {
+    match status {
+        PlanEntryStatus::Pending => "pending",
+        PlanEntryStatus::InProgress => "in_progress",
+        PlanEntryStatus::Completed => "completed",
+        _ => "unknown",
+    }
+}

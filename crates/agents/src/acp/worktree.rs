@@ -1,0 +1,110 @@
+//! A fresh git worktree for one agent: made before it starts, looked through at its end, removed when it is clean.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mw_model::Worktree;
+
+/// Where worktrees are, within their repository: the project's settings hold there, and git does not see them.
+const PLACE: &str = ".meanwhile/worktrees";
+
+/// Makes a worktree of the repository that a directory lies in; returns it and the same directory within it.
+///
+/// # Errors
+/// In words, when the directory lies in no repository or git fails.
+pub(super) fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
+    let top = git(cwd, &["rev-parse", "--show-toplevel"])
+        .map_err(|why| format!("{} is in no git repository: {why}", cwd.display()))?;
+    let top = PathBuf::from(top);
+    let base = git(&top, &["rev-parse", "HEAD"]).map_err(|why| format!("there is no commit yet: {why}"))?;
+    let path = free_place(&top).map_err(|error| error.to_string())?;
+    let target = path.to_string_lossy();
+    git(&top, &["worktree", "add", "--detach", "--quiet", &target, &base])?;
+    let real = fs::canonicalize(cwd).map_err(|error| error.to_string())?;
+    let below = real.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
+    let inside = match path.join(&below) {
+        inside if inside.is_dir() && !below.as_os_str().is_empty() => inside,
+        _ => path.clone(),
+    };
+    let raw = |path: &Path| path.as_os_str().as_bytes().into();
+    Ok((Worktree { repository: raw(&top), path: raw(&path), base }, inside))
+}
+
+/// Makes an empty directory that nobody else has.
+fn free_place(top: &Path) -> std::io::Result<PathBuf> {
+    let directory = top.join(PLACE);
+    fs::create_dir_all(&directory)?;
+    if let Some(own) = directory.parent() {
+        fs::write(own.join(".gitignore"), "*\n")?;
+    }
+    for number in 1.. {
+        let path = directory.join(number.to_string());
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(std::io::Error::other("no name is free"))
+}
+
+/// What a worktree holds that its repository does not.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Changes {
+    /// Nothing: it was removed.
+    None,
+    /// This, as a diff against the commit it began with.
+    Diff(String),
+    /// Nobody knows; it was left alone.
+    Unknown(String),
+}
+
+/// Looks a worktree through: its changes as a diff, also those that were committed and files that are new. A clean
+/// one is removed.
+pub(super) fn finish(worktree: &Worktree) -> Changes {
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.path.as_bytes()));
+    let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
+    if !path.is_dir() {
+        return Changes::Unknown(format!("{} is gone", path.display()));
+    }
+    // An index beside the real one, so that nothing the agent staged is touched.
+    let diff = git(&path, &["add", "--all", "--intent-to-add"])
+        .and_then(|_| git(&path, &["diff", "--no-color", "--binary", &worktree.base]));
+    match diff {
+        Ok(diff) if diff.is_empty() => {
+            let moved = git(&path, &["rev-parse", "HEAD"]).is_ok_and(|head| head != worktree.base);
+            if !moved {
+                let _ = git(&repository, &["worktree", "remove", "--force", &path.to_string_lossy()]);
+            }
+            Changes::None
+        }
+        Ok(diff) => Changes::Diff(diff),
+        Err(why) => Changes::Unknown(why),
+    }
+}
+
+/// Takes a worktree away in which nothing has happened.
+pub(super) fn discard(worktree: &Worktree) {
+    let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
+    let _ = git(&repository, &["worktree", "remove", "--force", &worktree.path.to_lossy()]);
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(directory)
+        .args(arguments)
+        .env_remove("GIT_DIR")
+        .env_remove("GIT_WORK_TREE")
+        .env_remove("GIT_INDEX_FILE")
+        .output()
+        .map_err(|error| format!("git cannot be run: {error}"))?;
+    if output.status.success() {
+        let text = String::from_utf8_lossy(&output.stdout);
+        return Ok(text.trim_end_matches('\n').to_owned());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(said.lines().next().unwrap_or("git failed").to_owned())
+}

@@ -1,0 +1,83 @@
+//! Asking another agent.
+
+use std::path::{Path, PathBuf};
+
+use meanwhile::{Approval, Condition, Error, Task, WaitRequest};
+
+use super::desk::{Desk, Patience};
+use super::refusal::Refusal;
+use super::wait::LOOK_EVERY;
+use crate::acp::{AgentCall, order};
+
+/// What is wanted of another agent.
+#[derive(Clone, Debug, Default)]
+pub struct Wish {
+    /// Who; the default one unless said.
+    pub agent: Option<String>,
+    /// What it is asked.
+    pub prompt: String,
+    /// A line for people.
+    pub title: Option<String>,
+    /// Where it works; relative to where the session works.
+    pub cwd: Option<PathBuf>,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// Whether it gets a worktree of its own.
+    pub worktree: bool,
+}
+
+/// Asks another agent in the background.
+///
+/// # Errors
+/// When there are no agents here, or this one cannot be started; nothing is left of it then.
+pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
+    let premises = desk.premises;
+    let Some(settings) = &premises.agents else {
+        let hint = "do it yourself".to_owned();
+        return Err(Error::Invalid { message: "no agents can be asked here".to_owned(), hint }.into());
+    };
+    let call = AgentCall {
+        agent: wish.agent,
+        prompt: wish.prompt,
+        description: wish.title,
+        name: None,
+        session: premises.session.clone(),
+        cwd: premises.cwd.join(wish.cwd.as_deref().unwrap_or(Path::new(""))),
+        env: premises.env.clone(),
+        umask: premises.umask,
+        limits: premises.limits.clone(),
+        lifetime: premises.lifetime,
+        at_capacity: premises.at_capacity,
+        batch: wish.batch,
+        worktree: wish.worktree,
+        mode: None,
+        parent_message: None,
+        // The call itself has passed the gate.
+        approval: Approval::Auto,
+    };
+    Ok(order(call, settings, desk.runtime)?.task)
+}
+
+/// Waits for an answer as long as a call may take. An agent that takes longer goes on.
+///
+/// # Errors
+/// When the engine fails.
+pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
+    let request = WaitRequest {
+        tasks: vec![task.id.clone()],
+        any: false,
+        condition: Condition::Exit,
+        timeout: Some(desk.premises.longest_call),
+        look_every: Some(LOOK_EVERY),
+    };
+    desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
+    Ok(desk.task(task.id.as_str())?)
+}
+
+/// Sends a follow-up to an agent that has answered.
+///
+/// # Errors
+/// When the task has no answer, is being resumed, or its session is gone.
+pub fn follow_up(handle: &str, message: &str, desk: &Desk<'_>) -> Result<Task, Refusal> {
+    Ok(desk.runtime.resume(handle, &desk.scope(), message)?)
+}

@@ -1,0 +1,175 @@
+//! `mw agent`: ask another agent in the background, or list those that can be asked.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::thread;
+
+use clap::Args;
+use meanwhile::model::{Lifetime, parse_duration_ms};
+use meanwhile::{Approval, AtCapacity};
+use mw_agents::acp::{AcpError, AgentCall, AgentEntry, AgentSettings, Handshake, greet, order};
+use serde_json::json;
+
+use super::start::{StartReply, current_umask, environment};
+use crate::config::at_capacity;
+use crate::context::Context;
+use crate::error::{CommandError, CommandResult};
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// List the agents that can be asked, and try each
+    #[arg(long, conflicts_with = "prompt")]
+    list: bool,
+    /// The agent; see --list
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+    /// Name unique among the session's live tasks
+    #[arg(long)]
+    name: Option<String>,
+    /// A line for people
+    #[arg(long)]
+    description: Option<String>,
+    /// Where it works
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// Give it a git worktree of its own
+    #[arg(long)]
+    worktree: bool,
+    /// Batch the task belongs to
+    #[arg(long)]
+    batch: Option<String>,
+    /// The mode of the agent's session, in its own words
+    #[arg(long, value_name = "MODE")]
+    agent_mode: Option<String>,
+    /// Add to the environment
+    #[arg(long, value_name = "KEY=VALUE")]
+    env: Vec<OsString>,
+    /// End it when it has run that long
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
+    timeout: Option<u64>,
+    /// Let it outlive its session
+    #[arg(long)]
+    detached: bool,
+    /// What to do when no slot is free: queue or reject
+    #[arg(long, value_name = "WHAT", value_parser = at_capacity)]
+    at_capacity: Option<AtCapacity>,
+    /// The message that led to it
+    #[arg(long, value_name = "ID")]
+    parent_message: Option<String>,
+    /// What it is asked
+    #[arg(required_unless_present = "list")]
+    prompt: Option<String>,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let settings = context.config.agent_settings()?;
+        match self.prompt.clone() {
+            Some(prompt) => self.ask(prompt, &settings, context),
+            None => list(&settings, context),
+        }
+    }
+
+    fn ask(self, prompt: String, settings: &AgentSettings, context: &Context) -> CommandResult {
+        let config = &context.config;
+        let mut limits = config.settings.limits.clone();
+        limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
+        let cwd = self.cwd.map_or_else(std::env::current_dir, std::path::absolute)?;
+        let call = AgentCall {
+            agent: self.agent,
+            prompt,
+            description: self.description,
+            name: self.name,
+            session: context.owner(),
+            cwd,
+            env: environment(&self.env)?,
+            umask: current_umask(),
+            limits,
+            lifetime: if self.detached { Lifetime::Detached } else { config.lifetime() },
+            at_capacity: self.at_capacity.unwrap_or(config.settings.queue.at_capacity),
+            batch: self.batch,
+            worktree: self.worktree,
+            mode: self.agent_mode,
+            parent_message: self.parent_message,
+            approval: if context.session.is_some() { Approval::Auto } else { Approval::User },
+        };
+        let runtime = context.passing_runtime()?;
+        context.pass_deed(&runtime, "agent", &call.prompt)?;
+        let started = order(call, settings, &runtime)?;
+        if context.json {
+            render::json(&StartReply::of(&started.task))?;
+        } else {
+            render::out(&render::started(&started, context.colour()))?;
+        }
+        // The end of the process closes the database faster than we could.
+        std::mem::forget(runtime);
+        Ok(0)
+    }
+}
+
+/// Greets every agent at the same time and says which answered.
+fn list(settings: &AgentSettings, context: &Context) -> CommandResult {
+    let cwd = std::env::current_dir()?;
+    let entries: Vec<_> = settings.registry.entries().cloned().collect();
+    let greeted: Vec<_> = thread::scope(|scope| {
+        let each: Vec<_> = entries.iter().map(|entry| scope.spawn(|| greet(entry, &cwd))).collect();
+        each.into_iter().map(|thread| thread.join().ok()).collect()
+    });
+    let default = settings.registry.default_agent().map(|entry| entry.name.clone());
+    let all: Vec<_> = entries.iter().zip(greeted).collect();
+    if context.json {
+        let agents: Vec<_> = all
+            .iter()
+            .map(|(entry, greeted)| entry_json(entry, greeted.as_ref(), default.as_deref()))
+            .collect();
+        render::json(&json!({"agents": agents}))?;
+        return Ok(0);
+    }
+    for (entry, greeted) in &all {
+        let mark = if default.as_deref() == Some(&entry.name) { "*" } else { " " };
+        let said = match greeted {
+            Some(Ok(hello)) => in_words(hello),
+            Some(Err(error)) => format!("does not work: {error}"),
+            None => "does not work: the greeting broke off".to_owned(),
+        };
+        render::out(&format!("{mark} {:<12} {said}\n    {}\n", entry.name, entry.command.join(" ")))?;
+    }
+    if all.is_empty() {
+        return Err(CommandError::not_found("no agent is known", "add one: [agents.NAME] command = \"…\""));
+    }
+    Ok(0)
+}
+
+fn in_words(hello: &Handshake) -> String {
+    let mut words = vec![format!("works: {}", hello.info.as_deref().unwrap_or("it did not say who it is"))];
+    words.push(if hello.can_load { "can be resumed" } else { "can be resumed while it lingers" }.to_owned());
+    if !hello.sign_in.is_empty() {
+        words.push(format!("may want to be signed in to ({})", hello.sign_in.join(", ")));
+    }
+    words.join("; ")
+}
+
+fn entry_json(
+    entry: &AgentEntry,
+    greeted: Option<&Result<Handshake, AcpError>>,
+    default: Option<&str>,
+) -> serde_json::Value {
+    let hello = greeted.and_then(|greeted| greeted.as_ref().ok());
+    let error = match greeted {
+        Some(Ok(_)) => None,
+        Some(Err(error)) => Some(error.to_string()),
+        None => Some("the greeting broke off".to_owned()),
+    };
+    json!({
+        "name": entry.name,
+        "command": entry.command,
+        "configured": entry.configured,
+        "default": default == Some(&entry.name),
+        "works": hello.is_some(),
+        "info": hello.and_then(|hello| hello.info.clone()),
+        "can_load": hello.map(|hello| hello.can_load),
+        "sign_in": hello.map(|hello| hello.sign_in.clone()),
+        "error": error,
+    })
+}

@@ -1,0 +1,31 @@
+//! `mw resume`: a follow-up message to an agent that has answered.
+
+use clap::Args;
+use meanwhile::Started;
+
+use super::start::StartReply;
+use crate::context::Context;
+use crate::error::CommandResult;
+use crate::render;
+
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The task
+    id: String,
+    /// What the agent should do next
+    message: String,
+}
+
+impl Arguments {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let runtime = context.passing_runtime()?;
+        context.pass_deed(&runtime, "resume", &self.message)?;
+        let task = runtime.resume(&self.id, &context.scope(), &self.message)?;
+        if context.json {
+            render::json(&StartReply::of(&task))?;
+        } else {
+            render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,75 @@
+//! Agents that cannot reload a session: they are kept alive for a while.
+
+use mw_testkit::{SOON, wait_until};
+
+use crate::world::World;
+
+fn answered(world: &World) -> String {
+    let id = world.ask_with(&["--agent", "forgetful"], "say one");
+    world.completed(&id);
+    id
+}
+
+#[test]
+fn an_agent_that_lingers_remembers() {
+    let world = World::new();
+    let id = answered(&world);
+    for count in 1..=2 {
+        world.resume(&id, "history");
+        let task = world.completed(&id);
+        let said = task["agent"]["answer"].as_str().unwrap();
+        assert!(said.starts_with("say one"), "{said}");
+        assert_eq!(task["resume_count"], count, "{task}");
+    }
+}
+
+#[test]
+fn after_its_time_it_is_gone_and_the_error_says_what_to_do() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms"));
+    let id = answered(&world);
+    world.home.wait_until_empty(SOON);
+    let refusal = world.mw(&["resume", "--json", &id, "say two"]).json();
+    assert_eq!(refusal["error"]["code"], "session_expired", "{refusal}");
+    let message = refusal["error"]["message"].as_str().unwrap();
+    assert!(message.contains("session expired, start a new background_task"), "{message}");
+    assert_eq!(world.status(&id)["agent"]["answer"], "one");
+}
+
+#[test]
+fn without_time_to_linger_nothing_is_left() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "0"));
+    let id = answered(&world);
+    world.home.wait_until_empty(SOON);
+    assert_eq!(world.home.list().len(), 1);
+    assert_eq!(world.mw(&["resume", "--json", &id, "x"]).json()["error"]["code"], "session_expired");
+}
+
+#[test]
+fn a_kill_of_a_follow_up_takes_the_agent_too() {
+    let world = World::new();
+    let id = answered(&world);
+    world.resume(&id, "say working\nhang");
+    world.home.until_logged(&id, "working");
+    world.mw(&["kill", &id]).ok();
+    world.home.wait_until_empty(SOON);
+    assert_eq!(world.completed(&id)["agent"]["answer"], "one");
+}
+
+#[test]
+fn a_killed_driver_takes_the_agent_along() {
+    let world = World::new();
+    let id = world.ask_with(&["--agent", "forgetful"], "say working\nhang");
+    world.home.until_logged(&id, "working");
+    world.home.slay(world.home.pid(&id));
+    assert_eq!(world.home.ended(&id)["status"], "failed");
+    world.home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_cleared_task_keeps_no_agent() {
+    let world = World::new();
+    let id = answered(&world);
+    wait_until(SOON, "the keeper waits", || (!world.home.tagged().is_empty()).then_some(()));
+    world.mw(&["clear", &id]).ok();
+    world.home.wait_until_empty(SOON);
+}

@@ -1,0 +1,105 @@
+//! Agents that do not behave. Whatever they do, their task ends and says how.
+
+use std::time::Duration;
+
+use mw_testkit::{SOON, wait_until};
+
+use crate::world::World;
+
+/// Asks a flawed agent and waits for the end; returns what went wrong.
+#[track_caller]
+fn failed(world: &World, agent: &str, prompt: &str) -> String {
+    let id = world.ask_with(&["--agent", agent], prompt);
+    let task = world.home.ended(&id);
+    assert_eq!(task["status"], "failed", "{task}");
+    assert_eq!(world.notices().len(), 1, "one end, one notice");
+    task["agent"]["error"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn garbage_is_counted_and_does_no_harm() {
+    let world = World::new();
+    let id = world.answered("garbage\nsay still here");
+    let task = world.status(&id);
+    assert_eq!(task["agent"]["answer"], "still here");
+    assert_eq!(world.record(&id)["turns"][0]["activity"]["garbage"], 4);
+}
+
+#[test]
+fn an_agent_that_dies_in_its_turn_says_so() {
+    let world = World::new();
+    let error = failed(&world, "good", "say I begin\ndie 9");
+    assert!(error.contains("went away") && error.contains("exit status: 9"), "{error}");
+    assert!(error.contains("I begin"), "what it had said is kept: {error}");
+}
+
+#[test]
+fn an_agent_that_never_starts_says_so() {
+    let world = World::new();
+    let error = failed(&world, "absent", "say hi");
+    assert!(error.contains("exit status: 3"), "{error}");
+    let log = String::from_utf8(world.home.log(world.home.list()[0]["id"].as_str().unwrap())).unwrap();
+    assert!(log.contains("no key is set"), "what it complained about is in the log: {log}");
+}
+
+#[test]
+fn an_agent_that_closes_its_output_and_stays_is_ended() {
+    let world = World::new();
+    let error = failed(&world, "good", "close");
+    assert!(error.contains("went away before it had answered"), "{error}");
+    world.home.wait_until_empty(SOON);
+}
+
+#[test]
+fn an_agent_of_another_version_is_refused() {
+    let world = World::new();
+    assert!(failed(&world, "newer", "say hi").contains("version"));
+}
+
+#[test]
+fn a_stop_reason_outranks_the_exit_code() {
+    let world = World::new();
+    let id = world.ask_with(&["--agent", "rude"], "say fine");
+    assert_eq!(world.completed(&id)["agent"]["answer"], "fine");
+}
+
+#[test]
+fn a_turn_that_was_cut_short_is_no_success() {
+    let world = World::new();
+    for reason in ["max_tokens", "refusal", "max_turn_requests", "cancelled"] {
+        let error = failed(&world, "good", &format!("say a part\nstop {reason}"));
+        assert!(error.contains(reason) && error.contains("a part"), "{error}");
+    }
+}
+
+#[test]
+fn endless_updates_neither_stall_nor_fill_anything() {
+    let world = World::with(|home| home.with_env("MEANWHILE_OUTPUT_CAP", "64KiB"));
+    let id = world.ask("flood");
+    world.until_activity(&id, "many updates", |activity| activity["updates"].as_u64() > Some(500));
+    let receipt = world.mw(&["kill", "--json", &id]).json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    world.home.wait_until_empty(SOON);
+    assert!(world.home.log(&id).len() < 80 << 10);
+}
+
+#[test]
+fn silence_is_told_as_a_stall_once() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_SILENCE", "300ms"));
+    let id = world.ask("say working\nhang");
+    let notices = wait_until(SOON, "the stall is told", || Some(world.notices()).filter(|n| !n.is_empty()));
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert_eq!((&notices[0]["task"], &notices[0]["news"]), (&id.as_str().into(), &"stalled".into()));
+    assert!(notices[0]["prompt"].as_str().unwrap().contains("no word from the agent"), "{notices:?}");
+    assert_eq!(world.status(&id)["status"], "running");
+}
+
+#[test]
+fn an_agent_that_does_not_greet_can_be_ended() {
+    let world = World::new();
+    let id = world.ask_with(&["--agent", "silent"], "say hi");
+    world.home.until_status(&id, "running");
+    let receipt = world.command(&["kill", "--json", &id]).limit(Duration::from_secs(20)).run().json();
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    world.home.wait_until_empty(SOON);
+}

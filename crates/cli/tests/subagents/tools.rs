@@ -1,0 +1,63 @@
+//! The tools of our own set and of mycode.
+
+use mw_testkit::host::text;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+#[test]
+fn our_own_tools_ask_wait_and_follow_up() {
+    let world = World::new();
+    let mut host = world.host("canonical");
+    let reply = host.call("agent", &json!({"prompt": "say hello", "agent": "good"}));
+    let data = &reply["structuredContent"];
+    assert_eq!((&data["answer"], &data["status"]), (&"hello".into(), &"completed".into()), "{reply}");
+    let id = data["task_id"].as_str().unwrap().to_owned();
+    assert_eq!(world.notices().len(), 0, "the reply told it");
+    let reply = host.call("task_resume", &json!({"task_id": id, "message": "history"}));
+    assert_ne!(reply["isError"], true, "{reply}");
+    host.call("task_wait", &json!({"task_ids": [id]}));
+    let reply = host.call("task_output", &json!({"task_id": id}));
+    assert_eq!(reply["structuredContent"]["output"], "say hello", "{reply}");
+    let begun = host.call(
+        "agent",
+        &json!({"prompt": "hang", "agent": "good", "run_in_background": true, "batch_id": "x"}),
+    );
+    assert_eq!(begun["structuredContent"]["status"], "running");
+    let listed = host.call("task_list", &json!({"batch_id": "x"}));
+    assert_eq!(listed["structuredContent"]["tasks"].as_array().unwrap().len(), 1);
+    let stopped = host.call("task_stop", &json!({"batch_id": "x"}));
+    assert_eq!(stopped["structuredContent"]["tasks"][0]["status"], "cancelled", "{stopped}");
+    host.call("task_clear", &json!({"batch_id": "x"}));
+    assert_eq!(world.home.list().len(), 1);
+}
+
+#[test]
+fn a_failed_agent_is_a_failed_call() {
+    let world = World::new();
+    let mut host = world.host("canonical");
+    let reply = host.call("agent", &json!({"prompt": "error no luck", "agent": "good"}));
+    assert_eq!(reply["isError"], true, "{reply}");
+    assert!(text(&reply).contains("no luck"), "{reply}");
+    let reply = host.call("agent", &json!({"prompt": "x", "agent": "nobody"}));
+    assert_eq!(reply["isError"], true, "{reply}");
+}
+
+#[test]
+fn mycode_asks_in_both_ways() {
+    let world = World::new();
+    let mut host = world.host("mycode");
+    let given = json!({"description": "Try", "prompt": "wait gate\nsay done", "subagent_type": "good", "run_in_background": true});
+    let reply = host.call("Task", &given)["structuredContent"].clone();
+    let id = reply["task_id"].as_str().unwrap().to_owned();
+    let file = reply["output_file"].as_str().unwrap().to_owned();
+    assert!(file.ends_with(".json"), "{reply}");
+    world.home.open("gate");
+    let output = host.call("TaskOutput", &json!({"task_id": id}))["structuredContent"].clone();
+    assert_eq!((&output["output"], &output["status"]), (&"done".into(), &"completed".into()));
+    let record: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(record["turns"][0]["answer"], "done");
+    let reply =
+        host.call("Task", &json!({"description": "Try", "prompt": "say now", "subagent_type": "good"}));
+    assert_eq!(reply["structuredContent"]["output"], "now", "{reply}");
+}

@@ -1,0 +1,55 @@
+//! An agent with a worktree of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::world::World;
+
+fn repository(world: &World) {
+    let script = "git init -q -b main . && git config user.email a@b && git config user.name a && \
+                  echo one > file.txt && mkdir sub && echo x > sub/s && git add -A && git commit -qm first";
+    let outcome = world.home.program("sh").arg("-c").arg(script).run();
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+}
+
+fn git(world: &World, arguments: &[&str]) -> String {
+    let git = arguments.iter().fold(world.home.program("git"), |git, argument| git.arg(argument));
+    git.run().text()
+}
+
+#[test]
+fn changes_stay_in_the_worktree_and_are_a_diff() {
+    let world = World::new();
+    repository(&world);
+    let prompt = "run echo two >> file.txt; echo new > fresh.txt; pwd";
+    let id = world.ask_with(&["--agent", "good", "--worktree"], prompt);
+    let task = world.completed(&id);
+    let place = task["agent"]["worktree"].as_str().unwrap().to_owned();
+    assert_eq!(task["agent"]["answer"], place.as_str());
+    assert_eq!(task["cwd"], place.as_str());
+    assert_eq!(fs::read_to_string(world.work("file.txt")).unwrap(), "one\n", "the project is untouched");
+    let diff = fs::read_to_string(task["agent"]["diff_path"].as_str().unwrap()).unwrap();
+    assert!(diff.contains("+two") && diff.contains("fresh.txt") && diff.contains("+new"), "{diff}");
+    assert!(PathBuf::from(&place).join("fresh.txt").exists(), "what is not clean stays");
+    assert_eq!(git(&world, &["status", "--porcelain", "file.txt", ".meanwhile"]), "");
+}
+
+#[test]
+fn a_clean_worktree_is_removed() {
+    let world = World::new();
+    repository(&world);
+    let id = world.ask_with(&["--agent", "good", "--worktree"], "say nothing to do");
+    let task = world.completed(&id);
+    assert!(!PathBuf::from(task["agent"]["worktree"].as_str().unwrap()).exists(), "{task}");
+    assert_eq!(task["agent"]["diff_path"], serde_json::Value::Null);
+    assert_eq!(git(&world, &["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn without_a_repository_there_is_none() {
+    let world = World::new();
+    let outcome = world.mw(&["agent", "--agent", "good", "--worktree", "--json", "say x"]);
+    assert_eq!(outcome.code, Some(2), "{outcome}");
+    assert!(outcome.json()["error"]["message"].as_str().unwrap().contains("repository"), "{outcome}");
+    assert_eq!(world.home.list().len(), 0);
+}

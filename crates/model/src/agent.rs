@@ -1,0 +1,293 @@
+//! Agent tasks: what an agent is asked, what it is doing, and what it has answered.
+
+use serde::{Deserialize, Serialize};
+
+use crate::progress::Progress;
+use crate::raw_text::RawText;
+use crate::time::Timestamp;
+
+/// The variable that tells how many agents are above whoever reads it.
+pub const DEPTH_VARIABLE: &str = "MEANWHILE_DEPTH";
+
+/// How many of the last tools are kept.
+const RECENT_TOOLS: usize = 5;
+
+/// What an agent task is asked to do; part of its spec, so that a further run needs nothing else.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentSpec {
+    /// The agent's name in the registry.
+    pub name: String,
+    /// What it is asked.
+    pub prompt: String,
+    /// How its program is called.
+    pub command: Vec<String>,
+    /// The mode its session is put into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// How many agents are above it, itself included.
+    pub depth: u32,
+    /// How long it may take over `session/cancel`.
+    pub cancel_ms: u64,
+    /// How long it may be silent before it counts as stalled; 0 = for ever.
+    pub silence_ms: u64,
+    /// How long one that cannot reload its session is kept alive for a follow-up.
+    pub linger_ms: u64,
+    /// The worktree that was made for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worktree: Option<Worktree>,
+}
+
+/// A worktree of a task's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Worktree {
+    /// The repository it was made from.
+    pub repository: RawText,
+    /// Where it is.
+    pub path: RawText,
+    /// The commit it began with.
+    pub base: String,
+}
+
+/// What became of one message to an agent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentTurn {
+    /// The run of the task.
+    pub run: u32,
+    /// What it was asked.
+    pub prompt: String,
+    /// Whether the agent's session took the message.
+    pub accepted: bool,
+    /// What it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Why it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Why it stopped, in the words of the protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+    /// When it was asked.
+    pub started_at: Timestamp,
+    /// When that was over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+    /// What it did meanwhile.
+    #[serde(default)]
+    pub activity: Activity,
+}
+
+/// An agent's part of a task: `agent.json` in its directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentRecord {
+    /// Format of this record.
+    pub version: u32,
+    /// The agent's name in the registry.
+    pub agent: String,
+    /// What it calls itself, and its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_info: Option<String>,
+    /// Its own name for the conversation; none before it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Whether it can take the conversation up again in a new process.
+    #[serde(default)]
+    pub can_load: bool,
+    /// The task that keeps it alive between two messages, where it cannot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keeper: Option<String>,
+    /// What was said, oldest first.
+    #[serde(default)]
+    pub turns: Vec<AgentTurn>,
+}
+
+impl AgentRecord {
+    /// The format of `agent.json` written by this build.
+    pub const VERSION: u32 = 1;
+
+    /// Returns the answer that counts: the last there is.
+    #[must_use]
+    pub fn answer(&self) -> Option<&str> {
+        self.turns.iter().rev().find_map(|turn| turn.answer.as_deref())
+    }
+
+    /// Returns what became of a run.
+    #[must_use]
+    pub fn turn(&self, run: u32) -> Option<&AgentTurn> {
+        self.turns.iter().rev().find(|turn| turn.run == run)
+    }
+
+    /// Returns what to tell of a run: its answer; else its error, and the answer that still counts.
+    #[must_use]
+    pub fn result_of(&self, run: u32) -> Option<String> {
+        let turn = self.turn(run)?;
+        match (&turn.answer, &turn.error) {
+            (Some(answer), _) => Some(answer.clone()),
+            (None, Some(error)) if run > 1 => {
+                let kept = self.answer().map(|answer| format!("\nThe earlier answer stands:\n{answer}"));
+                Some(format!("The follow-up failed: {error}{}", kept.unwrap_or_default()))
+            }
+            (None, Some(error)) => Some(error.clone()),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns how many follow-ups its session took.
+    #[must_use]
+    pub fn resumes(&self) -> u32 {
+        self.turns.iter().filter(|turn| turn.run > 1 && turn.accepted).count() as u32
+    }
+}
+
+/// A tool that an agent used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    /// The call's own name.
+    pub id: String,
+    /// What it was for, in the agent's words.
+    pub title: String,
+    /// `pending`, `in_progress`, `completed` or `failed`.
+    pub status: String,
+}
+
+/// A step of an agent's plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// What is to be done.
+    pub content: String,
+    /// `pending`, `in_progress` or `completed`.
+    pub status: String,
+}
+
+/// What an agent is doing: `activity.json` in the task's directory.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Activity {
+    /// How many tools it has called.
+    pub tool_calls: u64,
+    /// The last of them, newest last.
+    #[serde(default)]
+    pub recent_tools: Vec<ToolUse>,
+    /// Its plan, if it has told one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plan: Vec<PlanStep>,
+    /// When it was heard of last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_update: Option<Timestamp>,
+    /// How many updates it has sent.
+    #[serde(default)]
+    pub updates: u64,
+    /// What it waits for, if it does: that is not the same as being idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<String>,
+    /// Tokens in its context.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// What it has cost so far, with the unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
+    /// How many lines it sent that were no messages.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub garbage: u64,
+}
+
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Activity {
+    /// Takes in a tool call or news of one. Only the first word of a call counts it.
+    pub fn tool(&mut self, id: &str, title: Option<&str>, status: Option<&str>) {
+        if let Some(known) = self.recent_tools.iter_mut().find(|tool| tool.id == id) {
+            title.into_iter().for_each(|title| title.clone_into(&mut known.title));
+            status.into_iter().for_each(|status| status.clone_into(&mut known.status));
+            return;
+        }
+        // News of a call that has left the list is of no use; one without a title was announced before.
+        let Some(title) = title else { return };
+        self.tool_calls += 1;
+        let status = status.unwrap_or("pending").to_owned();
+        self.recent_tools.push(ToolUse { id: id.to_owned(), title: title.to_owned(), status });
+        let many = self.recent_tools.len().saturating_sub(RECENT_TOOLS);
+        self.recent_tools.drain(..many);
+    }
+
+    /// Returns how far it has come: the steps of its plan, and what it does now.
+    #[must_use]
+    pub fn progress(&self) -> Option<Progress> {
+        let done = self.plan.iter().filter(|step| step.status == "completed").count() as u64;
+        let total = self.plan.len() as u64;
+        let step = self.plan.iter().find(|step| step.status == "in_progress");
+        let tool = self.recent_tools.last().map(|tool| tool.title.clone());
+        let calls = match self.tool_calls {
+            0 => None,
+            1 => Some("1 tool call".to_owned()),
+            calls => Some(format!("{calls} tool calls")),
+        };
+        let now = self.waiting.as_ref().map(|what| format!("waiting: {what}"));
+        let now = now.or_else(|| step.map(|step| step.content.clone())).or(tool);
+        let text = [calls, now].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let steps = (total > 0).then_some((done, total));
+        Progress {
+            percent: None,
+            done: steps.map(|(done, _)| done),
+            total: steps.map(|(_, total)| total),
+            text: Some(text),
+        }
+        .sensible()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(run: u32, answer: Option<&str>, error: Option<&str>) -> AgentTurn {
+        AgentTurn {
+            run,
+            prompt: "say".to_owned(),
+            accepted: error.is_none(),
+            answer: answer.map(str::to_owned),
+            error: error.map(str::to_owned),
+            stop_reason: None,
+            started_at: Timestamp::default(),
+            ended_at: None,
+            activity: Activity::default(),
+        }
+    }
+
+    #[test]
+    fn a_failed_follow_up_keeps_the_answer_and_does_not_count() {
+        let turns = vec![turn(1, Some("hi"), None), turn(2, None, Some("gone"))];
+        let record = AgentRecord { turns, ..AgentRecord::default() };
+        assert_eq!(record.answer(), Some("hi"));
+        assert_eq!(record.resumes(), 0);
+        let told = record.result_of(2).unwrap();
+        assert!(told.contains("gone") && told.contains("hi"), "{told}");
+        assert_eq!(record.result_of(1).as_deref(), Some("hi"));
+        assert_eq!(record.result_of(3), None);
+    }
+
+    #[test]
+    fn tools_are_counted_once_and_only_the_last_are_kept() {
+        let mut activity = Activity::default();
+        for number in 0..7 {
+            let id = number.to_string();
+            activity.tool(&id, Some(&format!("Read {number}")), Some("pending"));
+            activity.tool(&id, None, Some("completed"));
+        }
+        activity.tool("0", None, Some("failed"));
+        assert_eq!(activity.tool_calls, 7);
+        let titles: Vec<_> = activity.recent_tools.iter().map(|tool| tool.title.as_str()).collect();
+        assert_eq!(titles, ["Read 2", "Read 3", "Read 4", "Read 5", "Read 6"]);
+        assert!(activity.recent_tools.iter().all(|tool| tool.status == "completed"));
+    }
+
+    #[test]
+    fn a_plan_is_progress_in_words() {
+        let step =
+            |content: &str, status: &str| PlanStep { content: content.to_owned(), status: status.to_owned() };
+        let plan = vec![step("look", "completed"), step("write", "in_progress")];
+        let activity = Activity { plan, tool_calls: 3, ..Activity::default() };
+        assert_eq!(activity.progress().unwrap().to_words(), "50% (1 of 2) 3 tool calls, write");
+        assert_eq!(Activity::default().progress(), None);
+    }
+}
