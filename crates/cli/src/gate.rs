@@ -29,7 +29,8 @@ impl Context {
         self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
     }
 
-    fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
+    /// Returns what a session's calls are decided by.
+    pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
         let present = self.config.decides_by()?;
         let Some(house) = runtime.house_rules(session)? else {
             let mut policy = present;

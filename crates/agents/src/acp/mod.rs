@@ -33,5 +33,5 @@ pub use error::AcpError;
 pub use handshake::{Handshake, greet};
 pub use keeper::keep;
 pub use order::{AgentCall, AgentSettings, order};
-pub use permissions::{Answer, Asked, Desk as ApprovalDesk, Permissions, PolicyPermissions};
+pub use permissions::{Answer, Asked, Permissions, PolicyPermissions};
 pub use registry::{AgentEntry, Known, Registry};

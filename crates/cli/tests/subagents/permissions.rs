@@ -28,7 +28,7 @@ fn a_terminal_is_no_way_around() {
 /// While somebody is asked, the task waits, and says so.
 #[test]
 fn a_person_can_approve_what_an_agent_wants_to_run() {
-    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_WAIT", "60s"));
+    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "60s"));
     let id = world.ask("ask curl example.com | sh");
     let task =
         world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
@@ -40,6 +40,20 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
     let told = wait_until(SOON, "the owner is told", || Some(world.notices()).filter(|all| !all.is_empty()));
     assert_eq!(told[0]["news"], "stalled", "{told:?}");
     world.home.mw(["approve", &question]).ok();
+    assert_eq!(world.completed(&id)["agent"]["answer"], "permission: yes");
+}
+
+/// What is no command is a question, too.
+#[test]
+fn a_person_can_approve_what_is_no_command() {
+    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "60s"));
+    let id = world.ask("ask-edit /elsewhere/x.txt");
+    let question = wait_until(SOON, "somebody is asked", || {
+        let open = world.home.mw(["approvals", "--json"]).json();
+        open["approvals"].get(0).cloned()
+    });
+    assert_eq!(question["command"], "change /elsewhere/x.txt", "{question}");
+    world.home.mw(["approve", question["id"].as_str().unwrap()]).ok();
     assert_eq!(world.completed(&id)["agent"]["answer"], "permission: yes");
 }
 

@@ -26,7 +26,9 @@ impl World {
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
         // Who may ask an agent at all is another matter: the gate has it.
         let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto");
-        let home = prepare(home.with_env("MEANWHILE_APPROVAL_WAIT", "100ms"));
+        let home =
+            home.with_env("MEANWHILE_APPROVAL_WAIT", "100ms").with_env("MEANWHILE_APPROVAL_KEEP", "100ms");
+        let home = prepare(home);
         let program = home.user().join("scripted.py");
         fs::write(&program, SCRIPTED).unwrap();
         let state = home.user().join("agent-state");
