@@ -9,6 +9,7 @@ use meanwhile::model::policy::{Tool, ToolClass};
 use meanwhile::{Approval, Asked, Asker, Passage, Policy, Runtime, TaskRequest};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use crate::config;
 use crate::context::Context;
 use crate::error::CommandError;
 use crate::terminal::{Keys, RawMode};
@@ -28,11 +29,19 @@ impl Context {
         self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
     }
 
-    fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
-        let mut policy = self.config.decides_by()?;
-        if let Some(mode) = runtime.session_mode(session) {
-            policy.mode = policy.mode.or_stricter(mode);
-        }
+    /// Returns what a session's calls are decided by.
+    pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
+        let present = self.config.decides_by()?;
+        let Some(house) = runtime.house_rules(session)? else {
+            let mut policy = present;
+            policy.stay_in_project_of(&env::current_dir()?);
+            return Ok(policy);
+        };
+        let mut policy = config::by_house_rules(&house)?;
+        policy.mode = policy.mode.or_stricter(present.mode);
+        policy.user_home = present.user_home;
+        policy.patience = present.patience;
+        policy.stay_in_project_of(&house.directory);
         Ok(policy)
     }
 
@@ -152,9 +161,8 @@ fn read_answer(answered: &mut dyn FnMut() -> bool) -> Option<Answer> {
                 }
             },
             BACKSPACE | DELETE => {
-                if line.pop().is_some() {
-                    let _ = write!(std::io::stderr(), "\x08 \x08");
-                }
+                let rubbed_out = line.pop().map_or("", |_| "\x08 \x08");
+                let _ = write!(std::io::stderr(), "{rubbed_out}");
             }
             letter @ b' '..=b'~' => {
                 line.push(letter);

@@ -29,6 +29,15 @@ pub struct KillRequest {
     pub grace_ms: Option<u64>,
 }
 
+impl KillRequest {
+    /// Asks politely first, and waits as long as the task's own limits say.
+    #[must_use]
+    pub const fn term(by: String) -> Self {
+        const SIGTERM: i32 = 15;
+        Self { by, signal: SIGTERM, grace_ms: None }
+    }
+}
+
 impl Runtime {
     /// Ends a task and everything it started; returns when all of it is dead. Killing what has ended
     /// is no error.

@@ -71,7 +71,8 @@ mod wait;
 
 pub use agents::{AgentMessage, child_session};
 pub use approval::{
-    Approval, Asked, Asker, Entry as ApprovalEntry, Nobody, Passage, Patience as ApprovalPatience, Policy,
+    Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
+    Patience as ApprovalPatience, Policy, RuleText,
 };
 pub use clear::{ClearReport, Retained};
 pub use clock::{Clock, SystemClock};

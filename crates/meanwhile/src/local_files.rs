@@ -65,21 +65,36 @@ fn follow(path: &Path) -> Option<PathBuf> {
     Some(real)
 }
 
+/// Directories in which nothing is a project.
+const SYSTEM: [&str; 10] =
+    ["/etc", "/boot", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/proc", "/sys", "/private/etc"];
+/// Directories in which only what says so is one.
+const OFTEN_SYSTEM: [&str; 3] = ["/usr", "/var/lib", "/var/log"];
+
+fn is_below(path: &Path, directories: &[&str]) -> bool {
+    directories.iter().any(|directory| path.starts_with(directory))
+}
+
 /// Finds the project that a directory belongs to: the nearest one above it that has a repository or settings of its
 /// own, else the directory itself.
 ///
-/// None where that would be the user's own directory or one above it: nothing there is a project's alone.
+/// None where that would be the user's own directory or one above it, or the system's: nothing there is a project's
+/// alone.
 #[must_use]
 pub fn project_of(directory: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let directory = fs::canonicalize(directory).ok()?;
     let home = home.and_then(|home| fs::canonicalize(home).ok());
-    let too_high =
-        |path: &Path| path == Path::new("/") || home.as_ref().is_some_and(|home| home.starts_with(path));
+    let too_high = |path: &Path| {
+        path == Path::new("/")
+            || is_below(path, &SYSTEM)
+            || home.as_ref().is_some_and(|home| home.starts_with(path))
+    };
     let marked = directory
         .ancestors()
         .take_while(|path| !too_high(path))
         .find(|path| MARKS.iter().any(|mark| path.join(mark).exists()));
-    let project = marked.unwrap_or(&directory);
+    let unmarked = || (!is_below(&directory, &OFTEN_SYSTEM)).then_some(directory.as_path());
+    let project = marked.or_else(unmarked)?;
     (!too_high(project)).then(|| project.to_owned())
 }
 
@@ -129,5 +144,7 @@ mod tests {
         assert_eq!(project_of(&home.join("code"), Some(&home)), Some(home.join("code")));
         assert_eq!(project_of(&home, Some(&home)), None);
         assert_eq!(project_of(Path::new("/"), None), None);
+        assert_eq!(project_of(Path::new("/etc"), None), None);
+        assert_eq!(project_of(Path::new("/usr/bin"), None), None);
     }
 }

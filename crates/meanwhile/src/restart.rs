@@ -22,7 +22,7 @@ impl Runtime {
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
-            let request = KillRequest { by: "restart".to_owned(), signal: 15, grace_ms: None };
+            let request = KillRequest::term("restart".to_owned());
             self.kill_all(std::slice::from_ref(&id), &request)?;
             self.reconcile_task(&id)?;
         }

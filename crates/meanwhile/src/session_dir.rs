@@ -5,8 +5,6 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::policy::Mode;
-
 use crate::error::{Error, Result};
 use crate::settings::QueueSettings;
 use crate::slots::{Pool, Slots};
@@ -58,20 +56,25 @@ impl SessionDir {
         Ok(number)
     }
 
-    /// Notes what mode a session works in.
-    pub(crate) fn set_mode(&self, mode: Mode) -> Result<()> {
+    /// Lays down what a session is decided by.
+    pub(crate) fn set_house_rules(&self, text: &[u8]) -> Result<()> {
         let write = || {
-            let path = self.path.join("mode");
-            let file = open_below(&self.path, &path, &mut OpenOptions::new())?;
+            let (new, path) = (self.path.join("house.new"), self.path.join("house.json"));
+            let file = open_below(&self.path, &new, &mut OpenOptions::new())?;
             file.set_len(0)?;
-            file.write_all_at(mode.name().as_bytes(), 0)
+            file.write_all_at(text, 0)?;
+            std::fs::rename(new, path)
         };
-        write().map_err(Error::io("cannot note the session's mode"))
+        write().map_err(Error::io("cannot note what the session is decided by"))
     }
 
-    /// Returns the mode a session works in, if its host said so.
-    pub(crate) fn mode(&self) -> Option<Mode> {
-        Mode::named(std::fs::read_to_string(self.path.join("mode")).ok()?.trim())
+    /// Returns what a session is decided by, if its host said so.
+    pub(crate) fn house_rules(&self) -> Result<Option<Vec<u8>>> {
+        match std::fs::read(self.path.join("house.json")) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io("cannot read what the session is decided by")(error)),
+        }
     }
 
     fn counter(&self) -> io::Result<File> {

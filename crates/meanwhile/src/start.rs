@@ -7,7 +7,7 @@ use mw_model::{
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
 };
 
-use crate::approval::{Consent, digest_of_spec};
+use crate::approval::{Approval, Consent, digest_of_request, digest_of_spec};
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -216,8 +216,29 @@ impl Runtime {
             }),
             IfRunning::Return => Ok(Started { task: self.without_secrets(existing), existed: true }),
             IfRunning::Restart => {
+                self.check_same(request, &existing)?;
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
+            }
+        }
+    }
+
+    /// Refuses to run a task again on behalf of a call that passed the gate with something else.
+    fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
+        match &request.approval {
+            Approval::User => Ok(()),
+            Approval::Auto | Approval::Granted(_) => {
+                let spec = self.home.spec(&existing.id)?;
+                if digest_of_request(request) != digest_of_spec(&spec) {
+                    return Err(Error::Denied {
+                        message: format!("{} runs something else than this call asks for", existing.id),
+                        hint: "end it first, or choose another name".to_owned(),
+                    });
+                }
+                match request.approval.granted() {
+                    Some(granted) => self.use_for(granted, request, &existing.id),
+                    None => Ok(()),
+                }
             }
         }
     }

@@ -1,12 +1,17 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
 /// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 9] = [
+pub const FAIL_POINTS: [&str; 14] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
     "supervisor-journalled",
     "supervisor-answered",
+    "output-noted",
+    "output-copied",
+    "output-taken",
+    "output-forgotten",
+    "output-recovered",
     "supervisor-exit-seen",
     "supervisor-recorded",
     "supervisor-reaped",

@@ -34,6 +34,14 @@ pub(crate) struct Files {
     pub(crate) for_command: Option<CommandEnds>,
 }
 
+impl Files {
+    /// Puts right the batch of output in which earlier supervisors were killed.
+    pub(crate) fn finish_batch(&mut self) {
+        // Where that cannot be done, the task must go on all the same.
+        let _ = self.log.finish_batch([&self.stdout, &self.stderr]);
+    }
+}
+
 /// The command's side of its streams, closed here as soon as it has them.
 pub(crate) struct CommandEnds {
     pub(crate) null: File,

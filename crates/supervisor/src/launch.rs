@@ -57,6 +57,9 @@ pub(crate) fn supervise(mut run: Run) {
     run.board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
     detach_streams();
+    if let Launch::Adopt { .. } = run.message.launch {
+        run.files.finish_batch();
+    }
     conclude(&Supervisor::new(run, begun).run());
 }
 
@@ -159,6 +162,7 @@ pub(crate) fn conclude(run: &Run) {
     fail_point("supervisor-settling");
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
+    run.files.log.tidy();
     if let Some(guardian) = rustix::process::getppid() {
         let _ = rustix::process::kill_process(guardian, Signal::USR1);
     }

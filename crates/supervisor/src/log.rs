@@ -18,7 +18,11 @@ use rustix::io::Errno;
 
 use crate::sys::{self, Board};
 
+mod batch;
 mod compact;
+mod stage;
+
+use self::stage::Staging;
 
 /// Most bytes moved by one call, which is also the size asked for our pipes.
 pub(crate) const CHUNK: usize = 1 << 19;
@@ -67,6 +71,9 @@ pub(crate) struct Log {
     announced: Option<(Stream, u64)>,
     /// When the first byte came.
     born_us: Option<u64>,
+    /// The log's, as of the last look.
+    inode: u64,
+    staging: Staging,
 }
 
 impl Log {
@@ -103,6 +110,8 @@ impl Log {
             dropped: 0,
             announced: None,
             born_us: None,
+            inode: 0,
+            staging: Staging::Untried,
         })
     }
 
@@ -218,15 +227,24 @@ impl Log {
     }
 
     /// Takes what a pipe holds, up to one chunk, and keeps it; drops and counts it where that is not
-    /// possible. Never blocks on the pipe.
-    pub(crate) fn append_from(&mut self, stream: Stream, source: impl AsFd, now_us: u64) -> Moved {
-        match self.keep(stream, &source, now_us) {
+    /// possible. Never blocks on the pipe, which holds so many bytes at least.
+    pub(crate) fn append_from(
+        &mut self,
+        stream: Stream,
+        source: impl AsFd,
+        waiting: u64,
+        now_us: u64,
+    ) -> Moved {
+        match self.keep(stream, &source, waiting, now_us) {
             Ok(moved) => moved,
-            Err(_) => self.discard(&source),
+            Err(_) => {
+                self.unshare(stream);
+                self.discard(&source)
+            }
         }
     }
 
-    fn keep(&mut self, stream: Stream, source: &impl AsFd, now_us: u64) -> io::Result<Moved> {
+    fn keep(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
         self.notice_damage()?;
         self.write_pending_drop()?;
         if self.cap > 0 && (self.size >= self.cap || self.index_len > INDEX_LIMIT) {
@@ -234,6 +252,9 @@ impl Log {
         }
         self.announce(stream, now_us)?;
         let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
+        if let Some(moved) = self.keep_much(stream, source, waiting as usize, room)? {
+            return Ok(Moved::Bytes(moved));
+        }
         match sys::move_bytes(source, &self.file, room) {
             Ok(moved) => {
                 self.size += moved as u64;
@@ -322,7 +343,7 @@ impl Log {
     }
 
     fn discard(&mut self, source: &impl AsFd) -> Moved {
-        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_away(source)) {
+        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_away(source, CHUNK)) {
             Ok(gone) => {
                 self.end += gone as u64;
                 self.count_drop(gone as u64);
@@ -379,11 +400,13 @@ impl Log {
     /// Somebody cut the log or removed it: what it held counts as dropped, and it begins anew.
     fn notice_damage(&mut self) -> io::Result<()> {
         let found = self.file.metadata()?;
+        self.inode = found.ino();
         if found.nlink() > 0 && found.size() >= self.size {
             return Ok(());
         }
         if found.nlink() == 0 {
             self.file = fresh(&self.dir.join(LOG_FILE))?;
+            self.inode = self.file.metadata()?.ino();
         } else {
             self.rewind_to(0)?;
         }
@@ -399,8 +422,10 @@ impl Log {
 }
 
 /// For systems that cannot splice.
-fn read_away(source: &impl AsFd) -> Result<usize, Errno> {
-    rustix::io::read(source, &mut [0; 4096])
+fn read_away(source: &impl AsFd, most: usize) -> Result<usize, Errno> {
+    let mut buffer = [0; 4096];
+    let most = most.min(buffer.len());
+    rustix::io::read(source, &mut buffer[..most])
 }
 
 fn fresh(path: &Path) -> io::Result<File> {

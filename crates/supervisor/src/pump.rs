@@ -25,12 +25,16 @@ pub(crate) fn pump(files: &mut Files) -> bool {
 fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
-    // An empty pipe must not be announced in the index.
-    if !rustix::io::ioctl_fionread(&source).is_ok_and(|waiting| waiting > 0) {
-        return false;
-    }
     while taken < TURN_BYTES {
-        match log.append_from(stream, &source, now) {
+        // An empty pipe must not be announced in the index.
+        let waiting = match log.shared_ahead(stream) {
+            Some(shared) => shared,
+            None => rustix::io::ioctl_fionread(&source).unwrap_or(0),
+        };
+        if waiting == 0 {
+            break;
+        }
+        match log.append_from(stream, &source, waiting, now) {
             Moved::Bytes(0) | Moved::Nothing => break,
             Moved::Bytes(count) => taken += count,
         }

@@ -73,6 +73,7 @@ fn take_over(mut run: Run) {
     if let Ok(mut log) = Log::recover(Path::new("."), run.board) {
         log.set_cap(run.message.limits.output_cap);
         run.files.log = log;
+        run.files.finish_batch();
     }
     let leader = match &run.message.launch {
         Launch::Spawn { .. } => Leader::Child(process.pid),

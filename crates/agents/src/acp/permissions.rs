@@ -1,10 +1,12 @@
 //! Whether an agent may do what it wants to: one question, one answer.
 
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
-use meanwhile::LocalFiles;
-use mw_model::policy::{CommandText, Decision, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
+use mw_model::CommandSpec;
+use mw_model::policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
 /// What an agent wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,108 +65,144 @@ pub trait Permissions: Send + Sync {
     fn ask(&self, asked: &Asked) -> Answer;
 }
 
-/// Answers by the policy alone. Where that would ask, nobody is there to answer.
+/// Answers by the policy, and asks a person where that says so.
 pub struct PolicyPermissions {
-    /// How much is asked about.
-    pub mode: Mode,
-    /// Whose conventions hold.
-    pub profile: Profile,
-    /// Rules of the user and the project.
-    pub rules: Rules,
-    /// Directories besides the project that may be written to.
-    pub writable: Vec<String>,
-    /// Whether tools that only read are allowed in mode ci.
-    pub ci_reads: bool,
+    /// The home, where questions are asked.
+    pub settings: Settings,
+    /// On whose behalf the agent works.
+    pub session: String,
+    /// What is decided by, and for how long a question stays open.
+    pub policy: Policy,
     /// The shell that runs scripts.
     pub shell: String,
     /// Where the agent works.
     pub cwd: PathBuf,
     /// The project's directory.
     pub project: PathBuf,
-    /// The user's directory; empty when there is none.
-    pub home: String,
+}
+
+/// A verdict of our own, on what is no command.
+fn ruled(decision: Decision, why: String) -> Verdict {
+    let reasons = match decision {
+        Decision::Allow => Vec::new(),
+        Decision::Ask | Decision::Deny => vec![Reason { part: String::new(), why }],
+    };
+    Verdict { decision, reasons, effects: Vec::new(), rules: Vec::new(), parsed: true }
 }
 
 impl PolicyPermissions {
-    fn verdict(&self, tool: Tool, command: Option<CommandText<'_>>, cwd: Option<&Path>) -> Verdict {
-        decide(&Request {
-            mode: self.mode,
-            profile: self.profile,
-            tool,
-            command,
-            cwd: &cwd.unwrap_or(&self.cwd).to_string_lossy(),
-            project: &self.project.to_string_lossy(),
-            home: &self.home,
-            writable: &self.writable,
-            env: &[],
-            ci_reads: self.ci_reads,
-            rules: &self.rules,
-            files: &LocalFiles,
-        })
+    fn command(&self, asked: &Asked) -> Option<(CommandSpec, PathBuf)> {
+        let place = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
+        match asked {
+            Asked::Script { text, cwd } => {
+                let program = self.shell.as_str().into();
+                Some((CommandSpec::Shell { program, script: text.as_str().into() }, place(cwd)))
+            }
+            Asked::Program { words, cwd } => {
+                let words = words.iter().map(|word| word.as_str().into()).collect();
+                Some((CommandSpec::Argv(words), place(cwd)))
+            }
+            Asked::Read | Asked::Edit { .. } | Asked::Tool { .. } | Asked::Other { .. } => None,
+        }
     }
 
-    fn about_files(&self, paths: &[PathBuf]) -> (Decision, String) {
+    fn about_files(&self, paths: &[PathBuf]) -> Verdict {
+        let mode = self.policy.mode;
         let inside = |path: &PathBuf| super::files::within(&self.project, path).is_ok();
-        match self.mode {
+        match mode {
             Mode::Plan | Mode::Ci => {
-                (Decision::Deny, format!("changing files is not for mode {}", self.mode.name()))
+                ruled(Decision::Deny, format!("changing files is not for mode {}", mode.name()))
             }
-            Mode::Dangerous => (Decision::Allow, String::new()),
+            Mode::Dangerous => ruled(Decision::Allow, String::new()),
             Mode::Safe | Mode::Auto if !paths.is_empty() && paths.iter().all(inside) => {
-                (Decision::Allow, String::new())
+                ruled(Decision::Allow, String::new())
             }
             Mode::Safe | Mode::Auto => {
-                (Decision::Ask, format!("it would change files outside of {}", self.project.display()))
+                ruled(Decision::Ask, format!("it would change files outside of {}", self.project.display()))
             }
         }
     }
 
-    fn decision(&self, asked: &Asked) -> (Decision, String) {
-        let of = |verdict: Verdict| {
-            let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-            (verdict.decision, reasons.join("; "))
-        };
-        let shell = Tool::named("shell").map(Tool::awaited);
-        match (asked, shell) {
-            (Asked::Script { text, cwd }, Some(shell)) => {
-                let command = CommandText::Script { shell: &self.shell, text };
-                of(self.verdict(shell, Some(command), cwd.as_deref()))
-            }
-            (Asked::Program { words, cwd }, Some(shell)) => {
-                of(self.verdict(shell, Some(CommandText::Words(words)), cwd.as_deref()))
-            }
-            (Asked::Script { .. } | Asked::Program { .. }, None) => (Decision::Ask, String::new()),
-            (Asked::Read, _) => (Decision::Allow, String::new()),
-            (Asked::Edit { paths }, _) => self.about_files(paths),
-            (Asked::Tool { name }, _) => match Tool::named(name) {
-                Some(tool) => of(self.verdict(tool, None, None)),
-                None => (Decision::Ask, String::new()),
+    fn verdict(&self, asked: &Asked) -> Verdict {
+        if let Some((command, cwd)) = self.command(asked) {
+            return self.policy.verdict(runs(), Some(&command), &cwd, &[]);
+        }
+        match asked {
+            Asked::Edit { paths } => self.about_files(paths),
+            Asked::Tool { name } => match Tool::named(name) {
+                Some(tool) => self.policy.verdict(tool, None, &self.cwd, &[]),
+                None => ruled(Decision::Ask, "the tool is not known".to_owned()),
             },
-            (Asked::Other { title }, _) => match self.mode {
-                Mode::Dangerous => (Decision::Allow, String::new()),
+            Asked::Other { title } => match self.policy.mode {
+                Mode::Dangerous => ruled(Decision::Allow, String::new()),
                 Mode::Plan | Mode::Ci | Mode::Safe | Mode::Auto => {
-                    (Decision::Ask, format!("it is not known what {title:?} does"))
+                    ruled(Decision::Ask, format!("it is not known what {title:?} does"))
                 }
             },
+            Asked::Read | Asked::Script { .. } | Asked::Program { .. } => {
+                ruled(Decision::Allow, String::new())
+            }
+        }
+    }
+
+    /// Asks whoever can be asked, and waits for the answer as long as a question stays open.
+    fn propose(&self, asked: &Asked, verdict: &Verdict) -> Result<(), Error> {
+        let runtime = Runtime::open(self.settings.clone())?;
+        let passage = Passage { tool: runs(), policy: &self.policy, asker: &Nobody };
+        match self.command(asked) {
+            Some((command, cwd)) => {
+                let request = TaskRequest::new(&self.session, command, cwd, Vec::new());
+                runtime.pass_foreign(&request, &passage)
+            }
+            None => runtime.pass_judged(&self.session, &asked.to_string(), verdict, &passage),
+        }
+    }
+}
+
+/// The tool that stands for whatever a subagent does by itself.
+fn runs() -> Tool {
+    let unknown = Tool { name: "shell", class: ToolClass::Awaits };
+    Tool::named("shell").map_or(unknown, Tool::awaited)
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Script { text, .. } => f.write_str(text),
+            Self::Program { words, .. } => f.write_str(&words.join(" ")),
+            Self::Read => f.write_str("look at files"),
+            Self::Edit { paths } if paths.is_empty() => f.write_str("change files; which is not said"),
+            Self::Edit { paths } => {
+                let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+                write!(f, "change {}", paths.join(", "))
+            }
+            Self::Tool { name } => write!(f, "call {name}"),
+            Self::Other { title } => f.write_str(title),
         }
     }
 }
 
 impl Permissions for PolicyPermissions {
     fn at_once(&self, asked: &Asked) -> Option<Answer> {
-        match self.decision(asked) {
-            (Decision::Allow, _) => Some(Answer::Allow),
-            (Decision::Deny, reason) => Some(Answer::Reject { reason: format!("denied: {reason}") }),
-            (Decision::Ask, _) => None,
+        let verdict = self.verdict(asked);
+        match verdict.decision {
+            Decision::Allow => Some(Answer::Allow),
+            Decision::Deny => {
+                let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+                Some(Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) })
+            }
+            Decision::Ask => None,
         }
     }
 
     fn ask(&self, asked: &Asked) -> Answer {
-        self.at_once(asked).unwrap_or_else(|| {
-            let (_, reason) = self.decision(asked);
-            let reason = format!("this needs somebody's approval, and nobody can be asked here: {reason}");
-            Answer::Reject { reason }
-        })
+        if let Some(answer) = self.at_once(asked) {
+            return answer;
+        }
+        match self.propose(asked, &self.verdict(asked)) {
+            Ok(()) => Answer::Allow,
+            Err(error) => Answer::Reject { reason: error.to_string() },
+        }
     }
 }
 

@@ -4,15 +4,14 @@ use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields,
 };
-use mw_model::policy::Decision;
 use serde_json::{Map, Value};
 
 use super::conversation::{Answered, Call, Record};
 use super::files::FileTool;
 use super::gate::Wanted;
-use super::talk;
-use super::tools::Carried;
+use super::tools::{self, Carried};
 use super::turn::{Broken, Turn};
+use super::waiting::Waiting;
 use super::words;
 
 impl Turn<'_> {
@@ -75,7 +74,7 @@ impl Turn<'_> {
         found.map(|path| vec![ToolCallLocation::new(path)]).unwrap_or_default()
     }
 
-    /// Asks the policy, and the user where that wants it; then does it.
+    /// Lets the call pass the gate, which asks the user where policy wants it; then does it.
     async fn decided(
         &self,
         call: &Call,
@@ -83,87 +82,58 @@ impl Turn<'_> {
         begun: ToolCall,
     ) -> (Carried, Option<Broken>) {
         let (session, id) = (self.session, begun.tool_call_id.clone());
-        let file = FileTool::named(&call.tool);
-        let path = match file {
-            None => None,
-            Some(_) => {
-                let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
-                match session.place.find(path) {
-                    Ok(path) => Some(path),
-                    Err(why) => return (Carried::refused(why), None),
-                }
-            }
-        };
-        let shell = session.premises.shell.to_lossy();
-        let foreign = session.servers.read().await.reads(&call.tool);
-        let wanted = match (file, &path, foreign) {
-            (Some(tool), Some(path), _) => Wanted::File { tool, path },
-            (_, _, Some(reads)) => Wanted::Foreign { name: &call.tool, reads },
-            _ => Wanted::Own { name: &call.tool, arguments, shell: &shell },
-        };
         let specs = self.agent.specs(session).await;
         if !specs.iter().any(|spec| spec.name == call.tool) {
             let names: Vec<_> = specs.into_iter().map(|spec| spec.name).collect();
             let text = format!("there is no tool {:?}; there are {}", call.tool, names.join(", "));
             return (Carried::refused(text), None);
         }
-        let ruling = session.policy.rule(session.mode(), &wanted, &session.place);
-        match ruling.decision {
-            Decision::Allow => {}
-            Decision::Deny => {
-                let text = format!("refused by policy: {}. Do not try to get around it.", ruling.why);
-                return (Carried::refused(text), None);
-            }
-            Decision::Ask => {
-                let said = tokio::select! {
-                    said = self.talk.ask(question(begun, &ruling.why)) => said,
-                    () = self.cancelled.cancelled() => talk::Said::Cancelled,
-                };
-                match said {
-                    talk::Said::Yes => {}
-                    talk::Said::No => {
-                        let text = format!(
-                            "the user refused it ({}). Do something else, or ask what they want.",
-                            ruling.why
-                        );
-                        return (Carried::refused(text), None);
-                    }
-                    talk::Said::Cancelled => {
-                        return (Carried::refused("cancelled by the user"), Some(Broken::Cancelled));
-                    }
-                    talk::Said::Nothing(why) => {
-                        let text = format!(
-                            "refused: it has to be asked about ({}), and the client cannot ask: {why}",
-                            ruling.why
-                        );
-                        return (Carried::refused(text), None);
-                    }
+        let running = ToolCallUpdateFields::new().status(ToolCallStatus::InProgress);
+        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, running)));
+        let (cancelled, closing) = (self.cancelled.clone(), self.agent.closing.clone());
+        let caller = Waiting::new(cancelled, closing, self.talk.clone(), begun);
+        let text = format!("{} {}", call.tool, call.arguments);
+        let foreign = session.servers.read().await.reads(&call.tool);
+        let carried = match (FileTool::named(&call.tool), foreign) {
+            (Some(tool), _) => self.file(tool, arguments, &text, &caller).await,
+            (None, Some(reads)) => {
+                let wanted = Wanted::Foreign { name: &call.tool, reads };
+                match tools::pass(session, &wanted, &text, &caller) {
+                    Ok(()) => self.agent.call_foreign(session, &call.tool, arguments, &self.cancelled).await,
+                    Err(why) => Carried::refused(why),
                 }
             }
-        }
-        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
-            id,
-            ToolCallUpdateFields::new().status(ToolCallStatus::InProgress),
-        )));
-        let carried = match (file, path) {
-            _ if foreign.is_some() => {
-                self.agent.call_foreign(session, &call.tool, arguments, &self.cancelled).await
-            }
-            (Some(tool), Some(path)) => {
-                self.agent.call_file(session, self.talk, tool, path, arguments, &self.cancelled).await
-            }
-            _ => {
-                let carried = self.agent.call_engine(session, &call.tool, arguments, &self.cancelled).await;
+            (None, None) => {
+                let carried = self.agent.call_engine(session, &call.tool, arguments, caller).await;
                 carried.unwrap_or_else(|| Carried::refused(format!("there is no tool {:?}", call.tool)))
             }
         };
+        if carried.failed && self.cancelled.is_cancelled() {
+            return (
+                Carried { text: "cancelled by the user".to_owned(), ..carried },
+                Some(Broken::Cancelled),
+            );
+        }
         (carried, None)
     }
-}
 
-/// Puts a call and the reason for asking before the user.
-fn question(begun: ToolCall, why: &str) -> ToolCallUpdate {
-    let mut update = ToolCallUpdate::from(begun);
-    update.fields.content = Some(vec![ToolCallContent::from(why.to_owned())]);
-    update
+    async fn file(
+        &self,
+        tool: FileTool,
+        arguments: &Map<String, Value>,
+        text: &str,
+        caller: &Waiting,
+    ) -> Carried {
+        let session = self.session;
+        let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+        let path = match session.place.find(path) {
+            Ok(path) => path,
+            Err(why) => return Carried::refused(why),
+        };
+        let wanted = Wanted::File { tool, path: &path, root: session.place.root() };
+        match tools::pass(session, &wanted, text, caller) {
+            Ok(()) => self.agent.call_file(session, self.talk, tool, path, arguments, &self.cancelled).await,
+            Err(why) => Carried::refused(why),
+        }
+    }
 }

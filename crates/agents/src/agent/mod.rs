@@ -29,9 +29,9 @@ mod store;
 mod talk;
 mod tools;
 mod turn;
+mod waiting;
 mod words;
 
-pub use gate::Policy;
 pub use model::{ModelChoice, ModelError, ModelWishes, Provider};
 pub use offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
 pub use serve::serve_agent;

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use meanwhile::Settings;
 
-use super::gate::Policy;
 use super::model::{ModelChoice, ModelError};
 use crate::mcp::Tells;
 use crate::tools::Premises;
@@ -35,8 +34,6 @@ pub struct Project {
     pub settings: Settings,
     /// What holds for calls. Session and directory are set for each session.
     pub premises: Premises,
-    /// What decisions hang on.
-    pub policy: Policy,
 }
 
 /// How far the agent may go.

@@ -6,9 +6,8 @@ use meanwhile::Settings;
 use mw_model::policy::Mode;
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::{Conversation, Record};
+use super::conversation::{Answered, Call, Conversation, Record};
 use super::files::Place;
-use super::gate::Policy;
 use super::servers::Servers;
 use super::store::{Store, StoreError};
 use crate::tools::Premises;
@@ -20,7 +19,6 @@ pub(super) struct Session {
     pub(super) settings: Arc<Settings>,
     /// What holds for calls of the engine's tools.
     pub(super) premises: Premises,
-    pub(super) policy: Policy,
     /// What the model is told before anything else.
     pub(super) system: String,
     /// The tools of others.
@@ -46,7 +44,6 @@ pub(super) struct Parts {
     pub(super) place: Place,
     pub(super) settings: Arc<Settings>,
     pub(super) premises: Premises,
-    pub(super) policy: Policy,
     pub(super) system: String,
     pub(super) servers: Servers,
     pub(super) store: Store,
@@ -55,15 +52,15 @@ pub(super) struct Parts {
 
 impl Session {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { id, place, settings, premises, policy, system, servers, store, conversation } = parts;
+        let Parts { id, place, settings, premises, system, servers, store, conversation } = parts;
+        let mode = premises.policy.mode;
         let work = Work { store, conversation, counted: None };
         Self {
             id,
             place,
             settings,
             premises,
-            mode: Mutex::new(policy.mode),
-            policy,
+            mode: Mutex::new(mode),
             system,
             servers: tokio::sync::RwLock::new(servers),
             cancel: Mutex::default(),
@@ -93,6 +90,16 @@ impl Session {
 }
 
 impl Work {
+    /// Answers calls that were under way when the agent died, or could no longer write: no endpoint takes a
+    /// conversation with open ones.
+    pub(super) fn mend(&mut self) -> Result<(), StoreError> {
+        for Call { id, tool, .. } in self.conversation.unanswered() {
+            let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
+            self.note(Record::Result(Answered { call: id, tool, text, failed: true, notices: Vec::new() }))?;
+        }
+        Ok(())
+    }
+
     /// Notes what happened. It is on disk when this returns.
     pub(super) fn note(&mut self, record: Record) -> Result<(), StoreError> {
         tokio::task::block_in_place(|| self.store.append(&record))?;

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::{Answered, Conversation, Record};
+use super::conversation::Conversation;
 use super::files::Place;
 use super::instructions::system_prompt;
 use super::model::{Model, ModelChoice, ModelError};
@@ -183,7 +183,7 @@ impl Agent {
             return Err(refused(format!("cwd {} is not absolute", wish.cwd.display())));
         }
         let place = Place::new(wish.cwd, wish.added).map_err(refused)?;
-        let Project { settings, mut premises, policy } =
+        let Project { settings, mut premises } =
             (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
         let bound = wish.servers.iter().find_map(own_session);
         premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
@@ -192,9 +192,9 @@ impl Agent {
         let Found { store, conversation, torn } = found;
         let settings = Arc::new(settings);
         let (servers, missing) = Servers::start(wish.servers, place.root()).await;
-        let parts = Parts { id, place, settings, premises, policy, system, servers, store, conversation };
+        let parts = Parts { id, place, settings, premises, system, servers, store, conversation };
         let session = Session::new(parts);
-        mend(&session).map_err(|error| unusable(&error))?;
+        session.work.lock().await.mend().map_err(|error| unusable(&error))?;
         Ok((self.keep(session), told(torn, &missing)))
     }
 
@@ -228,22 +228,6 @@ fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
         told.insert("missing_servers".to_owned(), json!(missing));
     }
     if told.is_empty() { told } else { meta(Value::Object(told)) }
-}
-
-/// Answers calls that were under way when the agent died: no endpoint takes a conversation with open ones.
-fn mend(session: &Session) -> Result<(), StoreError> {
-    let Ok(mut work) = session.work.try_lock() else { return Ok(()) };
-    for call in work.conversation.unanswered() {
-        let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
-        work.note(Record::Result(Answered {
-            call: call.id,
-            tool: call.tool,
-            text,
-            failed: true,
-            notices: Vec::new(),
-        }))?;
-    }
-    Ok(())
 }
 
 fn modes(current: Mode) -> SessionModeState {

@@ -34,6 +34,8 @@ pub(super) enum StoreError {
 pub(super) struct Store {
     file: File,
     path: PathBuf,
+    /// How many bytes of it are whole lines.
+    whole: u64,
 }
 
 /// A session as it was found.
@@ -54,7 +56,7 @@ impl Store {
         let file = OpenOptions::new().append(true).read(true).create_new(true).mode(0o600).open(&path);
         let file = file.map_err(failed)?;
         file.try_lock().map_err(|_| StoreError::InUse(id.to_owned()))?;
-        let mut store = Self { file, path };
+        let mut store = Self { file, path, whole: 0 };
         store.append(&Record::Begun { id: id.to_owned(), cwd: cwd.to_owned() })?;
         Ok(store)
     }
@@ -89,22 +91,34 @@ impl Store {
                 read(line).map_err(|why| StoreError::Damaged { path: path.clone(), line: at + 1, why })?;
             conversation.take(record);
         }
-        Ok(Found { store: Self { file, path }, conversation, torn })
+        Ok(Found { store: Self { file, path, whole: whole as u64 }, conversation, torn })
     }
 
-    /// Adds a record. It is on disk when this returns.
+    /// Adds a record. It is on disk when this returns; when it fails, nothing of it is left there.
     pub(super) fn append(&mut self, record: &Record) -> Result<(), StoreError> {
-        let mut line = json!({"v": VERSION, "at": SystemClock.now().to_string()});
-        let written = serde_json::to_value(record).map_err(io::Error::from);
-        let append = written.and_then(|written| {
-            if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), written) {
-                line.extend(fields);
+        let appended = line(record).and_then(|line| {
+            // What an earlier failure may have left would spoil this line, too.
+            if self.file.metadata()?.len() != self.whole {
+                self.file.set_len(self.whole)?;
             }
-            self.file.write_all(format!("{line}\n").as_bytes())?;
-            self.file.sync_data()
+            self.file.write_all(line.as_bytes())?;
+            self.file.sync_data()?;
+            self.whole += line.len() as u64;
+            Ok(())
         });
-        append.map_err(|error| StoreError::Io { path: self.path.clone(), error })
+        appended.map_err(|error| {
+            let _ = self.file.set_len(self.whole);
+            StoreError::Io { path: self.path.clone(), error }
+        })
     }
+}
+
+fn line(record: &Record) -> io::Result<String> {
+    let mut line = json!({"v": VERSION, "at": SystemClock.now().to_string()});
+    if let (Some(line), Value::Object(fields)) = (line.as_object_mut(), serde_json::to_value(record)?) {
+        line.extend(fields);
+    }
+    Ok(format!("{line}\n"))
 }
 
 fn read(line: &[u8]) -> Result<Record, String> {
@@ -151,6 +165,18 @@ mod tests {
         drop(found);
         let found = Store::open(home.path(), "a1").unwrap();
         assert_eq!((found.conversation.records().last(), found.torn), (Some(&user("three")), 0));
+    }
+
+    #[test]
+    fn what_a_failed_write_left_does_not_spoil_the_next_line() {
+        let home = tempfile::tempdir().unwrap();
+        let mut store = Store::create(home.path(), "a1", "/p").unwrap();
+        // As a full disk leaves it: half a line.
+        OpenOptions::new().append(true).open(&store.path).unwrap().write_all(b"{\"v\":1,\"ty").unwrap();
+        store.append(&user("after")).unwrap();
+        drop(store);
+        let found = Store::open(home.path(), "a1").unwrap();
+        assert_eq!((found.conversation.records(), found.torn), (&[user("after")][..], 0));
     }
 
     #[test]

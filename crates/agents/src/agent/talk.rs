@@ -29,8 +29,8 @@ pub(super) enum Said {
     No,
     /// The turn was cancelled over it.
     Cancelled,
-    /// Nobody could be asked, for this reason.
-    Nothing(String),
+    /// Nobody could be asked.
+    Nothing,
 }
 
 impl Talk {
@@ -63,9 +63,9 @@ impl Talk {
                 RequestPermissionOutcome::Selected(chosen) if &*chosen.option_id.0 == ALLOW => Said::Yes,
                 RequestPermissionOutcome::Selected(_) => Said::No,
                 RequestPermissionOutcome::Cancelled => Said::Cancelled,
-                _ => Said::Nothing("its answer is not understood".to_owned()),
+                _ => Said::Nothing,
             },
-            Err(error) => Said::Nothing(error.message),
+            Err(_) => Said::Nothing,
         }
     }
 

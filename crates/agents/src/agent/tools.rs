@@ -2,22 +2,23 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
-use meanwhile::{Runtime, Task, Teller};
+use meanwhile::{Policy, Runtime, Teller};
 use mw_model::TaskId;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::Block;
 use super::files::{self, FileTool, GrepCall, Occurrences};
+use super::gate::{self, Wanted};
 use super::session::Session;
 use super::sessions::Agent;
 use super::talk::Talk;
+use super::waiting::Waiting;
 use crate::mcp::receipts::Receipt;
 use crate::mcp::teller::{Drained, Told};
-use crate::tools::{Caller, Desk, Patience, Reply};
+use crate::tools::{Desk, Premises, Reply};
 use crate::toolset::ToolSpec;
 
 /// Most bytes of a file whose change is shown as a whole.
@@ -44,21 +45,27 @@ impl Carried {
     }
 }
 
-/// A turn that waits for a call to end.
-struct Waiting {
-    cancelled: CancellationToken,
-    closing: CancellationToken,
-    gave_up: AtomicBool,
+/// Returns what holds for calls now: the mode is the client's to change.
+fn premises(session: &Session) -> Premises {
+    let policy = Policy { mode: session.mode(), ..session.premises.policy.clone() };
+    Premises { policy, ..session.premises.clone() }
 }
 
-impl Caller for Waiting {
-    fn meanwhile(&self, _: &[Task]) -> Patience {
-        if self.cancelled.is_cancelled() {
-            self.gave_up.store(true, Ordering::Relaxed);
-            return Patience::GiveUp;
-        }
-        if self.closing.is_cancelled() { Patience::Leave } else { Patience::GoOn }
-    }
+/// Lets a call pass that is not the engine's, or says why not. It may wait for a person.
+pub(super) fn pass(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    text: &str,
+    caller: &Waiting,
+) -> Result<(), String> {
+    tokio::task::block_in_place(|| {
+        let premises = premises(session);
+        let settings = session.settings.as_ref().clone();
+        let passed = Runtime::open(settings).and_then(|runtime| {
+            gate::pass(&runtime, &premises.session, &premises.policy, wanted, text, caller)
+        });
+        passed.map_err(|error| format!("{error}. {}", error.hint()))
+    })
 }
 
 /// Notes that the end of a task is known; a failure means that it is told after all.
@@ -105,24 +112,20 @@ impl Agent {
         session: &Session,
         name: &str,
         arguments: &Map<String, Value>,
-        cancelled: &CancellationToken,
+        caller: Waiting,
     ) -> Option<Carried> {
         let call = self.calls.begin().await;
         let teller = self.tellers.name(&session.premises.session).await;
-        let caller = Waiting {
-            cancelled: cancelled.clone(),
-            closing: self.closing.clone(),
-            gave_up: AtomicBool::new(false),
-        };
+        let cancelled = caller.cancelled.clone();
         let (toolset, settings) = (Arc::clone(&self.toolset), Arc::clone(&session.settings));
-        let (name, arguments, premises) = (name.to_owned(), arguments.clone(), session.premises.clone());
+        let (name, arguments, premises) = (name.to_owned(), arguments.clone(), premises(session));
         let done = tokio::task::spawn_blocking(move || {
             let mut reply = match Runtime::open(settings.as_ref().clone()) {
                 Ok(runtime) => {
                     let teller = teller.as_ref();
                     let desk = Desk { teller, ..Desk::new(&runtime, &premises, &caller) };
                     let mut reply = toolset.call(&name, &arguments, &desk)?;
-                    if caller.gave_up.load(Ordering::Relaxed) {
+                    if caller.gave_up() {
                         // The model hears that it was cancelled; the end of it is no news then.
                         let told = std::mem::take(&mut reply.told);
                         told.iter().for_each(|task| note_told(&runtime, task, teller));
@@ -133,8 +136,8 @@ impl Agent {
             };
             let told = std::mem::take(&mut reply.told);
             // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
-            let reply_bytes = premises.reply_bytes;
-            let receipt = Receipt { notices: None, told, teller, reply_bytes, settings, _call: call };
+            let spent = reply.spent;
+            let receipt = Receipt { notices: None, told, teller, spent, settings, _call: call };
             Some(Carried {
                 text: reply.text,
                 failed: reply.failed,
@@ -174,7 +177,7 @@ impl Agent {
                     notices: held,
                     told: Vec::new(),
                     teller: None,
-                    reply_bytes: session.premises.reply_bytes,
+                    spent: Vec::new(),
                     settings: Arc::clone(&session.settings),
                     _call: self.calls.begin().await,
                 });

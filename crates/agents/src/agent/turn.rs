@@ -62,6 +62,7 @@ impl Turn<'_> {
     }
 
     async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Broken> {
+        self.work.mend()?;
         let mut receipt = None;
         let conversation = &self.work.conversation;
         let notices =

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Filter, Task};
-use mw_model::signal_number;
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -271,11 +270,8 @@ fn background_cancel(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     if task.is_none() && batch.is_none() {
         return Err(Refusal::argument("task_id", "or batch_id is needed"));
     }
-    let call = StopCall {
-        tasks: task.map(str::to_owned).into_iter().collect(),
-        batch: batch.map(str::to_owned),
-        signal: signal_number("TERM").unwrap_or(15),
-    };
+    let tasks = task.map(str::to_owned).into_iter().collect();
+    let call = StopCall { batch: batch.map(str::to_owned), ..StopCall::term(tasks) };
     let mut stopped = stop(&call, desk)?;
     let missing = shorten(&mut stopped, |one| room(&one.after), desk);
     let mut lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();

@@ -2,7 +2,7 @@
 //! would and executed without one.
 
 use meanwhile::{Error, Filter, From, StreamChoice, Task};
-use mw_model::{CommandSpec, Status, signal_number};
+use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
 use super::text::{dated, minutes, title};
@@ -189,8 +189,7 @@ fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
         return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
     }
-    let signal = signal_number("TERM").unwrap_or(15);
-    let stopped = stop(&StopCall { tasks: vec![before.id.to_string()], batch: None, signal }, desk)?;
+    let stopped = stop(&StopCall::term(vec![before.id.to_string()]), desk)?;
     let data = json!({"task_id": id, "status": "cancelled", "display": format!("Task {id} cancelled.")});
     Ok(shown(data).telling(told(&stopped)))
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::{Condition, Error, Task};
-use mw_model::{Status, signal_number};
+use mw_model::Status;
 use serde_json::{Value, json};
 
 use super::Dialect;
@@ -129,7 +129,7 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     }
     let code = exit_code(&ran.task);
     let data = json!({"output": ran.output.text, "exit_code": code});
-    let mut text = ran.output.text;
+    let mut text = ran.output.text.clone();
     if ran.output.left_out > 0 {
         text.push_str(&format!("\nFull output: {}", ran.task.output_path));
     }
@@ -139,7 +139,7 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if code != 0 {
         text.push_str(&format!("\nExit code: {code}"));
     }
-    Ok(Reply::new(text, data).telling([ran.task.id]))
+    Ok(ran.told_by(Reply::new(text, data)))
 }
 
 fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -245,8 +245,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
 /// Succeeds only with a task that was not over.
 fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("shell_id").to_owned();
-    let signal = signal_number("TERM").unwrap_or(15);
-    let stopped = stop(&StopCall { tasks: vec![id.clone()], batch: None, signal }, desk)?;
+    let stopped = stop(&StopCall::term(vec![id.clone()]), desk)?;
     let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
     let state = OWN.state(&one.after);
     let mut data = json!({"success": true, "task_id": one.after.id, "status": state});

@@ -1,6 +1,5 @@
 //! zidane: one flag on `shell`, and `shell_kill`. Replies are lines of text.
 
-use mw_model::signal_number;
 use serde_json::json;
 
 use meanwhile::{Error, Task};
@@ -95,7 +94,7 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         ));
     }
     let data = json!({"output": ran.output.text, "exit_code": code});
-    Ok(Reply::new(text, data).telling([ran.task.id]))
+    Ok(ran.told_by(Reply::new(text, data)))
 }
 
 fn started(task: &Task, log: &str) -> Reply {
@@ -115,9 +114,7 @@ fn log_of(task: &Task, desk: &Desk<'_>) -> String {
 }
 
 fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let signal = signal_number("TERM").unwrap_or(15);
-    let call = StopCall { tasks: vec![arguments.required("task_id").to_owned()], batch: None, signal };
-    let stopped = stop(&call, desk)?;
+    let stopped = stop(&StopCall::term(vec![arguments.required("task_id").to_owned()]), desk)?;
     let Some(one) = stopped.first() else {
         return Err(Error::NotFound(arguments.required("task_id").to_owned()).into());
     };

@@ -23,7 +23,7 @@ use super::receipts::Receipt;
 pub(super) struct HttpReceipts(Arc<Mutex<Vec<Receipt>>>);
 
 impl HttpReceipts {
-    pub(super) fn expect(&self, receipt: Receipt) {
+    pub(super) fn keep(&self, receipt: Receipt) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
     }
 
@@ -70,7 +70,7 @@ impl http_body::Body for Followed {
         let is_whole = matches!(polled, Poll::Ready(None))
             || (matches!(polled, Poll::Ready(Some(Ok(_)))) && self.body.is_end_stream());
         if is_whole {
-            self.receipts.take().into_iter().for_each(|receipt| self.due.0.expect(receipt));
+            self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
         }
         polled
     }

@@ -29,7 +29,7 @@ pub(super) enum Manner {
 
 impl Manner {
     pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let declared = context.client_capabilities().and_then(|declared| declared.elicitation.clone());
+        let declared = context.client_capabilities().and_then(|declared| declared.elicitation);
         // One that says neither means forms.
         let has_forms = declared.is_some_and(|modes| modes.form.is_some() || modes.url.is_none());
         let is_newer = context

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use meanwhile::{Runtime, Scope, Settings, Teller};
+use meanwhile::{Runtime, Settings, Teller};
 use mw_model::TaskId;
 use rmcp::model::RequestId;
 
@@ -15,8 +15,8 @@ pub(crate) struct Receipt {
     pub(crate) notices: Option<Held>,
     pub(crate) told: Vec<TaskId>,
     pub(crate) teller: Option<Teller>,
-    /// How much output a reply holds.
-    pub(crate) reply_bytes: u64,
+    /// Tasks to which there is nothing more than the reply holds.
+    pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
     /// The call is over with this.
     pub(crate) _call: Call,
@@ -40,20 +40,11 @@ impl Receipt {
                 .teller
                 .as_ref()
                 .is_some_and(|teller| runtime.keep_promise(task, teller).unwrap_or(false));
-            if kept {
-                self.forget_if_whole(&runtime, task);
-            } else {
+            if !kept {
                 let _ = runtime.note_told(task);
+            } else if self.spent.contains(task) {
+                let _ = runtime.clear(std::slice::from_ref(task), None);
             }
-        }
-    }
-
-    /// Removes a command that ran in the foreground and whose output the reply held: nothing of it is left to
-    /// look at, and a model runs thousands.
-    fn forget_if_whole(&self, runtime: &Runtime, id: &TaskId) {
-        let Ok(task) = runtime.task(id.as_str(), &Scope::All) else { return };
-        if task.output_bytes <= self.reply_bytes && task.dropped_bytes == 0 && task.survivors == 0 {
-            let _ = runtime.clear(std::slice::from_ref(id), None);
         }
     }
 }
@@ -78,7 +69,7 @@ impl Drop for Receipt {
 pub(crate) struct Receipts(Arc<Mutex<HashMap<RequestId, Receipt>>>);
 
 impl Receipts {
-    pub(crate) fn expect(&self, id: RequestId, receipt: Receipt) {
+    pub(crate) fn keep(&self, id: RequestId, receipt: Receipt) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, receipt);
     }
 

@@ -236,15 +236,15 @@ impl Server {
             notices: held,
             told: reply.told,
             teller,
-            reply_bytes: self.inner.premises.reply_bytes,
+            spent: reply.spent,
             settings: Arc::clone(&self.inner.settings),
             _call: call,
         };
         let parts = context.extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<HttpReceipts>()) {
-            Some(receipts) => receipts.expect(receipt),
+            Some(receipts) => receipts.keep(receipt),
             None => {
-                self.inner.receipts.expect(context.id.clone(), receipt);
+                self.inner.receipts.keep(context.id.clone(), receipt);
                 // No reply is sent to a call that was cancelled, and nobody asks for its receipt.
                 if context.ct.is_cancelled() {
                     drop(self.inner.receipts.take(&context.id));

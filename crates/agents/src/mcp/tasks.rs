@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use meanwhile::{KillRequest, Runtime, Scope, Task};
-use mw_model::{Status, signal_number};
+use mw_model::Status;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
     ServerCapabilities, TASKS_EXTENSION_ID, TaskPayload, TaskStatus,
@@ -117,8 +117,7 @@ impl Server {
         let session = self.premises(context).session;
         let found = self
             .with_engine(move |runtime| {
-                let signal = signal_number("TERM").unwrap_or(15);
-                let kill = KillRequest { by: format!("session {session}"), signal, grace_ms: None };
+                let kill = KillRequest::term(format!("session {session}"));
                 match runtime.kill_as_owner(&[&id], &session, &kill) {
                     Err(meanwhile::Error::NotFound(_)) => Ok(false),
                     other => other.map(|_| true),

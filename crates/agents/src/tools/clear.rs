@@ -1,7 +1,7 @@
 //! Removing tasks that are over.
 
 use meanwhile::{ClearReport, Filter, KillRequest, Retained};
-use mw_model::{TaskId, signal_number};
+use mw_model::TaskId;
 
 use super::desk::Desk;
 use super::refusal::Refusal;
@@ -43,8 +43,7 @@ pub fn clear(call: &ClearCall, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
     }
     ids.sort();
     ids.dedup();
-    let kill =
-        KillRequest { by: desk.requester(), signal: signal_number("TERM").unwrap_or(15), grace_ms: None };
+    let kill = KillRequest::term(desk.requester());
     let ClearReport { cleared, kept } = desk.runtime.clear(&ids, call.cancel.then_some(&kill))?;
     Ok(Cleared { removed: cleared, kept })
 }

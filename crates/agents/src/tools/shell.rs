@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use meanwhile::{Condition, KillRequest, Task, TaskRequest, WaitRequest};
-use mw_model::{CommandSpec, EnvVar, Io, Limits, signal_number};
+use mw_model::{CommandSpec, EnvVar, Io, Limits};
 
 use super::desk::{Background, Desk, Patience};
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
+use super::reply::Reply;
 use super::wait::LOOK_EVERY;
 
 /// A command to run.
@@ -95,6 +96,28 @@ pub struct Ran {
     pub output: Excerpt,
 }
 
+impl Ran {
+    /// Tells whether its reply holds all there is to it: it is over, nothing of it lives, and no byte of its output
+    /// was left out.
+    #[must_use]
+    pub const fn is_spent(&self) -> bool {
+        let whole = self.output.left_out == 0 && self.task.dropped_bytes == 0;
+        self.task.status.is_terminal() && self.task.survivors == 0 && whole
+    }
+
+    /// Makes a reply tell the end, if it is over.
+    #[must_use]
+    pub fn told_by(&self, mut reply: Reply) -> Reply {
+        if self.task.status.is_terminal() {
+            reply.told.push(self.task.id.clone());
+        }
+        if self.is_spent() {
+            reply.spent.push(self.task.id.clone());
+        }
+        reply
+    }
+}
+
 /// Runs a command and waits for its end, as long as a call may take. It waits for no slot. When nobody waits
 /// for it any more, or when the time is up where background work is off, it is ended. A person may move it to the
 /// background meanwhile: the call returns then, and it goes on.
@@ -126,8 +149,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         && !task.status.is_terminal()
         && desk.premises.background == Background::Off;
     if patience == Patience::GiveUp || is_late {
-        let signal = signal_number("TERM").unwrap_or(15);
-        let kill = KillRequest { by: desk.requester(), signal, grace_ms: None };
+        let kill = KillRequest::term(desk.requester());
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
         task = desk.task(task.id.as_str())?;
     }

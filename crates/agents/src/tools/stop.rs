@@ -18,6 +18,15 @@ pub struct StopCall {
     pub signal: i32,
 }
 
+impl StopCall {
+    /// Ends these with SIGTERM first.
+    #[must_use]
+    pub const fn term(tasks: Vec<String>) -> Self {
+        const SIGTERM: i32 = 15;
+        Self { tasks, batch: None, signal: SIGTERM }
+    }
+}
+
 /// A task that was to be ended.
 #[derive(Clone, Debug)]
 pub struct Stopped {

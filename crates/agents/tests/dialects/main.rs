@@ -14,6 +14,7 @@ mod canonical;
 mod co_cli;
 mod endings;
 mod foreground;
+mod gate;
 mod mycode;
 mod mycode_screens;
 mod opta;

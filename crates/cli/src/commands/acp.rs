@@ -1,16 +1,16 @@
 //! `mw acp`: the built-in agent.
 
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::model::context_stamp;
-use meanwhile::model::policy::{Mode, Profile};
-use meanwhile::{Clock, SystemClock, project_of};
-use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelWishes, Policy, Project, serve_agent};
+use meanwhile::model::policy::Mode;
+use meanwhile::{Clock, SystemClock};
+use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelWishes, Project, serve_agent};
 use mw_agents::tools::{Background, Premises};
 
 use super::mcp::LEAST_REPLY;
@@ -89,19 +89,10 @@ fn key_in(path: &str) -> Result<String, CommandError> {
 /// Finds out what holds in a directory.
 fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, CommandError> {
     let config = Config::load_in(directory)?;
-    let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-    let project = project_of(directory, home.as_deref()).unwrap_or_default();
-    let real = |path: &String| Some(fs::canonicalize(path).ok()?.to_string_lossy().into_owned());
     let background = if config.tools.no_background { Background::Off } else { Background::On };
-    let policy = Policy {
-        mode: mode.unwrap_or(config.policy.mode),
-        profile: Profile::named(config.profile_name()).unwrap_or_default(),
-        ci_reads: config.policy.ci_reads,
-        writable: config.policy.writable.iter().filter_map(real).collect(),
-        home: home.unwrap_or_default().to_string_lossy().into_owned(),
-        project: project.to_string_lossy().into_owned(),
-        rules: Arc::new(config.rules()?),
-    };
+    let mut policy = config.decides_by()?;
+    policy.mode = mode.unwrap_or(policy.mode);
+    policy.stay_in_project_of(directory);
     let premises = Premises {
         session: String::new(),
         cwd: directory.to_owned(),
@@ -115,9 +106,8 @@ fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, 
         reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
         longest_call: Duration::from_millis(config.tools.longest_call_ms),
         background,
-        // The agent has a gate of its own before its tools.
-        policy: meanwhile::Policy::open(),
+        policy,
         agents: Some(Arc::new(config.agent_settings()?)),
     };
-    Ok(Project { settings: config.settings, premises, policy })
+    Ok(Project { settings: config.settings, premises })
 }

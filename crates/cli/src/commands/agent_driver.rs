@@ -2,12 +2,10 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::model::TaskId;
-use meanwhile::model::policy::Profile;
 use meanwhile::project_of;
 use mw_agents::acp::{DriverOptions, PolicyPermissions, drive};
 
@@ -26,20 +24,21 @@ impl Arguments {
             env::var("MEANWHILE_TASK_ID").ok().and_then(|id| id.parse::<TaskId>().ok()).ok_or_else(usage)?;
         let config = &context.config;
         let cwd = fs::canonicalize(env::current_dir()?)?;
-        let home = env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
+        let runtime = context.runtime()?;
+        let session = runtime.home().spec(&id)?.session;
+        let mut policy = context.decided_by(&runtime, &session)?;
+        // Nobody waits for the agent, so the agent waits for an answer as long as there may be one.
+        policy.patience.wait = policy.patience.keep;
         // Where there is no project, the agent has its own directory.
-        let root = project_of(&cwd, home.as_deref()).unwrap_or_else(|| cwd.clone());
-        let real = |path: &String| Some(fs::canonicalize(path).ok()?.to_string_lossy().into_owned());
+        let root = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());
+        policy.stay_in_project_of(&cwd);
         let permissions = PolicyPermissions {
-            mode: config.policy.mode,
-            profile: Profile::named(config.profile_name()).unwrap_or_default(),
-            rules: config.rules()?,
-            writable: config.policy.writable.iter().filter_map(real).collect(),
-            ci_reads: config.policy.ci_reads,
+            settings: config.settings.clone(),
+            session,
+            policy,
             shell: config.shell.clone(),
             cwd: cwd.clone(),
             project: root.clone(),
-            home: home.map(|home| home.to_string_lossy().into_owned()).unwrap_or_default(),
         };
         let options = DriverOptions {
             settings: config.settings.clone(),

@@ -15,14 +15,21 @@ pub(crate) struct Arguments {
     /// The proposal, as mw approvals shows it
     id: String,
     /// For every further start of exactly this in its session, too
-    #[arg(long)]
+    #[arg(long, conflicts_with = "rule")]
     session: bool,
+    /// From now on everywhere: add a rule for exactly this command to the user's settings
+    #[arg(long)]
+    rule: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         let entry = answerable(&runtime, &self.id, context)?;
+        if self.rule {
+            let path = context.config.allow_from_now_on(&entry.proposal)?;
+            eprintln!("mw: added a rule to {}", shown(&path.to_string_lossy()));
+        }
         let remember = if self.session { Remember::Session } else { Remember::Once };
         let entry = runtime.answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;
         report(context, &entry, "approved")

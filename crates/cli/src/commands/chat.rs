@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::model::context_stamp;
 use meanwhile::model::policy::Mode;
-use meanwhile::{Clock, SystemClock};
+use meanwhile::{Clock, HouseRules, SystemClock};
 use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_agents::dialects::screens::Layout;
@@ -67,10 +67,9 @@ impl Arguments {
         }
         let home = &context.config.settings.home;
         let transcript = match &self.resume {
-            Some(id) => {
-                Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty())).map_err(unusable)?
-            }
-            None => Transcript::create(home, &new_session()?).map_err(unusable)?,
+            Some(id) => Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
+                .map_err(|error| unusable(&error))?,
+            None => Transcript::create(home, &new_session()?).map_err(|error| unusable(&error))?,
         };
         let agent = self.agent(&context.config, &transcript)?;
         let cwd = match transcript.opened() {
@@ -78,7 +77,10 @@ impl Arguments {
             _ => env::current_dir()?,
         };
         let premises = self.premises(&context.config, &transcript.session, cwd)?;
-        runtime.set_session_mode(&transcript.session, premises.policy.mode)?;
+        // What runs in the session can change its environment, and must not loosen anything by that.
+        let (mode, directory) = (premises.policy.mode.name().to_owned(), premises.cwd.clone());
+        let house = HouseRules { mode, directory, ..context.config.house_rules()? };
+        runtime.set_house_rules(&transcript.session, &house)?;
         let options = Options {
             theme: self.theme.theme(),
             session: transcript.session.clone(),
@@ -129,6 +131,7 @@ impl Arguments {
     fn premises(&self, config: &Config, session: &str, cwd: PathBuf) -> Result<Premises, CommandError> {
         let mut policy = config.decides_by()?;
         policy.mode = self.mode.unwrap_or(policy.mode);
+        policy.stay_in_project_of(&cwd);
         Ok(Premises {
             session: session.to_owned(),
             cwd,
@@ -148,8 +151,8 @@ impl Arguments {
     }
 }
 
-fn unusable(error: TranscriptError) -> CommandError {
-    let hint = match &error {
+fn unusable(error: &TranscriptError) -> CommandError {
+    let hint = match error {
         TranscriptError::NotFound(_) | TranscriptError::None => {
             "mw chat begins one; mw session list shows sessions"
         }

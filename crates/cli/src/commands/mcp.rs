@@ -78,6 +78,8 @@ impl Arguments {
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let background = if config.tools.no_background { Background::Off } else { Background::On };
+        let mut policy = config.decides_by()?;
+        policy.stay_in_project_of(&cwd);
         let premises = Premises {
             session: String::new(),
             cwd,
@@ -91,8 +93,8 @@ impl Arguments {
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
+            policy,
             agents: Some(Arc::new(config.agent_settings()?)),
-            policy: config.decides_by()?,
         };
         Ok(Offer {
             settings: config.settings,

@@ -106,8 +106,8 @@ fn list(context: &Context) -> CommandResult {
 fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult {
     let runtime = context.runtime()?;
     let host = runtime.host(session, DeliveryPolicy::NextRun)?;
-    // What runs in the session can change its environment, and must not choose a looser mode.
-    runtime.set_session_mode(session, context.config.policy.mode)?;
+    // What runs in the session can change its environment, and must not loosen anything by that.
+    runtime.set_house_rules(session, &context.config.house_rules()?)?;
     let [name, arguments @ ..] = program else {
         return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
     };

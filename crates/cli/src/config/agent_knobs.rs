@@ -2,7 +2,8 @@
 
 use super::accepts::{Accepts, Value};
 use super::knob::{InProject, Knob};
-use super::knobs::{DAY_MS, HOUR_MS, MOST_RUNNING, optional, some_text};
+use super::knob::{optional, some_text};
+use super::knobs::{DAY_MS, HOUR_MS, MOST_RUNNING};
 
 pub(super) const SUBAGENT_MAX_RUNNING: Knob = Knob {
     name: "subagent.max_running",

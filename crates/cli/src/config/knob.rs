@@ -84,6 +84,26 @@ impl Knob {
     }
 }
 
+/// Shows a limit; 0 = none.
+pub(super) fn limit(set: Option<u64>) -> Value {
+    Value::Number(set.unwrap_or(0))
+}
+
+/// Takes a limit; 0 = none.
+pub(super) fn some_limit(value: &Value) -> Option<u64> {
+    Some(value.number()).filter(|limit| *limit > 0)
+}
+
+/// Shows a text; empty = none.
+pub(super) fn optional(text: Option<&String>) -> Value {
+    Value::Text(text.cloned().unwrap_or_default())
+}
+
+/// Takes a text; empty = none.
+pub(super) fn some_text(value: &Value) -> Option<String> {
+    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

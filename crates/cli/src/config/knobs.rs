@@ -9,7 +9,7 @@ use meanwhile::{AtCapacity, SecretPattern};
 use super::accepts::{Accepts, Value};
 use super::agent_knobs;
 use super::chat_knobs;
-use super::knob::{InProject, Knob};
+use super::knob::{InProject, Knob, limit, optional, some_limit, some_text};
 use super::profile;
 
 pub(super) const HOUR_MS: u64 = 3_600_000;
@@ -432,22 +432,6 @@ pub(crate) static KNOBS: [Knob; 57] = [
         set: |c, value| c.policy.patience.keep = Duration::from_millis(value.number()),
     },
 ];
-
-fn limit(set: Option<u64>) -> Value {
-    Value::Number(set.unwrap_or(0))
-}
-
-fn some_limit(value: &Value) -> Option<u64> {
-    Some(value.number()).filter(|limit| *limit > 0)
-}
-
-pub(super) fn optional(text: Option<&String>) -> Value {
-    Value::Text(text.cloned().unwrap_or_default())
-}
-
-pub(super) fn some_text(value: &Value) -> Option<String> {
-    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
-}
 
 /// Returns the setting of that name.
 pub(super) fn find(name: &str) -> Option<&'static Knob> {

@@ -27,4 +27,5 @@ mod source;
 pub(crate) use default_file::default_file;
 pub(crate) use knobs::{KNOBS, at_capacity};
 pub(crate) use load::Config;
+pub(crate) use rules::by_house_rules;
 pub(crate) use source::shown;

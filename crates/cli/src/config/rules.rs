@@ -1,11 +1,17 @@
 //! Rules in settings files.
 
 use std::env;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use meanwhile::Policy;
-use meanwhile::model::policy::{Profile, Rule, Rules};
+use meanwhile::model::approval::{Deed, Proposal};
+use meanwhile::model::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
+use meanwhile::{HouseRules, Policy, RuleText};
 use serde::Deserialize;
 
 use super::load::Config;
@@ -33,6 +39,7 @@ impl Config {
             rules: Arc::new(self.rules()?),
             user_home: env::var_os("HOME").filter(|home| !home.is_empty()).map(PathBuf::from),
             patience: settings.patience,
+            project: None,
         })
     }
 
@@ -41,15 +48,136 @@ impl Config {
     /// # Errors
     /// Names the file and the rule that cannot be used.
     pub(crate) fn rules(&self) -> Result<Rules, CommandError> {
-        let mut rules = Rules::none();
-        for (origin, path, text) in &self.rule_files {
-            let refused = |why: &str| {
-                let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
-                CommandError::usage(message, "docs/approval.md says what a rule looks like")
-            };
-            let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
-            rules.add(file.rules, *origin).map_err(|error| refused(&error.to_string()))?;
-        }
-        Ok(rules)
+        rules_of(&self.rule_files)
     }
+
+    /// Returns what a session is to be decided by that is hosted here and now.
+    ///
+    /// # Errors
+    /// When a rule cannot be used, or there is no directory to be in.
+    pub(crate) fn house_rules(&self) -> Result<HouseRules, CommandError> {
+        self.rules()?;
+        let rules = self.rule_files.iter().map(|(origin, path, text)| RuleText {
+            by_user: *origin == RuleOrigin::User,
+            path: path.clone(),
+            text: text.clone(),
+        });
+        Ok(HouseRules {
+            mode: self.policy.mode.name().to_owned(),
+            profile: self.profile_name().to_owned(),
+            ci_reads: self.policy.ci_reads,
+            writable: self.policy.writable.iter().map(PathBuf::from).collect(),
+            directory: env::current_dir()?,
+            rules: rules.collect(),
+        })
+    }
+
+    /// Adds a rule of the user's own that allows exactly this command, after it was seen to do so.
+    ///
+    /// # Errors
+    /// When no rule can allow it, or the file cannot be written. Nothing was changed then.
+    pub(crate) fn allow_from_now_on(&self, proposal: &Proposal) -> Result<PathBuf, CommandError> {
+        let no_rule = |why: String| {
+            CommandError::usage(
+                format!("no rule can allow {}: {why}", proposal.id),
+                "approve it for once, or for its session with --session",
+            )
+        };
+        let Deed::Start { command, cwd, .. } = &proposal.deed else {
+            return Err(no_rule("it starts no command".to_owned()));
+        };
+        let pattern = command.to_line();
+        let plain = |c: char| !c.is_control() && !"*'\"\\".contains(c);
+        if !pattern.chars().all(plain) || pattern.split_whitespace().any(|word| word == "...") {
+            return Err(no_rule("its words are no plain ones".to_owned()));
+        }
+        let rule = Rule {
+            name: proposal.id.to_string(),
+            pattern: pattern.clone(),
+            decision: Decision::Allow,
+            reason: "approved by the user".to_owned(),
+            tool: None,
+            mode: None,
+            profile: None,
+            examples: vec![pattern],
+            counter_examples: Vec::new(),
+        };
+        let mut rules = self.rules()?;
+        rules.add(vec![rule.clone()], RuleOrigin::User).map_err(|error| no_rule(error.to_string()))?;
+        let policy = Policy { rules: Arc::new(rules), ..self.decides_by()? };
+        let tool = Tool::named(&proposal.tool).unwrap_or(TOOLS[0]);
+        let cwd = PathBuf::from(OsString::from_vec(cwd.as_bytes().to_vec()));
+        let verdict = policy.verdict(tool, Some(command), &cwd, &[]);
+        if verdict.decision != Decision::Allow {
+            let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
+            return Err(no_rule(reasons.join("; ")));
+        }
+        let path =
+            self.user_file.clone().ok_or_else(|| no_rule("there is no place for settings".to_owned()))?;
+        append(&path, &written(&rule)).map_err(|error| {
+            let path = shown(&path.to_string_lossy());
+            CommandError::usage(format!("{path} cannot be written: {error}"), "check its permissions")
+        })?;
+        Ok(path)
+    }
+}
+
+/// Returns what is decided by in a session whose host laid this down.
+///
+/// # Errors
+/// When a rule cannot be used.
+pub(crate) fn by_house_rules(house: &HouseRules) -> Result<Policy, CommandError> {
+    let files: Vec<_> = house
+        .rules
+        .iter()
+        .map(|file| {
+            let origin = if file.by_user { RuleOrigin::User } else { RuleOrigin::Project };
+            (origin, file.path.clone(), file.text.clone())
+        })
+        .collect();
+    Ok(Policy {
+        mode: Mode::named(&house.mode).unwrap_or_default(),
+        profile: Profile::named(&house.profile).unwrap_or_default(),
+        ci_reads: house.ci_reads,
+        writable: house.writable.clone(),
+        rules: Arc::new(rules_of(&files)?),
+        ..Policy::default()
+    })
+}
+
+fn rules_of(files: &[(RuleOrigin, PathBuf, String)]) -> Result<Rules, CommandError> {
+    let mut rules = Rules::none();
+    for (origin, path, text) in files {
+        let refused = |why: &str| {
+            let message = format!("{}: {}", shown(&path.to_string_lossy()), shown(why));
+            CommandError::usage(message, "docs/approval.md says what a rule looks like")
+        };
+        let file: File = toml::from_str(text).map_err(|error| refused(error.message()))?;
+        rules.add(file.rules, *origin).map_err(|error| refused(&error.to_string()))?;
+    }
+    Ok(rules)
+}
+
+/// Writes a rule as a table of its own, which may stand at the end of any file.
+fn written(rule: &Rule) -> String {
+    // None of these holds a quote, a backslash or a control character.
+    let text = |text: &str| format!("\"{text}\"");
+    format!(
+        "\n[[rules]]\nname = {}\nmatch = {}\ndecision = \"allow\"\nreason = {}\nexamples = [{}]\n",
+        text(&rule.name),
+        text(&rule.pattern),
+        text(&rule.reason),
+        text(&rule.pattern),
+    )
+}
+
+fn append(path: &Path, text: &str) -> io::Result<()> {
+    if let Some(directory) = path.parent() {
+        DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+    }
+    let mut file = OpenOptions::new().append(true).read(true).create(true).mode(0o600).open(path)?;
+    let mut last = String::new();
+    file.read_to_string(&mut last)?;
+    let newline = if last.is_empty() || last.ends_with('\n') { "" } else { "\n" };
+    file.write_all(format!("{newline}{text}").as_bytes())
 }

@@ -1,7 +1,7 @@
 //! A client of the protocol, message by message.
 
 use mw_testkit::host::Host;
-use mw_testkit::{Home, Invocation};
+use mw_testkit::{Home, Invocation, SOON, wait_until};
 use serde_json::{Value, json};
 
 /// A client and its agent, with one session open.
@@ -40,7 +40,9 @@ impl Editor {
 
     /// Says nothing.
     pub(crate) fn silent(invocation: Invocation) -> Self {
-        Self { host: Host::silent(invocation), session: String::new(), updates: Vec::new() }
+        // Most tests have the gate open; these are about it.
+        let host = Host::silent(invocation.without("MEANWHILE_MODE"));
+        Self { host, session: String::new(), updates: Vec::new() }
     }
 
     /// Says hello and opens no session.
@@ -55,6 +57,11 @@ impl Editor {
     pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
         let id = self.host.ask(method, params);
         self.host.until("an answer", |message| message["id"] == id && message.get("method").is_none())
+    }
+
+    /// Waits for words on its error stream.
+    pub(crate) fn complains(&self, words: &str) {
+        wait_until(SOON, words, || self.host.server.complained().contains(words).then_some(()));
     }
 
     /// Begins a turn.

@@ -146,7 +146,7 @@ fn without_a_model_the_first_session_says_what_to_set() {
         assert!(message.contains(word), "{word}: {message}");
     }
     assert_eq!(answer["error"]["code"], -32000);
-    assert!(editor.host.server.complained().contains("OPENAI_API_KEY"));
+    editor.complains("OPENAI_API_KEY");
 }
 
 #[test]

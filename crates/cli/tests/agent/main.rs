@@ -25,6 +25,7 @@ const KEY: &str = "sk-test-0123456789";
 /// Returns a sealed home for the `mw` under test, whose agent asks this endpoint.
 fn home(endpoint: &ModelEndpoint) -> Home {
     Home::new(env!("CARGO_BIN_EXE_mw"))
+        .gated()
         .with_env("OPENAI_BASE_URL", endpoint.openai_url())
         .with_env("OPENAI_API_KEY", KEY)
         .with_env("MEANWHILE_AGENT_MODEL", "openai/scripted")

@@ -43,14 +43,14 @@ fn what_is_rejected_is_not_done_and_the_model_hears_why() {
     editor.permit("reject");
     let turn = editor.end(id);
     assert_eq!((turn.reason(), turn.results()[0].0.as_str()), ("end_turn", "failed"));
-    assert!(endpoint.request(1).says("the user refused it"));
+    assert!(endpoint.request(1).says("a person said no"));
     assert!(home.work().join("precious").exists());
 }
 
 #[test]
 fn a_client_that_cannot_ask_means_no() {
     let endpoint = ModelEndpoint::new();
-    let home = home(&endpoint);
+    let home = home(&endpoint).with_env("MEANWHILE_APPROVAL_WAIT", "0");
     fs::write(home.work().join("precious"), "").unwrap();
     endpoint.will(deletes()).will(deletes()).will(Answer::text("then not"));
     let mut editor = Editor::new(&home);
@@ -61,7 +61,8 @@ fn a_client_that_cannot_ask_means_no() {
     editor.permit("an option nobody offered");
     let turn = editor.end(id);
     assert_eq!(turn.said(), "then not");
-    assert!(endpoint.request(1).says("the client cannot ask"), "{}", endpoint.request(1).body);
+    assert!(endpoint.request(1).says("needs a person's approval"), "{}", endpoint.request(1).body);
+    assert!(endpoint.request(2).says("a person said no"), "{}", endpoint.request(2).body);
     assert!(home.work().join("precious").exists());
 }
 
@@ -90,7 +91,7 @@ fn modes_are_offered_and_change_what_is_asked() {
     let turn = editor.turn("look");
     let states: Vec<_> = turn.results().into_iter().map(|(status, _)| status).collect();
     assert_eq!(states, ["failed", "completed"]);
-    assert!(endpoint.request(1).says("refused by policy"));
+    assert!(endpoint.request(1).says("not allowed in mode plan"));
     choose(&mut editor, "dangerous");
     endpoint.will(deletes()).will(Answer::text("gone"));
     assert_eq!(editor.turn("delete it").said(), "gone");
@@ -128,4 +129,20 @@ fn a_secret_file_is_asked_about_and_a_hook_is_too() {
     assert_eq!(editor.end(id).said(), "fine");
     assert!(!endpoint.request(1).says("PASSWORD"));
     assert!(!home.work().join(".git").exists());
+}
+
+#[test]
+fn a_question_may_be_answered_in_a_terminal_instead() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    fs::write(home.work().join("precious"), "").unwrap();
+    endpoint.will(deletes()).will(Answer::text("gone"));
+    let mut editor = Editor::new(&home);
+    let id = editor.begin("delete it");
+    editor.asked("session/request_permission");
+    let open = home.mw(["approvals", "--json"]).json();
+    let proposal = open["approvals"][0]["id"].as_str().unwrap_or_else(|| panic!("{open}")).to_owned();
+    home.mw(["approve", &proposal]).ok();
+    assert_eq!(editor.end(id).said(), "gone");
+    assert!(!home.work().join("precious").exists());
 }

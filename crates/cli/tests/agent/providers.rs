@@ -55,6 +55,23 @@ fn anything_compatible_is_spoken_to_as_openai_is() {
 }
 
 #[test]
+fn a_machine_without_certificates_can_use_a_model_of_its_own() {
+    let endpoint = ModelEndpoint::new();
+    let home = Home::new(env!("CARGO_BIN_EXE_mw"));
+    fs::write(home.user().join("none"), "").unwrap();
+    let (file, directory) = (home.user().join("none"), home.user());
+    let home = home
+        .with_env("OPENAI_BASE_URL", endpoint.openai_url())
+        .with_env("SSL_CERT_FILE", file)
+        .with_env("SSL_CERT_DIR", directory);
+    works(&home, &endpoint, Wire::OpenAi, &["--model", "m"]);
+    let home = home.with_env("OPENAI_BASE_URL", "https://127.0.0.1:1/v1");
+    let mut editor = Editor::greeting(home.command(["acp", "--model", "m"]), &json!({}));
+    let refused = editor.ask("session/new", &json!({"cwd": home.work(), "mcpServers": []}));
+    assert!(refused["error"]["message"].as_str().unwrap().contains("certificates"), "{refused}");
+}
+
+#[test]
 fn the_key_may_be_in_a_file() {
     let endpoint = ModelEndpoint::new();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));

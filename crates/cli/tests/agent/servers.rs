@@ -38,9 +38,13 @@ fn our_own_server_is_not_doubled_and_names_the_session() {
 fn the_tools_of_another_server_are_offered_under_its_name_and_asked_about() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
-    // A server that is not known to be ours: another name, other tools.
+    // A server that is not known to be ours: another name, other tools, and no gate of its own.
     let script = home.user().join("server");
-    fs::write(&script, format!("#!/bin/sh\nexec {} mcp --dialect opta\n", env!("CARGO_BIN_EXE_mw"))).unwrap();
+    fs::write(
+        &script,
+        format!("#!/bin/sh\nMEANWHILE_MODE=dangerous exec {} mcp --dialect opta\n", env!("CARGO_BIN_EXE_mw")),
+    )
+    .unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     let (mut editor, _) =
         with_servers(&home, &json!([{"name": "my tools", "command": script, "args": [], "env": []}]));
@@ -72,7 +76,7 @@ fn a_server_that_cannot_be_used_is_named_and_the_session_opens() {
     for name in ["absent", "mute", "remote"] {
         assert!(missing.contains(name), "{name}: {missing}");
     }
-    assert!(editor.host.server.complained().contains("absent"));
+    editor.complains("absent");
     endpoint.will(Answer::text("fine"));
     assert_eq!(editor.turn("work").said(), "fine");
 }

@@ -56,7 +56,7 @@ fn a_torn_last_line_is_dropped_and_said() {
     let mut editor = Editor::greeting(home.command(["acp"]), &json!({}));
     let shown = editor.load(&home, &session);
     assert_eq!(shown.answer["result"]["_meta"]["meanwhile"]["dropped_bytes"], 10);
-    assert!(editor.host.server.complained().contains("10 bytes of it were dropped"));
+    editor.complains("10 bytes of it were dropped");
     assert_eq!(editor.turn("second").said(), "two");
     let lines = fs::read_to_string(file(&home, &session)).unwrap();
     assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{lines}");

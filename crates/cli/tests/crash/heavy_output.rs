@@ -69,3 +69,78 @@ fn both_streams_are_whole_when_a_watcher_dies() {
         }
     }
 }
+
+/// Prints in writes so large that a supervisor finds much in the pipe at once. What is in a pipe that nobody holds is
+/// gone, so the task stays until it is adopted.
+fn in_large_writes(printing: &str) -> String {
+    format!("{printing} | dd obs=300k 2>/dev/null; {}; exit 5", children::gate("go"))
+}
+
+/// The same few bytes over and over: only their number tells what is missing or there twice.
+fn all_alike(bytes: usize) -> String {
+    in_large_writes(&format!("yes | head -c {bytes}"))
+}
+
+fn assert_same(log: &[u8], full: &[u8], context: &str) {
+    let same = log.iter().zip(full).take_while(|(found, wanted)| found == wanted).count();
+    assert!(log == full, "{context}: {} of {} bytes, the same up to {same}", log.len(), full.len());
+}
+
+#[test]
+fn both_watchers_die_at_every_step_of_a_batch() {
+    const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+    let steps = home().mw(["fail-points"]).ok();
+    if steps.is_empty() {
+        println!("skipped: this build has no fail points");
+        return;
+    }
+    let repeated = b"y\n".repeat(1 << 20);
+    let kinds = [
+        (in_large_writes(&children::numbers(LAST)), children::numbered(1, LAST)),
+        (all_alike(2 << 20), repeated),
+    ];
+    for step in ["output-noted", "output-copied", "output-taken", "output-forgotten"] {
+        assert!(steps.lines().any(|listed| listed == step), "{step} is not listed");
+        for (script, full) in &kinds {
+            let home = home();
+            let start = ["start", "--json", "--cap", "0", script];
+            let id = home.command(start).env(FAIL_AT, step).run().json()["id"].as_str().unwrap().to_owned();
+            // The supervisor dies there, its guardian takes over and dies there too.
+            wait_until(SOON, "both are dead", || home.supervisors_of(&id).is_empty().then_some(()));
+            if step != "output-forgotten" {
+                // So does an adopter, when it has put the batch right and not yet forgotten it.
+                let _ = home.command(["list", "--json"]).env(FAIL_AT, "output-recovered").run();
+                wait_until(SOON, "it is dead", || home.supervisors_of(&id).is_empty().then_some(()));
+            }
+            let _ = home.mw(["list", "--json"]).ok();
+            home.open("go");
+            let task = home.ended(&id);
+            assert_same(&home.log(&id), full, step);
+            assert_eq!(task["output_bytes"], full.len(), "{step}: {task}");
+            assert_eq!(task["dropped_bytes"], 0, "{step}: {task}");
+            assert!(!home.task_dir(&id).join("output.batch").exists(), "{step}: a note is left");
+        }
+    }
+}
+
+#[test]
+fn both_watchers_die_in_the_midst_of_large_writes() {
+    let home = home();
+    let full = children::numbered(1, LAST);
+    let mut hits = 0;
+    for time in 0..TIMES / 2 {
+        let id = home.start_with(&["--cap", "0"], &in_large_writes(&children::numbers(LAST)));
+        let enough = chance() % (full.len() as u64 * 3 / 4);
+        wait_until(SOON, "enough is printed", || (log_size(&home, &id) >= enough).then_some(()));
+        if let Some(pair) = home.find_pair(&id) {
+            let guardian = home.try_slay(pair.guardian);
+            hits += u32::from(home.try_slay(pair.supervisor) && guardian);
+        }
+        let _ = home.mw(["list", "--json"]).ok();
+        home.open("go");
+        home.ended(&id);
+        fs::remove_file(home.work().join("go")).unwrap();
+        assert_same(&home.log(&id), &full, &format!("round {time}, both died behind {enough} bytes"));
+    }
+    assert!(hits > 0, "nobody was killed in time");
+}

@@ -265,19 +265,72 @@ fn a_mode_that_denies_asks_nobody() {
     assert!(home.list().is_empty());
 }
 
+/// What runs in a hosted session changes its environment at will: nothing gets looser by that.
 #[test]
 fn nothing_in_a_session_can_choose_a_looser_mode() {
     let home = project();
     let mw = env!("CARGO_BIN_EXE_mw");
-    let inside = format!(
-        "MEANWHILE_APPROVAL_WAIT=50ms MEANWHILE_MODE=dangerous {mw} start 'rm precious'; echo code $?"
-    );
-    let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &inside]).ok();
-    assert!(told.contains("code 3"), "{told}");
-    let stricter = format!("MEANWHILE_MODE=plan {mw} start 'ls'; echo code $?");
-    let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &stricter]).ok();
-    assert!(told.contains("code 4"), "{told}");
+    let loose = home.work().join("loose.toml");
+    let rule = "[[rules]]\nname = \"x\"\nmatch = \"rm ...\"\ndecision = \"allow\"\n";
+    fs::write(&loose, format!("mode = \"dangerous\"\n{rule}")).unwrap();
+    let outside = home.user().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let (loose, outside) = (loose.to_str().unwrap(), outside.to_str().unwrap());
+    for (variables, script, code) in [
+        ("MEANWHILE_MODE=dangerous", "rm precious".to_owned(), 3),
+        (&format!("MEANWHILE_CONFIG={loose}"), "rm precious".to_owned(), 3),
+        (&format!("MEANWHILE_POLICY_WRITABLE={outside}"), format!("touch {outside}/x"), 3),
+        (&format!("cd {outside};"), "touch x".to_owned(), 3),
+        ("MEANWHILE_MODE=plan", "ls".to_owned(), 4),
+        ("", "ls".to_owned(), 0),
+    ] {
+        let inside =
+            format!("export MEANWHILE_APPROVAL_WAIT=50ms; {variables} {mw} start '{script}'; echo code $?");
+        let told = home.mw(["session", "run", "strict", "--", "sh", "-c", &inside]).ok();
+        assert!(told.contains(&format!("code {code}")), "{inside}: {told}");
+    }
     assert!(home.has_file("precious"));
+}
+
+#[test]
+fn house_rules_that_cannot_be_read_let_nothing_pass() {
+    let home = project();
+    home.mw(["session", "run", "strict", "--", "true"]).ok();
+    let path = home.state().join("sessions/strict/house.json");
+    let text = fs::read_to_string(&path).unwrap();
+    for spoilt in [text.replace("\"version\":1", "\"version\":9"), text[..20].to_owned(), String::new()] {
+        fs::write(&path, spoilt).unwrap();
+        let _ = home.command(["start", "ls"]).session("strict").run().exits(7);
+    }
+}
+
+#[test]
+fn a_directory_named_in_a_call_is_no_new_project() {
+    let home = project();
+    let outside = home.user().join("outside");
+    fs::create_dir(&outside).unwrap();
+    let outside = outside.to_str().unwrap();
+    let _ = hurried(&home, ["start", "--cwd", outside, "touch x"]).run().exits(3);
+    let _ = hurried(&home, ["start", "--cwd", outside, "ls"]).run().exits(0);
+    let _ = home.mw(["policy", "--cwd", "/etc", "touch x"]).exits(3);
+}
+
+#[test]
+fn a_shell_of_ones_own_and_a_name_that_runs_something_else_are_no_way_around() {
+    let home = project();
+    let mine = home.work().join("sh");
+    fs::copy("/bin/sh", &mine).unwrap();
+    let _ = hurried(&home, ["start", "--shell", mine.to_str().unwrap(), "ls"]).run().exits(3);
+    let script = "rm -f precious; sleep 600";
+    let call = agent(&home, ["start", "--json", "--name", "it", script]).spawn();
+    let second = wait_until(SOON, "the second question", || open(&home).get(1).cloned());
+    home.mw(["approve", second["id"].as_str().unwrap()]).ok();
+    let task = call.wait().json()["id"].as_str().unwrap().to_owned();
+    let again = ["start", "--name", "it", "--if-running", "restart", "ls"];
+    let _ = hurried(&home, again).run().exits(4);
+    let again = ["start", "--name", "it", "--if-running", "restart", script];
+    let _ = hurried(&home, again).run().exits(3);
+    assert_eq!(home.status(&task)["runs"], 1);
 }
 
 #[test]
@@ -368,4 +421,24 @@ fn secrets_are_shown_to_whoever_approves_and_not_in_the_record() {
     assert!(home.mw(["approvals"]).ok().contains(secret), "what is approved is shown exactly");
     assert!(!home.mw(["approvals", "--history"]).ok().contains(secret));
     assert!(!home.mw(["approvals", "--history", "--json"]).ok().contains(secret));
+}
+
+#[test]
+fn a_yes_for_good_becomes_a_rule() {
+    let home = project();
+    let (call, id) = asking(&home, "rm -f precious");
+    home.mw(["approve", &id, "--rule"]).ok();
+    let _ = call.wait().exits(0);
+    let told = home.mw(["policy", "--json", "rm -f precious"]).exits(0).json();
+    assert_eq!(told["rules"], serde_json::json!([format!("user:{id}")]));
+    let _ = hurried(&home, ["start", "rm -f precious"]).run().exits(0);
+    let _ = hurried(&home, ["start", "rm -f other"]).run().exits(3);
+    // What a rule cannot allow is refused, and changes nothing.
+    for script in ["rm -f a; rm -f b", "rm *.o", "rm 'a b'", "rm $X", "rm x > y"] {
+        let _ = hurried(&home, ["start", script]).run().exits(3);
+        let id = open(&home).last().unwrap()["id"].as_str().unwrap().to_owned();
+        let _ = home.mw(["approve", &id, "--rule"]).exits(2);
+        assert!(open(&home).iter().any(|entry| entry["id"] == id.as_str()), "{script} stays open");
+    }
+    let _ = home.mw(["config"]).ok();
 }

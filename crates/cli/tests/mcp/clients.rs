@@ -16,29 +16,29 @@ fn drive(mode: &str, transport: &str, steps: usize) {
     for word in [mode, transport] {
         invocation = invocation.arg(word);
     }
-    let done = invocation.arg(home.work()).session("python").limit(Duration::from_secs(120)).run();
+    let done = invocation.arg(home.work()).session("python").limit(Duration::from_secs(300)).run();
     assert_eq!(done.code, Some(0), "{done}");
     assert!(done.text().ends_with(&format!("{steps} steps done\n")), "{done}");
 }
 
 #[test]
 fn the_python_sdk_works_on_stdio_in_the_older_revision() {
-    drive("legacy", "stdio", 12);
+    drive("legacy", "stdio", 13);
 }
 
 #[test]
 fn the_python_sdk_works_on_stdio_in_the_present_revision() {
-    drive("auto", "stdio", 13);
+    drive("auto", "stdio", 14);
 }
 
 #[test]
 fn the_python_sdk_works_over_http_in_the_older_revision() {
-    drive("legacy", "http", 12);
+    drive("legacy", "http", 13);
 }
 
 #[test]
 fn the_python_sdk_works_over_http_in_the_present_revision() {
-    drive("auto", "http", 13);
+    drive("auto", "http", 14);
 }
 
 /// Runs the inspector's command line against `mw mcp`.

@@ -20,7 +20,6 @@ const TASKS: usize = 6;
 struct Book {
     told: BTreeSet<String>,
     closed: BTreeSet<String>,
-    repeated: usize,
 }
 
 impl Book {
@@ -28,7 +27,7 @@ impl Book {
         let ids = if message.get("result").is_some() { told(&message["result"]) } else { Vec::new() };
         for id in &ids {
             assert!(!self.closed.contains(id), "{id} is told again");
-            self.repeated += usize::from(!self.told.insert(id.clone()));
+            self.told.insert(id.clone());
         }
         ids
     }
@@ -60,15 +59,16 @@ fn random_kills_lose_nothing_and_repeat_only_the_last_reply() {
         }
     }
     let mut host = Host::new(&home);
-    let all: BTreeSet<String> =
-        home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
-    assert!(all.len() >= SERVERS, "too few were started to show anything: {}", all.len());
+    let listed = || -> BTreeSet<String> {
+        home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
+    };
     wait_until(mw_testkit::SOON, "every ending is told", || {
         let result = host.call("task_list", &json!({"status": "pending"}));
         let ids = book.read(&json!({"result": result}));
         book.closed.extend(ids);
-        all.is_subset(&book.told).then_some(())
+        // What a killed server was just starting may become known late.
+        (listed() == book.told).then_some(())
     });
-    assert_eq!(book.told, all, "{} were told twice", book.repeated);
+    assert!(book.told.len() >= SERVERS, "too few were started to show anything: {}", book.told.len());
     assert_eq!(host.news(), Vec::<String>::new());
 }

@@ -25,7 +25,10 @@ impl World {
     /// A world whose home is made ready by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
         // Who may ask an agent at all is another matter: the gate has it.
-        let home = prepare(Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto"));
+        let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto");
+        let home =
+            home.with_env("MEANWHILE_APPROVAL_WAIT", "100ms").with_env("MEANWHILE_APPROVAL_KEEP", "100ms");
+        let home = prepare(home);
         let program = home.user().join("scripted.py");
         fs::write(&program, SCRIPTED).unwrap();
         let state = home.user().join("agent-state");

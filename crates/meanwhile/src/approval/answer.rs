@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use mw_model::approval::{Answer, ApprovalEvent, ApprovalState, Deed, Proposal, ProposalId};
-use mw_model::policy::Mode;
 use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
 
 use super::consent::Consent;
@@ -106,20 +105,6 @@ impl Runtime {
             let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
             task.to_str()?.parse().ok()
         })
-    }
-
-    /// Notes what mode a session works in: nothing in it can choose a looser one.
-    ///
-    /// # Errors
-    /// When that cannot be written.
-    pub fn set_session_mode(&self, session: &str, mode: Mode) -> Result<()> {
-        self.home.session(session).set_mode(mode)
-    }
-
-    /// Returns the mode that a session's host chose, if it did.
-    #[must_use]
-    pub fn session_mode(&self, session: &str) -> Option<Mode> {
-        self.home.session(session).mode()
     }
 
     /// Records that somebody tried to answer who may not.

@@ -53,7 +53,7 @@ pub(super) fn digest_of(bound: &impl Serialize) -> Digest {
 }
 
 /// Returns what an approval of a start binds.
-pub(super) fn digest_of_request(request: &TaskRequest) -> Digest {
+pub(crate) fn digest_of_request(request: &TaskRequest) -> Digest {
     let cwd = RawText::from(std::os::unix::ffi::OsStrExt::as_bytes(request.cwd.as_os_str()));
     let bound = Bound {
         kind: request.kind,

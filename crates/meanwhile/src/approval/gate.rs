@@ -64,6 +64,17 @@ impl Runtime {
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
+    /// Lets a command pass that somebody else will run, once.
+    ///
+    /// # Errors
+    /// As [`Runtime::pass_start`].
+    pub fn pass_foreign(&self, request: &TaskRequest, passage: &Passage<'_>) -> Result<()> {
+        match self.pass_start(request, &[], passage)? {
+            Approval::Granted(consent) => self.use_up(&consent, None),
+            Approval::User | Approval::Auto => Ok(()),
+        }
+    }
+
     /// Lets a further run of a task pass, or not.
     ///
     /// # Errors
@@ -254,7 +265,7 @@ fn start_of(command: &CommandSpec, cwd: RawText, limits: &Limits) -> Deed {
         CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
         CommandSpec::Argv(_) => Vec::new(),
     };
-    Deed::Start { command: command.clone(), steps, cwd, limits: limits.clone() }
+    Deed::Start { command: command.clone(), steps, cwd, limits: Box::new(limits.clone()) }
 }
 
 fn subject(proposal: &Proposal) -> String {

@@ -17,13 +17,15 @@ mod asker;
 mod consent;
 mod digest;
 mod gate;
+mod house;
 mod policy;
 
 pub use answer::Entry;
 pub use asker::{Asked, Asker, Nobody};
 pub use consent::Approval;
 pub use gate::Passage;
+pub use house::{HouseRules, RuleText};
 pub use policy::{Patience, Policy};
 
 pub(crate) use consent::Consent;
-pub(crate) use digest::digest_of_spec;
+pub(crate) use digest::{digest_of_request, digest_of_spec};

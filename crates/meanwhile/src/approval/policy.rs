@@ -39,6 +39,8 @@ pub struct Policy {
     pub writable: Vec<PathBuf>,
     /// Rules of the user and the project.
     pub rules: Arc<Rules>,
+    /// The project, without links; none: that of the directory a call names.
+    pub project: Option<PathBuf>,
     /// The user's directory.
     pub user_home: Option<PathBuf>,
     /// How long a question stays open.
@@ -50,6 +52,11 @@ impl Policy {
     #[must_use]
     pub fn open() -> Self {
         Self { mode: Mode::Dangerous, ..Self::default() }
+    }
+
+    /// Holds to the project of this directory, wherever a call goes; where that is none, nothing is inside it.
+    pub fn stay_in_project_of(&mut self, directory: &Path) {
+        self.project = Some(project_of(directory, self.user_home.as_deref()).unwrap_or_default());
     }
 
     /// Decides about a call in a directory; `added` is what it adds to the environment.
@@ -76,7 +83,8 @@ impl Policy {
             }
         };
         let text = |path: &Path| String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned();
-        let project = project_of(cwd, self.user_home.as_deref()).unwrap_or_default();
+        let own = || project_of(cwd, self.user_home.as_deref()).unwrap_or_default();
+        let project = self.project.clone().unwrap_or_else(own);
         let real = |path: &PathBuf| Some(text(&fs::canonicalize(path).ok()?));
         let writable: Vec<_> = self.writable.iter().filter_map(real).collect();
         decide(&Request {

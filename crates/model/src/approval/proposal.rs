@@ -107,7 +107,7 @@ pub enum Deed {
         /// Where.
         cwd: RawText,
         /// Its limits.
-        limits: Limits,
+        limits: Box<Limits>,
     },
     /// Something else would be done, in words.
     Other {
@@ -213,7 +213,7 @@ mod tests {
             command: CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() },
             steps: steps.iter().map(|step| (*step).to_owned()).collect(),
             cwd: "/p".into(),
-            limits: Limits::default(),
+            limits: Box::default(),
         }
     }
 

@@ -229,7 +229,7 @@ impl<'a> Judge<'a> {
                     None => self.call(&words.iter().map(|word| Word::plain(word)).collect::<Vec<_>>()),
                 }
             }
-            CommandText::Script { shell, text } => match shell.rsplit('/').next().unwrap_or(shell) {
+            CommandText::Script { shell, text } => match usual_shell(shell) {
                 "bash" => self.script(text, Grammar::Bash),
                 "sh" | "dash" | "ash" => self.script(text, Grammar::Posix),
                 other => {
@@ -340,4 +340,9 @@ fn short(part: &str) -> String {
         shown.push('…');
     }
     shown
+}
+/// Returns the name of a shell that is where shells are; any other program stands under its whole path.
+fn usual_shell(shell: &str) -> &str {
+    let (directory, name) = shell.rsplit_once('/').unwrap_or(("/bin", shell));
+    if ["/bin", "/usr/bin", "/usr/local/bin"].contains(&directory) { name } else { shell }
 }

@@ -62,6 +62,7 @@ impl Log {
         self.size = head.physical + marker.len() as u64 + (self.size - tail.physical);
         self.index_len = bytes.len() as u64;
         self.file = log;
+        self.inode = header.log_inode;
         self.index = Some(index);
         self.announced = None;
         Ok(())

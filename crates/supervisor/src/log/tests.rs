@@ -81,7 +81,7 @@ impl Writer {
             write.write_all(part).unwrap();
             let mut left = part.len() as u64;
             while left > 0 {
-                match self.log.append_from(stream, &*read, self.time) {
+                match self.log.append_from(stream, &*read, left, self.time) {
                     Moved::Bytes(count) => left -= count,
                     Moved::Nothing => panic!("the pipe holds {left} bytes"),
                 }

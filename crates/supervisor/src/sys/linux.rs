@@ -12,7 +12,7 @@ use std::ptr;
 use mw_model::Exit;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::Capabilities;
@@ -138,6 +138,11 @@ pub(crate) fn become_subreaper() {
 /// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
 pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
     splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
+}
+
+/// Puts bytes of one pipe into another as well, without copying them.
+pub(crate) fn share_bytes(from: impl AsFd, with: impl AsFd, most: usize) -> Result<usize, Errno> {
+    tee(from, with, most, SpliceFlags::NONBLOCK)
 }
 
 /// Makes a pipe that holds `size` bytes, if the kernel grants that much.

@@ -90,6 +90,11 @@ pub(crate) fn move_bytes(_from: impl AsFd, _to: impl AsFd, _most: usize) -> Resu
     Err(Errno::INVAL)
 }
 
+/// Cannot put bytes of one pipe into another as well.
+pub(crate) fn share_bytes(_from: impl AsFd, _with: impl AsFd, _most: usize) -> Result<usize, Errno> {
+    Err(Errno::INVAL)
+}
+
 /// Makes a pipe.
 pub(crate) fn new_pipe(_size: usize) -> io::Result<(OwnedFd, OwnedFd)> {
     let ends = rustix::pipe::pipe()?;

@@ -161,13 +161,13 @@ fn spaced(lines: Vec<Line<'static>>) -> Vec<Line<'static>> {
 }
 
 fn plain(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
-    wrap(vec![Span::styled(text.to_owned(), style)], width, "", "")
+    wrap(&[Span::styled(text.to_owned(), style)], width, "", "")
 }
 
 fn prompted(sign: &str, text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let lines = text.lines().enumerate().flat_map(|(at, line)| {
         let first = if at == 0 { sign } else { "  " };
-        wrap(vec![Span::styled(line.to_owned(), style)], width, first, "  ")
+        wrap(&[Span::styled(line.to_owned(), style)], width, first, "  ")
     });
     lines.collect()
 }
@@ -185,7 +185,7 @@ fn plan(steps: &[(String, String)], width: usize, theme: &Theme) -> Vec<Line<'st
             "in_progress" => ("▸ ", Style::new()),
             _ => ("☐ ", Style::new()),
         };
-        wrap(vec![Span::styled(step.clone(), style)], width, sign, "  ")
+        wrap(&[Span::styled(step.clone(), style)], width, sign, "  ")
     });
     spaced(lines.collect())
 }
@@ -214,7 +214,7 @@ fn tool(call: &Call, width: usize, theme: &Theme) -> Vec<Line<'static>> {
         let all: Vec<_> = more.chain(content).collect();
         let left = all.len().saturating_sub(MOST_LINES);
         for (text, style) in all.into_iter().take(MOST_LINES) {
-            lines.extend(wrap(vec![Span::styled(text, style)], width, "  ", "  "));
+            lines.extend(wrap(&[Span::styled(text, style)], width, "  ", "  "));
         }
         if left > 0 {
             lines.push(styled(&format!("  … {}", count(left, "more line", "more lines")), theme.dim));

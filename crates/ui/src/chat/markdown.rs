@@ -30,8 +30,8 @@ pub(super) fn lines(text: &str, width: usize, theme: &Theme) -> Vec<Line<'static
         }
         match &fence {
             Some(_) => {
-                let code = vec![Span::styled(line.to_owned(), code(theme))];
-                drawn.extend(wrap(code, width, "  ", "  "));
+                let code = [Span::styled(line.to_owned(), code(theme))];
+                drawn.extend(wrap(&code, width, "  ", "  "));
             }
             None => drawn.extend(paragraph(line, width, theme)),
         }
@@ -45,29 +45,29 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     let level = text.chars().take_while(|c| *c == '#').count();
     if (1..=6).contains(&level) && text[level..].starts_with(' ') {
         let style = theme.accent.add_modifier(Modifier::BOLD);
-        return wrap(inline(text[level..].trim(), style, theme), width, "", "");
+        return wrap(&inline(text[level..].trim(), style, theme), width, "", "");
     }
     if text.len() >= 3 && text.chars().all(|c| matches!(c, '-' | '*' | '_')) {
         return vec![Line::from(Span::styled("─".repeat(width.min(40)), theme.dim))];
     }
     if let Some(quoted) = text.strip_prefix('>') {
-        return wrap(inline(quoted.trim_start(), theme.dim, theme), width, "│ ", "│ ");
+        return wrap(&inline(quoted.trim_start(), theme.dim, theme), width, "│ ", "│ ");
     }
     let pad = " ".repeat(indent);
     for bullet in ["- ", "* ", "+ "] {
         if let Some(item) = text.strip_prefix(bullet) {
             let (mark, item) = checkbox(item);
             let first = format!("{pad}{mark} ");
-            return wrap(inline(item, Style::new(), theme), width, &first, &format!("{pad}  "));
+            return wrap(&inline(item, Style::new(), theme), width, &first, &format!("{pad}  "));
         }
     }
     let digits = text.chars().take_while(char::is_ascii_digit).count();
     if (1..=3).contains(&digits) && text[digits..].starts_with(". ") {
         let first = format!("{pad}{}. ", &text[..digits]);
         let rest = " ".repeat(first.len());
-        return wrap(inline(&text[digits + 2..], Style::new(), theme), width, &first, &rest);
+        return wrap(&inline(&text[digits + 2..], Style::new(), theme), width, &first, &rest);
     }
-    wrap(inline(text, Style::new(), theme), width, &pad, &pad)
+    wrap(&inline(text, Style::new(), theme), width, &pad, &pad)
 }
 
 /// How code looks.

@@ -64,7 +64,8 @@ fn said(state: &mut State, entry: Entry) {
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
         Entry::Mode { mode } => {
             // The first one is nobody's choice, and stands in the first line.
-            if state.mode.replace(mode.clone()).is_none_or(|before| before == *mode) {
+            let before = state.mode.replace(mode.clone());
+            if before.is_none_or(|before| before == *mode) {
                 return;
             }
         }

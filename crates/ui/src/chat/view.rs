@@ -235,7 +235,7 @@ fn leave_dialog(state: &State) -> Dialog {
 
 fn question_dialog(state: &State, question: &ChatQuestion, area: Rect) -> Dialog {
     let width = usize::from(area.width).saturating_sub(4).max(4);
-    let lines = question.lines.iter().flat_map(|line| wrap(vec![Span::raw(line.clone())], width, "", "  "));
+    let lines = question.lines.iter().flat_map(|line| wrap(&[Span::raw(line.clone())], width, "", "  "));
     let title = match state.questions.len() {
         1 => " may it? ".to_owned(),
         several => format!(" may it? (1 of {several}) "),

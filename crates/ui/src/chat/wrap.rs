@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthChar;
 
 /// Breaks spans into lines of at most `width` columns; `first` and `rest` stand in front of them.
-pub(super) fn wrap(spans: Vec<Span<'static>>, width: usize, first: &str, rest: &str) -> Vec<Line<'static>> {
+pub(super) fn wrap(spans: &[Span<'static>], width: usize, first: &str, rest: &str) -> Vec<Line<'static>> {
     let cells: Vec<(char, Style)> = spans
         .iter()
         .flat_map(|span| span.content.chars().map(move |c| (c, span.style)))
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn wrapped(text: &str, width: usize) -> Vec<String> {
-        wrap(vec![Span::raw(text.to_owned())], width, "", "").iter().map(ToString::to_string).collect()
+        wrap(&[Span::raw(text.to_owned())], width, "", "").iter().map(ToString::to_string).collect()
     }
 
     #[test]

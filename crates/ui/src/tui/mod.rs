@@ -12,6 +12,7 @@
 //! Rows are loaded around what is on screen only, and only those on screen are asked what they use.
 
 mod ansi;
+mod deeds;
 mod event;
 mod keys;
 mod layout;
@@ -26,6 +27,7 @@ mod tests;
 mod theme;
 mod update;
 mod view;
+mod watch;
 mod worker;
 
 pub use event::{

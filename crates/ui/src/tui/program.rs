@@ -9,12 +9,12 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use crossterm::event as terminal_event;
-use meanwhile::{Runtime, Scope, Settings};
+use meanwhile::{Scope, Settings};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::emulate_default_handler;
 
+use super::deeds;
 use super::event::{Effect, Event};
 use super::outside;
 use super::reader::Reader;
@@ -22,7 +22,8 @@ use super::screen::Screen;
 use super::state::State;
 use super::theme::ThemeChoice;
 use super::update::update;
-use super::worker::{self, Worker};
+use super::watch;
+use super::worker::Worker;
 
 /// Long enough to take in what has come; with no time at all nothing would be read.
 const MOMENT: Duration = Duration::from_millis(1);
@@ -90,7 +91,7 @@ impl Post {
         self.send(Inbox::Event(event));
     }
 
-    fn send(&self, message: Inbox) {
+    pub(super) fn send(&self, message: Inbox) {
         // Once the main thread has left, nobody needs to know.
         let _ = self.sender.send(message);
         // A pipe that is full wakes just as well.
@@ -124,13 +125,13 @@ pub fn run(options: Options) -> Result<Ending, io::Error> {
     let (sender, inbox) = mpsc::channel();
     let post = Post { sender, wake: Arc::new(wake) };
     let is_outside = Arc::new(AtomicBool::new(false));
-    watch_signals(&post, Arc::clone(&is_outside))?;
+    watch::signals(&post, Arc::clone(&is_outside))?;
 
     let mut screen = Screen::take()?;
     let state = State::new(screen.size()?, options.theme, options.session.clone());
     let worker = Worker::start(Arc::clone(&options), &post);
     let reader = Reader::new(Arc::clone(&options), post.clone());
-    watch_news(Arc::clone(&options), &post);
+    watch::news(Arc::clone(&options), &post);
     screen.draw(&state)?;
     let mut program = Program { options, post, inbox, woken, is_outside, screen, state, worker, reader };
     program.go()
@@ -271,7 +272,7 @@ impl Program {
                 | Effect::Answer(..)
                 | Effect::Clear(_) => {
                     let options = Arc::clone(&self.options);
-                    self.post.spawn(move |post| post.event(worker::act(&options, effect)));
+                    self.post.spawn(move |post| post.event(deeds::act(&options, effect)));
                 }
                 Effect::Run(program) => {
                     if let Next::Leave(ending) = self.run_outside(&program)? {
@@ -304,48 +305,4 @@ impl Program {
         self.post.event(Event::News);
         self.take_size()
     }
-}
-
-/// Passes signals on. While another program has the terminal, those of the keyboard are meant for that one.
-fn watch_signals(post: &Post, is_outside: Arc<AtomicBool>) -> io::Result<()> {
-    let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
-    post.spawn(move |post| {
-        for signal in signals.forever() {
-            match (signal, is_outside.load(Ordering::SeqCst)) {
-                // The shell that started us waits for us to stop, too.
-                (SIGTSTP, true) => {
-                    let _ = emulate_default_handler(SIGTSTP);
-                }
-                (SIGINT | SIGQUIT | SIGCONT | SIGWINCH, true) => {}
-                (signal, _) => post.send(Inbox::Signal(signal)),
-            }
-        }
-    });
-    Ok(())
-}
-
-/// Says so whenever something happens to tasks, or somebody is asked.
-fn watch_news(options: Arc<Options>, post: &Post) {
-    /// Questions are no events of tasks, so they are looked for.
-    const LONGEST: Duration = Duration::from_secs(2);
-    post.spawn(move |post| {
-        let watch = || -> meanwhile::Result<()> {
-            let runtime = Runtime::open(options.settings.clone())?;
-            let mut subscription = runtime.subscribe(options.scope())?;
-            let mut before = Vec::new();
-            loop {
-                let asked = worker::proposed(&runtime, &options)?;
-                if asked != before {
-                    post.event(Event::Asked(asked.clone()));
-                    before = asked;
-                }
-                if !subscription.next(LONGEST)?.is_empty() {
-                    post.event(Event::News);
-                }
-            }
-        };
-        if let Err(error) = watch() {
-            post.event(Event::Failed(format!("news do not come any more: {}", worker::told(&error))));
-        }
-    });
 }

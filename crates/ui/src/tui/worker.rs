@@ -5,26 +5,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
-use meanwhile::model::approval::{Answer, Remember};
-use meanwhile::model::{Status, TaskState};
-use meanwhile::{
-    Clock, Error, Filter, From, KillRequest, Order, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
-};
+use meanwhile::model::Status;
+use meanwhile::{Clock, Error, Filter, From, Order, ReadRequest, Result, Runtime, Scope, SystemClock, Task};
 
-use super::event::{
-    Effect, Event, Force, Lane, Look, Proposed, Query, Removal, Reply, Sort, States, Stretch, Window,
-};
+use super::event::{Effect, Event, Lane, Look, Query, Sort, States, Stretch, Window};
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
 use crate::facts::{facts, news_facts};
-use crate::receipt::receipt_lines;
 use crate::row::what;
 use crate::task_row::{Sample, TaskRow};
-use crate::text::count;
 
-const SIGTERM: i32 = 15;
-const SIGKILL: i32 = 9;
 /// How many are sorted by what they use; those beyond keep their places.
 const SORTED: usize = 300;
 /// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
@@ -198,7 +189,8 @@ impl Library {
     }
 }
 
-fn filter(query: &Query, scope: &Scope) -> Filter {
+/// Returns what the library is asked for.
+pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
     let scope = match (scope, &query.session) {
         (Scope::All, Some(session)) => Scope::Session(session.clone()),
         (scope, _) => scope.clone(),
@@ -216,93 +208,4 @@ fn filter(query: &Query, scope: &Scope) -> Filter {
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
     Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
-}
-
-/// Does something to tasks, and says what came of it.
-pub(super) fn act(options: &Options, effect: Effect) -> Event {
-    try_act(options, effect).map_or_else(|error| Event::Failed(told(&error)), Event::Done)
-}
-
-fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
-    let runtime = Runtime::open(options.settings.clone())?;
-    let scope = options.scope();
-    match effect {
-        Effect::Kill(id, force) => {
-            let (signal, grace_ms) = match force {
-                Force::Term => (SIGTERM, None),
-                Force::Kill => (SIGKILL, Some(0)),
-            };
-            let request = KillRequest { by: options.requester.clone(), signal, grace_ms };
-            runtime.kill(&id, &scope, &request).map(|receipt| receipt_lines(&receipt))
-        }
-        Effect::Restart(id) => {
-            let task = runtime.restart(&id, &scope)?;
-            Ok(vec![match task.state {
-                TaskState::Pending { run, .. } => format!("{id} waits for a slot, run {run}"),
-                TaskState::Starting { run, .. }
-                | TaskState::Running { run, .. }
-                | TaskState::Cancelling { run, .. }
-                | TaskState::Ended { run, .. } => format!("{id} runs again, run {run}"),
-            }])
-        }
-        Effect::Input(id, text) => {
-            let sent = runtime.input(&id, &scope, format!("{text}\n").as_bytes(), false)?;
-            Ok(vec![format!("{id} was given {}", count(sent as usize, "byte", "bytes"))])
-        }
-        Effect::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
-        Effect::Clear(removal) => {
-            let ids = match removal {
-                Removal::One(id) => vec![runtime.resolve(&id, &scope)?],
-                Removal::Ended(query) => {
-                    let ended = runtime.finished(&filter(&query, &scope), None)?;
-                    ended.into_iter().map(|task| task.id).collect()
-                }
-            };
-            let report = runtime.clear(&ids, None)?;
-            let removed = format!("removed {}", count(report.cleared.len(), "task", "tasks"));
-            let kept = report.kept.iter().map(|kept| format!("kept {}: {}", kept.id, kept.reason));
-            Ok(std::iter::once(removed).chain(kept).collect())
-        }
-        Effect::List(..)
-        | Effect::Know(_)
-        | Effect::LookUpRuns(_)
-        | Effect::LookUpSessions
-        | Effect::Follow(_)
-        | Effect::ReadBefore(..)
-        | Effect::Run(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => Ok(Vec::new()),
-    }
-}
-
-/// Returns what waits for a person's answer.
-pub(super) fn proposed(runtime: &Runtime, options: &Options) -> Result<Vec<Proposed>> {
-    let open = runtime.open_approvals(options.keep)?.into_iter();
-    let ours = open.filter(|entry| options.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
-    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
-    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    let lines = |text: String| text.lines().map(|line| line.chars().map(visible).collect()).collect();
-    Ok(ours
-        .map(|entry| Proposed { id: entry.proposal.id.to_string(), lines: lines(entry.proposal.question()) })
-        .collect())
-}
-
-fn answer_proposal(runtime: &Runtime, options: &Options, id: &str, reply: Reply) -> Result<Vec<String>> {
-    let id = runtime.find_approval(id)?.proposal.id;
-    if let Some(task) = &options.inside {
-        runtime.note_forbidden_answer(&id, &format!("task {task}"))?;
-        return Err(Error::Denied {
-            message: format!("{id} cannot be answered from inside task {task}"),
-            hint: "a person answers in a terminal of their own; this try was recorded".to_owned(),
-        });
-    }
-    let (answer, word) = match reply {
-        Reply::Once => (Answer::Approve(Remember::Once), "approved"),
-        Reply::Session => (Answer::Approve(Remember::Session), "approved for its session"),
-        Reply::Deny => (Answer::Deny(String::new()), "denied"),
-    };
-    runtime.answer(&id, answer, "mw top")?;
-    Ok(vec![format!("{word} {id}")])
 }

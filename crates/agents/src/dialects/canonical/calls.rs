@@ -45,28 +45,31 @@ pub(crate) fn ran(ran: &Ran) -> Reply {
     if output.left_out > 0 {
         text.push_str(&format!("[full log: {}]\n", task.output_path));
     }
-    let data = json!({
-        "task_id": task.id,
+    let mut data = json!({
         "status": task.status,
         "exit_code": task.exit_code,
         "pid": task.pid,
         "output": output.text,
         "left_out_bytes": output.left_out,
-        "output_path": task.output_path,
     });
+    // What is about to be removed is not named.
+    if !ran.is_spent() {
+        data["task_id"] = json!(task.id);
+        data["output_path"] = json!(task.output_path);
+    }
     if let Some(limit) = ran.cut_off {
         text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
     }
+    let took = seconds(task.duration_ms.unwrap_or(0));
     if task.status.is_terminal() {
-        text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
-        return Reply::new(text, data).telling([task.id.clone()]);
+        text.push_str(&format!("[{}, {took}]", outcome(task)));
+    } else {
+        text.push_str(&format!(
+            "[still running after {took}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
+            task.id
+        ));
     }
-    text.push_str(&format!(
-        "[still running after {}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
-        seconds(task.duration_ms.unwrap_or(0)),
-        task.id
-    ));
-    Reply::new(text, data)
+    ran.told_by(Reply::new(text, data))
 }
 
 fn started(task: &Task) -> Reply {

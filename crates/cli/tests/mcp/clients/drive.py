@@ -328,6 +328,27 @@ async def follows_a_task() -> None:
         assert tasks.created == 1 and "quick" in text(quick), text(quick)
 
 
+async def asks_its_user() -> None:
+    """What policy asks about is put to the person behind the host, who says no and then yes."""
+    os.environ["MEANWHILE_MODE"] = "safe"
+    path = os.path.join(PLACE, "precious")
+    asked: list[str] = []
+
+    async def answer(_: Any, request: types.ElicitRequestParams) -> types.ElicitResult:
+        asked.append(request.message)
+        return types.ElicitResult(action="decline" if len(asked) == 1 else "accept", content={})
+
+    async with client(elicitation_callback=answer) as session:
+        opened(path)
+        refused = await session.call_tool("shell", {"command": f"rm '{path}' # no"})
+        assert refused.is_error and "a person said no" in text(refused), text(refused)
+        assert os.path.exists(path)
+        done = await session.call_tool("shell", {"command": f"rm '{path}' # yes"})
+        assert not done.is_error, text(done)
+        assert not os.path.exists(path)
+    assert len(asked) == 2 and "Command requires approval" in asked[0], asked
+
+
 async def main() -> None:
     shared = [
         lists_tools,
@@ -342,7 +363,7 @@ async def main() -> None:
         a_cancelled_command_is_ended,
         answers_two_hundred_calls_at_once,
     ]
-    alone = [hears_of_changes] + ([follows_a_task] if MODERN else [])
+    alone = [hears_of_changes, asks_its_user] + ([follows_a_task] if MODERN else [])
     async with client() as session:
         for step in shared:
             print(step.__name__, flush=True)
