@@ -47,6 +47,15 @@ enum Source {
 struct Open {
     source: Source,
     what: String,
+    lines: Vec<String>,
+}
+
+impl Open {
+    /// Tells whether this question of the agent's is about the same as one of the store. Our own agent puts what it
+    /// asks into the store first, and a person is asked once.
+    fn is_about(&self, what: &str) -> bool {
+        matches!(self.source, Source::Agent(_)) && self.lines.iter().any(|line| line.trim() == what.trim())
+    }
 }
 
 pub(super) struct Office<'r> {
@@ -301,7 +310,12 @@ impl Office<'_> {
             LineEvent::Asks { number, what, lines } => {
                 let id = format!("ask-{number}");
                 let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
-                self.questions.push((id, Open { source: Source::Agent(number), what }));
+                let open = Open { source: Source::Agent(number), what, lines: question.lines.clone() };
+                let same = self.questions.iter().find(|(_, other)| open.is_about(&other.what));
+                if let Some(same) = same.map(|(id, _)| id.clone()) {
+                    self.settle(&same);
+                }
+                self.questions.push((id, open));
                 (self.tell)(ChatNews::Asked(question));
             }
             LineEvent::TurnEnded(early) => {
@@ -468,8 +482,10 @@ impl Office<'_> {
         }
         for question in asked {
             let Ok(proposal) = question.id.parse() else { continue };
-            if !self.questions.iter().any(|(id, _)| *id == question.id) {
-                let open = Open { source: Source::Store(proposal), what: question.what.clone() };
+            let is_asked = |(id, open): &(String, Open)| *id == question.id || open.is_about(&question.what);
+            if !self.questions.iter().any(is_asked) {
+                let (what, lines) = (question.what.clone(), question.lines.clone());
+                let open = Open { source: Source::Store(proposal), what, lines };
                 self.questions.push((question.id.clone(), open));
                 (self.tell)(ChatNews::Asked(question));
             }

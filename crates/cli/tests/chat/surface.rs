@@ -116,8 +116,8 @@ fn a_signal_ends_the_chat_with_its_tasks_and_its_code() {
 #[test]
 fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
     let endpoint = ModelEndpoint::new();
-    for _ in 0..2 {
-        endpoint.will(Answer::empty().call("shell", json!({"command": "rm -rf build; echo gone > mark"})));
+    for command in ["rm -rf build; echo gone > mark", "rm -rf build; echo away > mark"] {
+        endpoint.will(Answer::empty().call("shell", json!({"command": command})));
         endpoint.will(Answer::text("Next."));
     }
     let home = home(&endpoint).gated();
@@ -126,6 +126,10 @@ fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
     let screen = until_shown(&terminal, "may it?");
     assert!(screen.text.contains("rm -rf build; echo gone > mark"), "{}", screen.text);
     assert!(screen.text.contains("deletes build"), "its effects: {}", screen.text);
+    // Our agent puts its question into the store, too, where the chat looks every two seconds.
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let screen = terminal.screen();
+    assert!(!screen.text.contains("1 of 2"), "a person is asked once: {}", screen.text);
     terminal.press("n");
     until_shown(&terminal, "✗ not allowed");
     until_shown(&terminal, "Next.");
