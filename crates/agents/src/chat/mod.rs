@@ -10,8 +10,11 @@
 //! The office is one thread and the only one that decides. Whatever may take long (an approval, a kill, the agent)
 //! happens on threads that send it messages.
 
+mod agent_line;
 mod office;
+mod questions;
 mod slash;
+mod tasks;
 mod transcript;
 mod watch;
 

@@ -1,21 +1,19 @@
 //! The one thread of a chat that decides: what is said to the agent and when, what is shown, what is kept.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
-use meanwhile::{DeliveryPolicy, Error, Filter, Host, KillRequest, Moment, Runtime, Scope, Task};
-use mw_model::approval::{Answer, ProposalId, Remember};
-use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, Reply};
+use meanwhile::{DeliveryPolicy, Error, Host, Moment, Runtime};
+use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 use mw_model::policy::Mode;
-use mw_model::{Notice, Turn, short_handle};
+use mw_model::{Notice, Turn};
 
-use super::slash::{Answered, Desktop, HELP, Slash};
+use super::agent_line::open_line;
+use super::questions::{Open, Source};
+use super::slash::{Desktop, HELP, Slash};
 use super::{ChatOptions, Tell, Wake, watch};
-use crate::acp::{Line, LineEvent, LineOptions};
-
-const BY: &str = "the chat";
-const SIGTERM: i32 = 15;
+use crate::acp::{Line, LineEvent};
 
 /// What the office is told.
 pub(super) enum Message {
@@ -37,49 +35,28 @@ pub(super) enum Message {
     Close,
 }
 
-/// Who asked.
-enum Source {
-    Agent(u64),
-    Store(ProposalId),
-}
-
-/// What is asked, and by whom.
-struct Open {
-    source: Source,
-    what: String,
-    lines: Vec<String>,
-}
-
-impl Open {
-    /// Tells whether this question of the agent's is about the same as one of the store. Our own agent puts what it
-    /// asks into the store first, and a person is asked once.
-    fn is_about(&self, what: &str) -> bool {
-        matches!(self.source, Source::Agent(_)) && self.lines.iter().any(|line| line.trim() == what.trim())
-    }
-}
-
 pub(super) struct Office<'r> {
-    options: ChatOptions,
-    runtime: &'r Runtime,
-    host: Host<'r>,
-    desktop: Arc<Desktop>,
-    messages: Sender<Message>,
-    tell: &'r Arc<Tell>,
-    line: Line,
+    pub(super) options: ChatOptions,
+    pub(super) runtime: &'r Runtime,
+    pub(super) host: Host<'r>,
+    pub(super) desktop: Arc<Desktop>,
+    pub(super) messages: Sender<Message>,
+    pub(super) tell: &'r Arc<Tell>,
+    pub(super) line: Line,
     /// How many lines there have been; what comes over an earlier one is not heard.
-    lines: u64,
-    state: AgentState,
+    pub(super) lines: u64,
+    pub(super) state: AgentState,
     /// The agent's name for the conversation.
-    known: Option<String>,
-    mode: Option<String>,
+    pub(super) known: Option<String>,
+    pub(super) mode: Option<String>,
     /// What the person said while a turn was under way, or no agent was there.
-    waiting: VecDeque<String>,
+    pub(super) waiting: VecDeque<String>,
     /// Notices that were shown, and those that went to the agent.
-    shown: HashSet<i64>,
-    told: HashSet<i64>,
+    pub(super) shown: HashSet<i64>,
+    pub(super) told: HashSet<i64>,
     /// Questions that a person has to answer, oldest first.
-    questions: Vec<(String, Open)>,
-    tasks: Vec<ChatTask>,
+    pub(super) questions: Vec<(String, Open)>,
+    pub(super) tasks: Vec<ChatTask>,
 }
 
 impl Office<'_> {
@@ -203,14 +180,14 @@ impl Office<'_> {
     }
 
     /// Shows an entry and keeps it.
-    fn add(&mut self, entry: Entry) {
+    pub(super) fn add(&mut self, entry: Entry) {
         if let Err(error) = self.options.transcript.add(&entry) {
             (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
         }
         (self.tell)(ChatNews::Entry(entry));
     }
 
-    fn note(&mut self, text: String) {
+    pub(super) fn note(&mut self, text: String) {
         self.add(Entry::Note { text });
     }
 
@@ -261,27 +238,6 @@ impl Office<'_> {
             self.desktop = Arc::new(desktop);
         }
         self.line.set_mode(mode);
-    }
-
-    fn answer_by_command(&mut self, id: Option<String>, yes: Answered) {
-        let open = match &id {
-            Some(id) => self.questions.iter().find(|(known, _)| known == id),
-            None => self.questions.first(),
-        };
-        let Some(id) = open.map(|(id, _)| id.clone()) else {
-            let text = id.map_or_else(
-                || "Nothing is asked.".to_owned(),
-                |id| format!("There is no question {id} in this chat."),
-            );
-            return self.add(Entry::Printed { text });
-        };
-        let reply = match yes {
-            Answered::Yes => Reply::Once,
-            Answered::No => Reply::Deny,
-        };
-        if let Err(error) = self.answer(&id, reply) {
-            self.add(Entry::Printed { text: format!("{error}. {}", error.hint()) });
-        }
     }
 
     fn hear(&mut self, event: LineEvent) -> Result<(), Error> {
@@ -421,109 +377,6 @@ impl Office<'_> {
         self.go_on()
     }
 
-    fn look_at_tasks(&mut self) -> Result<(), Error> {
-        const MOST: u32 = 200;
-        let session = self.host.session().to_owned();
-        let awaited = self.runtime.awaited(&session)?;
-        let page = self.runtime.list(&Filter { limit: MOST, ..Filter::new(Scope::Session(session)) })?;
-        let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
-        let row = |task: &Task| ChatTask {
-            id: task.id.to_string(),
-            handle: short_handle(task.kind, task.number),
-            what: task.description.clone().unwrap_or_else(|| task.command.clone()),
-            status: task.status,
-            since: task.started_at,
-            log: task.output_path.clone(),
-            awaited: awaited.contains(&task.id) && !self.runtime.is_moved_to_background(&task.id),
-        };
-        let tasks: Vec<_> = live.map(row).collect();
-        if tasks != self.tasks {
-            self.tasks.clone_from(&tasks);
-            (self.tell)(ChatNews::Tasks(tasks));
-        }
-        Ok(())
-    }
-
-    /// Ends a task on a thread of its own: that may take some seconds. Its end is news to the agent.
-    fn kill(&self, id: String) {
-        let (settings, messages) = (self.options.settings.clone(), self.messages.clone());
-        let scope = Scope::Session(self.host.session().to_owned());
-        std::thread::spawn(move || {
-            let request =
-                KillRequest { by: "the user, in the chat".to_owned(), signal: SIGTERM, grace_ms: None };
-            let killed =
-                Runtime::open(settings).and_then(|runtime| runtime.kill(&id, &scope, &request).map(drop));
-            if let Err(error) = killed {
-                let _ = messages.send(Message::Failed(format!("{id}: {error}. {}", error.hint())));
-            }
-            let _ = messages.send(Message::Happened);
-        });
-    }
-
-    fn move_to_background(&mut self) -> Result<(), Error> {
-        for id in self.runtime.awaited(self.host.session())? {
-            self.runtime.move_to_background(&id)?;
-        }
-        self.look_at_tasks()
-    }
-
-    /// Takes note of what is asked in the store. What is not in the list any more was answered elsewhere, unless it
-    /// has just been asked by a command of this chat.
-    fn proposed(&mut self, asked: Vec<ChatQuestion>) {
-        let known: HashMap<_, _> = asked.iter().map(|question| (question.id.clone(), ())).collect();
-        let is_over = |id: &String, open: &Open| {
-            matches!(&open.source, Source::Store(proposal)
-                if !known.contains_key(id) && self.runtime.find_approval(proposal.as_str()).is_ok_and(|entry| entry.state.word() != "asked"))
-        };
-        let over: Vec<_> =
-            self.questions.iter().filter(|(id, open)| is_over(id, open)).map(|(id, _)| id.clone()).collect();
-        for id in over {
-            self.settle(&id);
-        }
-        for question in asked {
-            let Ok(proposal) = question.id.parse() else { continue };
-            let is_asked = |(id, open): &(String, Open)| *id == question.id || open.is_about(&question.what);
-            if !self.questions.iter().any(is_asked) {
-                let (what, lines) = (question.what.clone(), question.lines.clone());
-                let open = Open { source: Source::Store(proposal), what, lines };
-                self.questions.push((question.id.clone(), open));
-                (self.tell)(ChatNews::Asked(question));
-            }
-        }
-    }
-
-    fn settle(&mut self, id: &str) -> Option<Open> {
-        let at = self.questions.iter().position(|(known, _)| known == id)?;
-        (self.tell)(ChatNews::Settled(id.to_owned()));
-        Some(self.questions.remove(at).1)
-    }
-
-    /// Questions of a turn that is over have no answer any more.
-    fn forget_questions_of_agent(&mut self) {
-        let of_agent = self.questions.iter().filter(|(_, open)| matches!(open.source, Source::Agent(_)));
-        let ids: Vec<_> = of_agent.map(|(id, _)| id.clone()).collect();
-        for id in ids {
-            self.settle(&id);
-        }
-    }
-
-    fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
-        let Some(open) = self.settle(id) else { return Ok(()) };
-        match open.source {
-            Source::Agent(number) => self.line.answer(number, reply),
-            Source::Store(proposal) => {
-                let answer = match reply {
-                    Reply::Once => Answer::Approve(Remember::Once),
-                    Reply::Session => Answer::Approve(Remember::Session),
-                    Reply::Deny => Answer::Deny(String::new()),
-                };
-                self.runtime.answer(&proposal, answer, BY)?;
-            }
-        }
-        self.add(Entry::Answered { what: open.what, reply });
-        Ok(())
-    }
-
     /// Ends the tasks first and waits for them, then the agent.
     fn close(self) -> Result<(), Error> {
         let ended = self.runtime.end_session(self.host.session(), "the end of the chat");
@@ -539,37 +392,4 @@ fn copy_of(desktop: &Desktop, messages: &Sender<Message>) -> Desktop {
         layout: desktop.layout,
         messages: messages.clone(),
     }
-}
-
-fn open_line(
-    options: &ChatOptions,
-    known: Option<String>,
-    mode: Option<String>,
-    number: u64,
-    messages: &Sender<Message>,
-) -> Line {
-    let home = options.settings.home.to_string_lossy().into_owned();
-    let keep = options.premises.policy.patience.keep.as_secs();
-    // The host tells; and somebody is there to be asked.
-    let own = [
-        ("MEANWHILE_HOME", home),
-        ("MEANWHILE_SESSION", options.transcript.session.clone()),
-        ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
-        ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),
-    ];
-    let own: Vec<_> = own.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    let mut env = options.agent.env.clone();
-    env.extend(own.iter().cloned());
-    let line = LineOptions {
-        command: options.agent.command.clone(),
-        env,
-        cwd: options.premises.cwd.clone(),
-        mw: options.mw.clone(),
-        server_env: own,
-        mode: mode.or_else(|| options.agent.mode.clone()),
-        known,
-        errors: options.transcript.agent_errors(),
-    };
-    let messages = messages.clone();
-    Line::open(line, move |event| _ = messages.send(Message::Line(number, event)))
 }

@@ -135,20 +135,20 @@ impl Item {
 }
 
 /// Returns `⌁ bash_1 exited (0) · 4.2s · path`.
-pub(super) fn banner(notice: &Notice) -> String {
+fn banner(notice: &Notice) -> String {
     let code = notice.news.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
     let took = notice.duration_ms.map(|ms| format!(" · {:.1}s", ms as f64 / 1000.0)).unwrap_or_default();
     format!("⌁ {} {}{code}{took} · {}", notice.handle, notice.news.status(), notice.output_path)
 }
 
 fn banner_style(notice: &Notice, theme: &Theme) -> Style {
-    let status = match (notice.news.status(), notice.news.exit_code()) {
-        ("exited", Some(0)) | ("ready", _) => Status::Completed,
-        ("killed" | "stalled" | "skipped", _) => Status::Cancelled,
-        ("lost", _) => Status::Lost,
-        _ => Status::Failed,
-    };
-    theme.status(status)
+    match (notice.news.status(), notice.news.exit_code()) {
+        ("exited", Some(0)) => theme.dim,
+        ("ready", _) => theme.status(Status::Completed),
+        ("exited" | "stalled" | "skipped", _) => theme.status(Status::Cancelled),
+        ("lost", _) => theme.status(Status::Lost),
+        _ => theme.status(Status::Failed),
+    }
 }
 
 fn styled(text: &str, style: Style) -> Line<'static> {

@@ -8,7 +8,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::item::{Kind, banner};
+use super::item::{Item, Kind};
 use super::state::{Cancellable, Modal, State};
 use super::wrap::{columns, wrap};
 use crate::row::icon;
@@ -79,18 +79,7 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
                 }
                 let y = area.y + row as u16;
                 buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(1));
-                if let (Kind::Notice(notice), Some(span)) = (&item.kind, line.spans.first())
-                    && line.to_string() == banner(notice)
-                {
-                    let lead = columns(&line.to_string()) - columns(&notice.output_path);
-                    links.push(Link {
-                        x: area.x + 1 + lead as u16,
-                        y,
-                        text: notice.output_path.clone(),
-                        style: span.style,
-                        path: notice.output_path.clone(),
-                    });
-                }
+                links.extend(link_in(item, line, area.x + 1, y));
             }
         }
         at = end;
@@ -106,6 +95,15 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
         buffer.set_string(x, area.bottom() - 1, text, state.theme.header);
     }
     links
+}
+
+/// Returns the link in a line of a banner, if the whole path is in it.
+fn link_in(item: &Item, line: &Line<'_>, x: u16, y: u16) -> Option<Link> {
+    let Kind::Notice(notice) = &item.kind else { return None };
+    let (text, path) = (line.to_string(), &notice.output_path);
+    let lead = columns(text.strip_suffix(path.as_str())?) as u16;
+    let style = line.spans.last()?.style;
+    Some(Link { x: x + lead, y, text: path.clone(), style, path: path.clone() })
 }
 
 fn draw_composer(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
