@@ -279,10 +279,12 @@ struct Talk<'a> {
 
 impl Talk<'_> {
     async fn go(&self, orders: &mut UnboundedReceiver<Order>) -> Result<(), AcpError> {
-        let begun = tokio::select! {
+        let (begun, ready) = tokio::select! {
             begun = self.begin() => begun?,
             () = closed(orders) => return Ok(()),
         };
+        // Not before: an order that comes while the line is being made is lost.
+        (self.heard)(ready);
         let mut turns = tokio::task::JoinSet::new();
         loop {
             tokio::select! {
@@ -305,8 +307,8 @@ impl Talk<'_> {
         }
     }
 
-    /// Greets the agent, and begins a conversation or takes one up; returns its name.
-    async fn begin(&self) -> Result<String, AcpError> {
+    /// Greets the agent, and begins a conversation or takes one up; returns its name, and what to say of it.
+    async fn begin(&self) -> Result<(String, LineEvent), AcpError> {
         let options = self.options;
         // Files are on the disk and commands are tasks of the server's: a chat has no better ones to offer.
         let greeted = talk::greet_as(&self.connection, ClientCapabilities::new()).await?;
@@ -341,11 +343,11 @@ impl Talk<'_> {
             }
         };
         let info = greeted.agent_info.as_ref().map(talk::title);
-        (self.heard)(LineEvent::Ready { info, session: session.clone(), can_load, remembers, mode });
         if let Some(mode) = &options.mode {
             self.set_mode(&session, mode.clone()).await;
         }
-        Ok(session)
+        let ready = LineEvent::Ready { info, session: session.clone(), can_load, remembers, mode };
+        Ok((session, ready))
     }
 
     async fn set_mode(&self, session: &str, mode: String) {

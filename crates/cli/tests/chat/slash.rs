@@ -69,8 +69,11 @@ fn test_slash_tasks_list() {
     terminal.resize(140, 40);
     say(&mut terminal, "/tasks");
     until_shown(&terminal, "No background tasks.");
-    for command in ["true", "exit 3", "sleep 600"] {
+    for (at, command) in ["true", "exit 3", "sleep 600"].iter().enumerate() {
         say(&mut terminal, &format!("/background {command}"));
+        until(&terminal, "it is started", |screen| {
+            screen.text.matches("Started background").count() == at + 1
+        });
     }
     wait_until(SOON, "two have ended", || {
         let ended = home.list().iter().filter(|task| task["ended_at"] != serde_json::Value::Null).count();
