@@ -46,8 +46,10 @@ pub(super) struct Office<'r> {
     /// How many lines there have been; what comes over an earlier one is not heard.
     pub(super) lines: u64,
     pub(super) state: AgentState,
-    /// The agent's name for the conversation.
+    /// The agent's name for the conversation, if it can take that up again.
     pub(super) known: Option<String>,
+    /// Whether anything was said that an agent could remember.
+    pub(super) has_talked: bool,
     pub(super) mode: Option<String>,
     /// What the person said while a turn was under way, or no agent was there.
     pub(super) waiting: VecDeque<String>,
@@ -118,6 +120,7 @@ impl Office<'_> {
             lines,
             state: AgentState::Starting,
             known,
+            has_talked: false,
             mode,
             waiting: VecDeque::new(),
             shown: HashSet::new(),
@@ -135,7 +138,7 @@ impl Office<'_> {
             match entry {
                 Entry::Notice { notice } => _ = self.shown.insert(notice.number),
                 Entry::Told { numbers } => self.told.extend(numbers),
-                Entry::User { .. } => under_way = true,
+                Entry::User { .. } => (self.has_talked, under_way) = (true, true),
                 Entry::TurnEnded { .. } => under_way = false,
                 _ => {}
             }
@@ -243,7 +246,7 @@ impl Office<'_> {
     fn hear(&mut self, event: LineEvent) -> Result<(), Error> {
         match event {
             LineEvent::Ready { info, session, can_load, remembers, mode } => {
-                if self.known.is_some() && !remembers {
+                if self.has_talked && !remembers {
                     self.note("the agent does not remember this conversation; it begins anew".to_owned());
                 }
                 self.known = can_load.then(|| session.clone());
@@ -358,6 +361,7 @@ impl Office<'_> {
         if message.is_empty() {
             return Ok(());
         }
+        self.has_talked = true;
         self.set_state(AgentState::Busy);
         self.line.prompt(message);
         Ok(())

@@ -59,6 +59,7 @@ fn a_notice_that_comes_during_a_turn_leads_the_next_one() {
     let mut terminal = chat(&home);
     say(&mut terminal, "go");
     until_shown(&terminal, "⌁ bash_1 exited (4)");
+    until_shown(&terminal, "Waiting");
     assert_eq!(endpoint.requests().len(), 2, "the turn under way is not disturbed");
     endpoint.release();
     until_shown(&terminal, "It ended with 4.");

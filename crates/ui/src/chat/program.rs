@@ -112,6 +112,7 @@ impl<O: FnMut(ChatOrder)> Program<'_, O> {
         let mut tick = Instant::now() + SECOND;
         loop {
             if std::mem::take(&mut self.state.is_changed) {
+                self.state.lay_out_stale();
                 let state = &self.state;
                 self.screen.draw_linked(|frame| view(state, frame))?;
                 assert!(!self.options.panics, "asked to panic");

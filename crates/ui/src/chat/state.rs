@@ -61,6 +61,8 @@ pub(super) struct State {
     pub(super) agent_state: AgentState,
     pub(super) mode: Option<String>,
     pub(super) items: Vec<Item>,
+    /// Items that have changed since their lines were made.
+    pub(super) stale: Vec<usize>,
     /// The first line that is shown, unless the end is followed.
     pub(super) top: Option<usize>,
     pub(super) composer: Composer,
@@ -91,6 +93,7 @@ impl State {
             agent_state: AgentState::Starting,
             mode: None,
             items: Vec::new(),
+            stale: Vec::new(),
             top: None,
             composer: Composer::default(),
             tasks: Vec::new(),
@@ -113,6 +116,16 @@ impl State {
         let width = self.width();
         for item in &mut self.items[first..] {
             item.lay_out(width, &self.theme);
+        }
+    }
+
+    /// Draws what has changed; to be done before anything is shown or measured.
+    pub(super) fn lay_out_stale(&mut self) {
+        let width = self.width();
+        for at in std::mem::take(&mut self.stale) {
+            if let Some(item) = self.items.get_mut(at) {
+                item.lay_out(width, &self.theme);
+            }
         }
     }
 

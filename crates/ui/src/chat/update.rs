@@ -12,6 +12,9 @@ const WHEEL: isize = 3;
 /// Takes an event in; returns what is to be done outside.
 pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.is_changed = true;
+    if !matches!(event, Event::News(_)) {
+        state.lay_out_stale();
+    }
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => pressed(state, key),
         Event::Key(_) => Vec::new(),
@@ -76,9 +79,10 @@ fn said(state: &mut State, entry: Entry) {
         if let Kind::Tool(call) = &mut state.items[first].kind {
             call.is_unfolded |= is_unfolded;
         }
-        let width = state.width();
-        let theme = state.theme.clone();
-        state.items[first].lay_out(width, &theme);
+        // An answer comes in thousands of pieces, and is drawn a few times.
+        if state.stale.last() != Some(&first) {
+            state.stale.push(first);
+        }
     }
 }
 

@@ -28,6 +28,7 @@ fn state(width: u16, height: u16) -> State {
 
 fn tell(state: &mut State, news: ChatNews) {
     assert_eq!(update(state, Event::News(news)), []);
+    state.lay_out_stale();
 }
 
 fn entry(state: &mut State, entry: Entry) {
