@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the pictures of `mw top` in docs/ from a real run in tmux.
+"""Makes the pictures of `mw top` and `mw chat` in docs/ from a real run in tmux.
 
     tools/pictures.py path/to/mw
 
@@ -7,12 +7,15 @@ Needs tmux and Python, nothing else. Everything runs in a home and a tmux server
 """
 
 import html
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unicodedata
 
@@ -119,7 +122,7 @@ class Stage:
     """A home with tasks in it, and a terminal that shows them."""
 
     def __init__(self, mw):
-        self.directory = tempfile.mkdtemp(prefix="mw-pictures-")
+        self.directory = tempfile.mkdtemp(prefix="mw-")
         self.mw = mw
         self.work = os.path.join(self.directory, "shop")
         self.programs = os.path.join(self.directory, "bin")
@@ -159,8 +162,8 @@ class Stage:
             file.write("#!/bin/sh\n" + script)
         os.chmod(file.name, 0o755)
 
-    def show(self, columns, rows):
-        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), self.mw, "top", "--theme", "dark")
+    def show(self, columns, rows, *words):
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), self.mw, *words, "--theme", "dark")
         self.tmux("set", "-g", "status", "off")
 
     def picture(self, path, columns, rows, title):
@@ -181,7 +184,7 @@ def main():
     stage = Stage(os.path.abspath(sys.argv[1]))
     try:
         stage.fill()
-        stage.show(100, 28)
+        stage.show(100, 28, "top")
         time.sleep(4)
         stage.picture(os.path.join(docs, "tui.svg"), 100, 28,
                       "mw top: a list of tasks with their state, time, processors, memory, progress and ports; below it "
@@ -192,6 +195,65 @@ def main():
                       "mw top with its timeline: a bar for every run of every listed task.")
     finally:
         stage.end()
+    stage = Stage(os.path.abspath(sys.argv[1]))
+    try:
+        chat(stage, docs)
+    finally:
+        stage.end()
+
+
+# What the model of the chat says, one answer for each request: text, and the call of a tool.
+ANSWERS = [
+    ("I start the tests in the background, so that we can go on.",
+     ("shell", {"command": "cargo test", "run_in_background": True})),
+    ("They run as `bash_1`; I tell you when they are done. What else?", None),
+    ("## Two ways\n- **round half up**, as the law wants it for prices\n- round half to even, as banks do\n\n"
+     "```rust\nlet cents = (amount * 100.0).round() as i64;\n```", None),
+    ("The tests are done: **1 failed**, `rounds_to_cents`. It expects half up, so I fix the rounding.", None),
+]
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    """A model that says what it is told to, in the stream format of OpenAI."""
+    answers = iter(ANSWERS)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        text, call = next(Model.answers)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        deltas = [{"role": "assistant", "content": word + " "} for word in text.split(" ")]
+        if call:
+            function = {"name": call[0], "arguments": json.dumps(call[1])}
+            deltas.append({"tool_calls": [{"index": 0, "id": "call_1", "type": "function", "function": function}]})
+        for delta in deltas:
+            self.chunk({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+        self.chunk({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls" if call else "stop"}]})
+        self.wfile.write(b"data: [DONE]\n\n")
+
+    def chunk(self, value):
+        value.update(id="1", object="chat.completion.chunk", created=1, model="scripted")
+        self.wfile.write(b"data: " + json.dumps(value).encode() + b"\n\n")
+
+    def log_message(self, *_):
+        pass
+
+
+def chat(stage, docs):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    stage.env.update(OPENAI_BASE_URL=f"http://127.0.0.1:{server.server_port}/v1", OPENAI_API_KEY="none",
+                     MEANWHILE_AGENT_MODEL="openai/scripted")
+    stage.program("cargo", TESTS.replace("exec sleep 600", "exit 101"))
+    stage.show(100, 30, "chat")
+    time.sleep(2)
+    for words, pause in [("run the tests, please", 1.5), ("how do we round prices, by the way?", 5)]:
+        stage.tmux("send-keys", words, "Enter")
+        time.sleep(pause)
+    stage.picture(os.path.join(docs, "chat.svg"), 100, 30,
+                  "mw chat: a task was started in the background, the chat went on, a banner says that it ended, and the "
+                  "agent reports by itself.")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 pub mod acp;
 pub mod agent;
+pub mod chat;
 pub mod dialects;
 pub mod hook;
 pub mod mcp;

@@ -1,6 +1,10 @@
 //! What a task's owner knows of it, for those who show tasks.
 
-use crate::error::Result;
+use std::fs;
+
+use mw_model::TaskId;
+
+use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::task::Scope;
 
@@ -45,4 +49,35 @@ impl Runtime {
             })
             .collect())
     }
+
+    /// Returns the tasks of a session that somebody waits for and will tell of: commands in the foreground.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn awaited(&self, session: &str) -> Result<Vec<TaskId>> {
+        self.reconcile()?;
+        Ok(self.store()?.promised(session)?)
+    }
+
+    /// Asks whoever waits for the end of a task to wait no longer. The task itself is not touched: it goes on, and
+    /// its end is told as that of any other in the background.
+    ///
+    /// # Errors
+    /// When the task is unknown, or its directory cannot be written.
+    pub fn move_to_background(&self, id: &TaskId) -> Result<()> {
+        self.current(id)?;
+        let mark = self.home.task(id).join(MOVED_FILE);
+        fs::write(mark, []).map_err(Error::io("cannot mark the task"))?;
+        self.ring();
+        Ok(())
+    }
+
+    /// Tells whether somebody asked for that.
+    #[must_use]
+    pub fn is_moved_to_background(&self, id: &TaskId) -> bool {
+        self.home.task(id).join(MOVED_FILE).exists()
+    }
 }
+
+/// Marks a task for whose end nobody shall wait any more.
+const MOVED_FILE: &str = "moved";

@@ -14,6 +14,7 @@
 mod agent;
 pub mod approval;
 mod cause;
+pub mod chat;
 mod event;
 mod id;
 mod limits;

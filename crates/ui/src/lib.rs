@@ -4,6 +4,8 @@
 //! terminal task manager (`tui`) stands on the same rows as `mw list`, and so will the web page.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "tui")]
+pub mod chat;
 mod facts;
 mod receipt;
 mod row;

@@ -1,6 +1,6 @@
 //! One turn over the protocol: greet, begin or take up the conversation, ask, follow, end.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -343,21 +343,40 @@ impl Talk {
 impl Conversation {
     /// Returns our own server, bound to the session of the agent's tasks.
     fn server(&self) -> McpServer {
-        let variables = [
-            ("MEANWHILE_HOME", self.home.to_string_lossy().into_owned()),
-            ("MEANWHILE_SESSION", self.child.clone()),
-            (DEPTH_VARIABLE, self.depth.to_string()),
+        let env = [
+            ("MEANWHILE_HOME".to_owned(), self.home.to_string_lossy().into_owned()),
+            ("MEANWHILE_SESSION".to_owned(), self.child.clone()),
+            (DEPTH_VARIABLE.to_owned(), self.depth.to_string()),
         ];
-        let env = variables.into_iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
-        let server = McpServerStdio::new("meanwhile", self.mw.clone());
+        OwnServer { mw: &self.mw, env: &env }.described()
+    }
+}
+
+/// Our own server, as an agent is told of it.
+pub(super) struct OwnServer<'a> {
+    pub(super) mw: &'a Path,
+    pub(super) env: &'a [(String, String)],
+}
+
+impl OwnServer<'_> {
+    pub(super) fn described(&self) -> McpServer {
+        let env = self.env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
+        let server = McpServerStdio::new("meanwhile", self.mw.to_owned());
         McpServer::Stdio(server.args(vec!["mcp".to_owned()]).env(env))
     }
 }
 
-/// Greets an agent.
+/// Greets an agent as somebody who has files and terminals for it.
 pub(super) async fn greet(connection: &ConnectionTo<Agent>) -> Result<InitializeResponse, AcpError> {
     let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
-    let able = ClientCapabilities::new().fs(files).terminal(true);
+    greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await
+}
+
+/// Greets an agent.
+pub(super) async fn greet_as(
+    connection: &ConnectionTo<Agent>,
+    able: ClientCapabilities,
+) -> Result<InitializeResponse, AcpError> {
     let request = InitializeRequest::new(ProtocolVersion::V1)
         .client_capabilities(able)
         .client_info(Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")));
@@ -373,7 +392,7 @@ pub(super) fn title(info: &Implementation) -> String {
     format!("{} {}", info.title.as_ref().unwrap_or(&info.name), info.version)
 }
 
-async fn in_time<T>(
+pub(super) async fn in_time<T>(
     request: &'static str,
     answer: impl Future<Output = Result<T, agent_client_protocol::Error>>,
 ) -> Result<T, AcpError> {
@@ -391,7 +410,7 @@ fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
     reason.is_some_and(|reason| reason == "incoming_transport_closed")
 }
 
-fn in_words(error: &agent_client_protocol::Error) -> String {
+pub(super) fn in_words(error: &agent_client_protocol::Error) -> String {
     match &error.data {
         Some(data) => format!("{} ({data})", error.message),
         None => error.message.clone(),
@@ -399,7 +418,7 @@ fn in_words(error: &agent_client_protocol::Error) -> String {
 }
 
 /// Only the end of a turn is an answer; whatever cut it short is not.
-fn stopped(reason: StopReason) -> Result<String, AcpError> {
+pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
     let early = |reason: &str| Err(AcpError::Stopped { reason: reason.to_owned() });
     match reason {
         StopReason::EndTurn => Ok("end_turn".to_owned()),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use meanwhile::Settings;
 
 use super::model::{ModelChoice, ModelError};
+use crate::mcp::Tells;
 use crate::tools::Premises;
 
 /// What the agent is made of.
@@ -18,6 +19,8 @@ pub struct AgentOffer {
     pub limits: AgentLimits,
     /// Whose tasks those of its sessions are, where that is known beforehand.
     pub session: Option<String>,
+    /// Who tells what a session has not been told.
+    pub tells: Tells,
     /// What holds in a project's directory, or why that cannot be told.
     pub project: ProjectLoader,
 }

@@ -72,7 +72,7 @@ impl Agent {
         Self {
             limits: offer.limits,
             toolset: Arc::new(Toolset::of(Dialect::Canonical)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), Dialect::Canonical),
+            tellers: Tellers::new(Arc::new(offer.settings.clone()), Dialect::Canonical, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: offer.model,

@@ -177,15 +177,24 @@ fn output_file(task: &Task) -> &str {
     task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path)
 }
 
-fn started(task: &Task) -> Reply {
-    let file = output_file(task);
+/// Says that a task was started.
+pub(super) fn started_screen(task: &Task) -> String {
     let panel = Panel::new("Background Task Started")
         .field("Task ID", task.id.as_str())
         .field("Command", &first_line(&task.command))
         .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
-        .field("Output", file);
-    let text = format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw());
-    Reply::new(text, json!({"task_id": task.id, "output_file": file, "status": OWN.state(task)}))
+        .field("Output", output_file(task));
+    format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
+}
+
+/// Draws one task with the end of its output.
+pub(super) fn screen(task: &Task, output: &str) -> String {
+    if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
+}
+
+fn started(task: &Task) -> Reply {
+    let text = started_screen(task);
+    Reply::new(text, json!({"task_id": task.id, "output_file": output_file(task), "status": OWN.state(task)}))
 }
 
 fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -204,7 +213,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
     let task = desk.task(task.id.as_str())?;
     let output = Excerpt::of(&task, desk)?;
     let over = task.status.is_terminal();
-    let panel = if over { completed(&task, &output) } else { status(&task, &output) };
+    let panel = if over { completed(&task, &output.text) } else { status(&task, &output.text) };
     let mut text = panel.draw();
     if timed_out {
         text.push_str("\nTimed out waiting; the task goes on.");
@@ -249,17 +258,17 @@ fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
 }
 
-fn status(task: &Task, output: &Excerpt) -> Panel {
+fn status(task: &Task, output: &str) -> Panel {
     let elapsed = minutes(task.duration_ms.unwrap_or(0));
     let state =
         if task.started_at.is_some() { format!("Running ({elapsed} elapsed)") } else { "Pending".to_owned() };
     Panel::new("Task Status")
         .field("Task ID", task.id.as_str())
         .field("Status", &state)
-        .block("Recent Output", last_lines(&output.text))
+        .block("Recent Output", last_lines(output))
 }
 
-fn completed(task: &Task, output: &Excerpt) -> Panel {
+fn completed(task: &Task, output: &str) -> Panel {
     let state = match OWN.state(task) {
         "completed" => "Completed",
         "cancelled" => "Cancelled",
@@ -273,8 +282,8 @@ fn completed(task: &Task, output: &Excerpt) -> Panel {
         .block("Summary", summary(output))
 }
 
-fn summary(output: &Excerpt) -> Vec<String> {
-    meanwhile::summary::summarize(output.text.as_bytes()).into_iter().collect()
+fn summary(output: &str) -> Vec<String> {
+    meanwhile::summary::summarize(output.as_bytes()).into_iter().collect()
 }
 
 fn last_lines(text: &str) -> Vec<String> {

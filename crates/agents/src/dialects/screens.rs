@@ -5,8 +5,8 @@ use std::cmp::Reverse;
 use meanwhile::Task;
 use mw_model::Status;
 
-use super::Dialect;
 use super::text::{cell, clock, dated, first_line, minutes, title};
+use super::{Dialect, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,45 @@ fn newest_first(tasks: &[Task]) -> Vec<&Task> {
     let mut sorted: Vec<_> = tasks.iter().collect();
     sorted.sort_by_key(|task| Reverse(task.started_at.unwrap_or(task.created_at)));
     sorted
+}
+
+/// Returns the name by which a layout's source calls a task.
+#[must_use]
+pub fn handle(task: &Task, layout: Layout) -> String {
+    match layout {
+        Layout::Plain | Layout::Boxed => task.id.to_string(),
+        Layout::Table => dated(task),
+    }
+}
+
+/// Returns the word of a layout's source for the state of a task.
+#[must_use]
+pub fn word(task: &Task, layout: Layout) -> &'static str {
+    match layout {
+        Layout::Plain | Layout::Boxed => Dialect::Mycode.state(task),
+        Layout::Table => Dialect::CoCli.state(task),
+    }
+}
+
+/// Says that a task was started.
+#[must_use]
+pub fn started(task: &Task, layout: Layout) -> String {
+    match layout {
+        Layout::Boxed => mycode::started_screen(task),
+        Layout::Plain | Layout::Table => {
+            let id = handle(task, layout);
+            format!("Started background task {id}. Use /status {id} to check progress.")
+        }
+    }
+}
+
+/// Draws one task with the end of its output.
+#[must_use]
+pub fn one(task: &Task, output: &str, layout: Layout) -> String {
+    match layout {
+        Layout::Boxed => mycode::screen(task, output),
+        Layout::Plain | Layout::Table => status(task, output),
+    }
 }
 
 const NONE: &str = "No background tasks.";

@@ -29,3 +29,4 @@ pub use http::{HttpOptions, Listening, listen, listen_with};
 pub(crate) use instructions::instructions;
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;
+pub use teller::Tells;

@@ -23,7 +23,7 @@ use super::elicitation::{self, Manner};
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
-use super::teller::{Drained, Held, Tellers, Told};
+use super::teller::{Drained, Held, Tellers, Tells, Told};
 use super::{resources, tasks};
 use crate::dialects::Dialect;
 use crate::session_of::{Clues, HostSession, session_of};
@@ -48,6 +48,8 @@ pub struct Offer {
     pub dialect: Dialect,
     /// Who is asking, as far as it is known before a call.
     pub clues: Clues,
+    /// Who tells what a session has not been told.
+    pub tells: Tells,
 }
 
 /// An MCP server. Its clones serve the same offer.
@@ -100,7 +102,7 @@ impl Server {
                 toolset: offer.toolset,
                 dialect: offer.dialect,
                 clues: offer.clues,
-                tellers: Tellers::new(Arc::clone(&settings), offer.dialect),
+                tellers: Tellers::new(Arc::clone(&settings), offer.dialect, offer.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),

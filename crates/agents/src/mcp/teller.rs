@@ -15,10 +15,20 @@ use crate::dialects::Dialect;
 /// Most bytes of notices in front of one reply.
 const MOST_BYTES: usize = 8 << 10;
 
+/// Who tells a session's agent what it has not been told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tells {
+    /// Whoever answers its calls, in front of the next reply.
+    Replies,
+    /// The host of the session, which is not here.
+    Host,
+}
+
 /// The tellers of all sessions that were asked for.
 pub(crate) struct Tellers {
     settings: Arc<Settings>,
     dialect: Dialect,
+    tells: Tells,
     known: Mutex<HashMap<String, Sender<Wish>>>,
 }
 
@@ -70,8 +80,8 @@ impl Drop for Held {
 }
 
 impl Tellers {
-    pub(crate) fn new(settings: Arc<Settings>, dialect: Dialect) -> Self {
-        Self { settings, dialect, known: Mutex::default() }
+    pub(crate) fn new(settings: Arc<Settings>, dialect: Dialect, tells: Tells) -> Self {
+        Self { settings, dialect, tells, known: Mutex::default() }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
@@ -82,7 +92,10 @@ impl Tellers {
 
     /// Takes what a session has not been told.
     pub(crate) async fn drain(&self, session: &str) -> Drained {
-        self.ask(session, Wish::Drain).await.unwrap_or_default()
+        match self.tells {
+            Tells::Replies => self.ask(session, Wish::Drain).await.unwrap_or_default(),
+            Tells::Host => Drained::default(),
+        }
     }
 
     async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {

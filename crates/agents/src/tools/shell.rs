@@ -119,7 +119,8 @@ impl Ran {
 }
 
 /// Runs a command and waits for its end, as long as a call may take. It waits for no slot. When nobody waits
-/// for it any more, or when the time is up where background work is off, it is ended.
+/// for it any more, or when the time is up where background work is off, it is ended. A person may move it to the
+/// background meanwhile: the call returns then, and it goes on.
 ///
 /// # Errors
 /// When it cannot be started, or its log is gone.
@@ -137,7 +138,10 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
     };
     let mut patience = Patience::GoOn;
     let waited = desk.runtime.wait_with(&request, |tasks| {
-        patience = desk.caller.meanwhile(tasks);
+        patience = match desk.caller.meanwhile(tasks) {
+            Patience::GoOn if desk.runtime.is_moved_to_background(&task.id) => Patience::Leave,
+            other => other,
+        };
         patience == Patience::GoOn
     })?;
     let mut task = waited.tasks.into_iter().next().unwrap_or(task);

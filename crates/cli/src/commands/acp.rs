@@ -60,6 +60,7 @@ impl Arguments {
                 silence: Duration::from_millis(agent.silence_ms),
             },
             session: context.session.clone(),
+            tells: context.config.tools.tells(),
             project: Box::new(move |directory| {
                 project(directory, mode, umask).map_err(|error| format!("{}. {}", error.message, error.hint))
             }),

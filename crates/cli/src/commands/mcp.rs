@@ -102,6 +102,7 @@ impl Arguments {
             toolset: Toolset::of(self.dialect),
             dialect: self.dialect,
             clues,
+            tells: config.tools.tells(),
         })
     }
 }

@@ -7,6 +7,7 @@ mod agent_keeper;
 mod approvals;
 mod approve;
 mod attach;
+mod chat;
 mod clear;
 mod completions;
 mod config;
@@ -134,6 +135,7 @@ commands! {
     Attach "attach" attach::Arguments, mw, "Join the terminal to a task";
     Restart "restart" restart::Arguments, mw, "Run a task once more";
     Clear "clear" clear::Arguments, mw, "Remove finished tasks and their files";
+    Chat "chat" chat::Arguments, surfaces, "Talk with an agent while its work goes on in the background";
     Top "top" top::Arguments, surfaces, "Manage tasks on a full screen: live list, logs, kill, restart";
     Agent "agent" agent::Arguments, surfaces, "Ask another agent in the background, or list those that can be asked";
     Resume "resume" resume::Arguments, mw, "Send a follow-up message to an agent that has answered";

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Colours {
+pub(super) enum Colours {
     Auto,
     Dark,
     Light,
@@ -36,7 +36,7 @@ enum Colours {
 }
 
 impl Colours {
-    fn theme(self) -> ThemeChoice {
+    pub(super) fn theme(self) -> ThemeChoice {
         match self {
             Self::Auto => ThemeChoice::detect(|name| env::var(name).ok()),
             Self::Dark => ThemeChoice::Dark,

@@ -8,6 +8,7 @@ use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::{Accepts, Value};
 use super::agent_knobs;
+use super::chat_knobs;
 use super::knob::{InProject, Knob, limit, optional, some_limit, some_text};
 use super::profile;
 
@@ -21,7 +22,7 @@ pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 54] = [
+pub(crate) static KNOBS: [Knob; 57] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -378,6 +379,9 @@ pub(crate) static KNOBS: [Knob; 54] = [
         get: |c| Value::Flag(c.tools.no_background),
         set: |c, value| c.tools.no_background = value.is_on(),
     },
+    chat_knobs::TOOLS_NOTICES,
+    chat_knobs::CHAT_AUTO_WAKE,
+    chat_knobs::CHAT_LAYOUT,
     agent_knobs::SUBAGENT_MAX_RUNNING,
     agent_knobs::SUBAGENT_MAX_DEPTH,
     agent_knobs::SUBAGENT_CANCEL_MS,

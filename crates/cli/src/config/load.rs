@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
+use mw_agents::mcp::Tells;
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};
@@ -30,11 +31,31 @@ pub(crate) struct ToolSettings {
     pub(crate) reply_bytes: u64,
     pub(crate) longest_call_ms: u64,
     pub(crate) no_background: bool,
+    pub(crate) notices: bool,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false }
+        Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false, notices: true }
+    }
+}
+
+impl ToolSettings {
+    /// Returns who tells what a session has not been told.
+    pub(crate) const fn tells(&self) -> Tells {
+        if self.notices { Tells::Replies } else { Tells::Host }
+    }
+}
+
+/// What holds for chats.
+pub(crate) struct ChatSettings {
+    pub(crate) auto_wake: bool,
+    pub(crate) layout: String,
+}
+
+impl Default for ChatSettings {
+    fn default() -> Self {
+        Self { auto_wake: true, layout: "auto".to_owned() }
     }
 }
 
@@ -96,6 +117,7 @@ pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
     pub(crate) tools: ToolSettings,
+    pub(crate) chat: ChatSettings,
     pub(crate) agents: AgentKnobs,
     /// The user file, if it names agents; read when somebody asks.
     pub(super) agents_file: Option<(PathBuf, String)>,
@@ -185,6 +207,7 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             tools: ToolSettings::default(),
+            chat: ChatSettings::default(),
             agents: AgentKnobs::default(),
             agents_file: None,
             agent: AgentSettings::default(),

@@ -13,6 +13,7 @@
 mod accepts;
 mod agent_knobs;
 mod agents;
+mod chat_knobs;
 mod default_file;
 mod file;
 mod knob;

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use meanwhile::{AtCapacity, Policy, Programs, Settings};
 use mw_agents::Clues;
-use mw_agents::mcp::{HttpOptions, Offer, Server, listen_with};
+use mw_agents::mcp::{HttpOptions, Offer, Server, Tells, listen_with};
 use mw_agents::tools::{Background, Premises};
 use mw_agents::{Dialect, Toolset};
 use mw_model::{EnvVar, Limits};
@@ -59,6 +59,7 @@ fn fixtures(home: &Home) -> Fixtures {
         toolset: specs::toolset(Toolset::of(Dialect::Canonical)),
         dialect: Dialect::Canonical,
         clues: Clues { meanwhile_session: Some("conformance".to_owned()), ..Clues::default() },
+        tells: Tells::Replies,
     };
     Fixtures::before(Server::with_tasks_after(offer, Duration::ZERO))
 }

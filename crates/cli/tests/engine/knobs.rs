@@ -11,8 +11,9 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of subagents in theirs.
-const KNOBS: [&str; 54] = [
+/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of
+/// subagents and chats in theirs.
+const KNOBS: [&str; 57] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -50,6 +51,9 @@ const KNOBS: [&str; 54] = [
     "tools.reply_bytes",
     "tools.longest_call",
     "tools.no_background",
+    "tools.notices",
+    "chat.auto_wake",
+    "chat.layout",
     "policy.ci_reads",
     "policy.writable",
     "approval.wait",

@@ -50,6 +50,19 @@ fn offers_no_background(home: &Home) {
 }
 
 #[test]
+fn tools_notices_takes_effect() {
+    for home in both_ways("tools.notices", "false") {
+        let mut host = Host::new(&home);
+        let task = host.start("exit 3");
+        home.ended(&task);
+        let listed = host.call("task_list", &json!({}));
+        assert!(!text(&listed).contains("task-notification"), "{listed}");
+        let waiting = home.mw(["session", "list"]).ok();
+        assert!(waiting.contains('1'), "it still waits for the host that tells it: {waiting}");
+    }
+}
+
+#[test]
 fn tools_no_background_takes_effect() {
     both_ways("tools.no_background", "true").iter().for_each(offers_no_background);
 }

@@ -178,6 +178,16 @@ impl Store {
 }
 
 impl Store {
+    /// Returns the tasks of a session whose end somebody has promised to tell and that are not over.
+    pub(crate) fn promised(&self, session: &str) -> Result<Vec<TaskId>, StoreError> {
+        let sql =
+            "SELECT task FROM notices WHERE session = ?1 AND stage = 4 AND news IS NULL ORDER BY number";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let found =
+            query.query_map([session], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.iter().filter_map(|id| id.parse().ok()).collect())
+    }
+
     /// Returns run, kind and stage of a task's news, oldest first.
     pub(crate) fn notices_of(&self, task: &TaskId) -> Result<Vec<(u32, String, u8)>, StoreError> {
         let sql =

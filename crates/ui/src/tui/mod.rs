@@ -37,6 +37,7 @@ pub use event::{
 pub use keys::{Action, BINDINGS, Binding, Group};
 pub use log::{LogChunk, LogTarget};
 pub use program::{Ending, Options, run};
+pub(crate) use screen::{Link, Screen};
 pub use state::State;
 pub use theme::{Theme, ThemeChoice};
 pub use update::update;

@@ -4,17 +4,19 @@ use std::io::{self, Stdout, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossterm::cursor::Show;
+use crossterm::cursor::{MoveTo, RestorePosition, SavePosition, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
-use crossterm::execute;
+use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
+use crossterm::{execute, queue};
+use ratatui::backend::{CrosstermBackend, IntoCrossterm};
+use ratatui::style::Style;
+use ratatui::{Frame, Terminal};
 
 use super::event::MouseUse;
 use super::state::State;
@@ -24,15 +26,25 @@ use super::view::view;
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
 
+/// A text on the screen that leads to a file, for terminals that know such links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) x: u16,
+    pub(crate) y: u16,
+    pub(crate) text: String,
+    pub(crate) style: Style,
+    pub(crate) path: String,
+}
+
 /// The terminal while it is ours; dropped, it is as it was.
-pub(super) struct Screen {
+pub(crate) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     mouse: MouseUse,
 }
 
 impl Screen {
     /// Takes the terminal. A panic in any thread gives it back before it is told.
-    pub(super) fn take() -> io::Result<Self> {
+    pub(crate) fn take() -> io::Result<Self> {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
@@ -47,7 +59,7 @@ impl Screen {
     }
 
     /// Takes the terminal again after [`Screen::leave`].
-    pub(super) fn enter(&mut self) -> io::Result<()> {
+    pub(crate) fn enter(&mut self) -> io::Result<()> {
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
@@ -56,7 +68,7 @@ impl Screen {
     }
 
     /// Gives the terminal to somebody else for a while.
-    pub(super) fn leave(&self) {
+    pub(crate) fn leave(&self) {
         give_back();
     }
 
@@ -69,7 +81,7 @@ impl Screen {
     }
 
     /// Forgets what was drawn, so that everything is drawn anew.
-    pub(super) fn redraw(&mut self) -> io::Result<()> {
+    pub(crate) fn redraw(&mut self) -> io::Result<()> {
         // The terminal's own way to clear asks where the cursor is, and not every terminal answers.
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         execute!(stdout(), Clear(ClearType::All))
@@ -77,12 +89,32 @@ impl Screen {
 
     /// Draws what has changed, in one stroke where the terminal can.
     pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
+        self.draw_linked(|frame| {
+            view(state, frame);
+            Vec::new()
+        })
+    }
+
+    /// The same for a view with links, which are written over what it drew: a cell cannot hold one.
+    pub(crate) fn draw_linked(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Vec<Link>) -> io::Result<()> {
+        let mut links = Vec::new();
         execute!(stdout(), BeginSynchronizedUpdate)?;
-        self.terminal.draw(|frame| view(state, frame))?;
+        self.terminal.draw(|frame| links = view(frame))?;
+        if !links.is_empty() {
+            let mut out = stdout();
+            queue!(out, SavePosition)?;
+            for Link { x, y, text, style, path } in &links {
+                queue!(out, MoveTo(*x, *y), SetStyle((*style).into_crossterm()))?;
+                let address = path.replace('%', "%25").replace(' ', "%20");
+                queue!(out, Print(format!("\x1b]8;;file://{address}\x1b\\{text}\x1b]8;;\x1b\\")))?;
+                queue!(out, ResetColor, SetAttribute(Attribute::Reset))?;
+            }
+            queue!(out, RestorePosition)?;
+        }
         execute!(stdout(), EndSynchronizedUpdate)
     }
 
-    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
+    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
     }

@@ -1,0 +1,132 @@
+//! What an agent says and asks, as a chat shows it.
+
+use agent_client_protocol::v1::schema::{
+    ContentBlock, ContentChunk, EmbeddedResourceResource, PlanEntryStatus, RequestPermissionRequest,
+    SessionUpdate, ToolCallContent, ToolCallStatus,
+};
+use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
+use serde_json::Value;
+
+/// Returns what an update adds to the conversation, if anything.
+pub(super) fn entry(update: &SessionUpdate) -> Option<Entry> {
+    match update {
+        SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: text_of(chunk) }),
+        SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: text_of(chunk) }),
+        SessionUpdate::ToolCall(call) => Some(Entry::Tool(ToolNews {
+            id: call.tool_call_id.0.to_string(),
+            title: Some(call.title.clone()),
+            state: Some(state(call.status)),
+            content: Some(contents(&call.content)).filter(|content| !content.is_empty()),
+        })),
+        SessionUpdate::ToolCallUpdate(update) => Some(Entry::Tool(ToolNews {
+            id: update.tool_call_id.0.to_string(),
+            title: update.fields.title.clone(),
+            state: update.fields.status.map(state),
+            content: update.fields.content.as_deref().map(contents),
+        })),
+        SessionUpdate::Plan(plan) => {
+            let steps = plan.entries.iter();
+            let steps =
+                steps.map(|step| (step.content.clone(), plan_word(&step.status).to_owned())).collect();
+            Some(Entry::Plan { steps })
+        }
+        SessionUpdate::CurrentModeUpdate(update) => {
+            Some(Entry::Mode { mode: update.current_mode_id.0.to_string() })
+        }
+        // What the person wrote is known here before the agent repeats it; the rest is not shown.
+        _ => None,
+    }
+}
+
+/// Returns what is asked, in a few words and in all that is known.
+pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<String>) {
+    let fields = &request.tool_call.fields;
+    let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
+    let exact = fields.raw_input.as_ref().and_then(exact).unwrap_or_else(|| title.clone());
+    let mut lines: Vec<_> = exact.lines().map(|line| format!("  {line}")).collect();
+    if exact != title {
+        lines.insert(0, title.clone());
+    }
+    for content in fields.content.iter().flatten() {
+        lines.push(String::new());
+        match shown(content) {
+            Some(ToolContent::Text { text }) => lines.extend(text.lines().map(str::to_owned)),
+            Some(ToolContent::Diff { path, .. }) => lines.push(format!("changes {path}")),
+            None => {}
+        }
+    }
+    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
+    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
+    (title, lines.iter().map(|line| line.chars().map(visible).collect()).collect())
+}
+
+/// The command of a call that runs one, else everything it was given.
+fn exact(input: &Value) -> Option<String> {
+    match input.get("command") {
+        Some(Value::String(command)) => {
+            let others = input.as_object()?.iter().filter(|(name, _)| *name != "command");
+            let others: Vec<_> = others.map(|(name, value)| format!("{name}: {value}")).collect();
+            Some(std::iter::once(command.clone()).chain(others).collect::<Vec<_>>().join("\n"))
+        }
+        Some(Value::Array(words)) => {
+            Some(words.iter().map(|word| word.as_str().unwrap_or("?")).collect::<Vec<_>>().join(" "))
+        }
+        _ => match input {
+            Value::Object(fields) if fields.is_empty() => None,
+            Value::Null => None,
+            other => serde_json::to_string_pretty(other).ok(),
+        },
+    }
+}
+
+const fn state(status: ToolCallStatus) -> ToolState {
+    match status {
+        ToolCallStatus::InProgress => ToolState::Running,
+        ToolCallStatus::Completed => ToolState::Done,
+        ToolCallStatus::Failed => ToolState::Failed,
+        _ => ToolState::Pending,
+    }
+}
+
+const fn plan_word(status: &PlanEntryStatus) -> &'static str {
+    match status {
+        PlanEntryStatus::InProgress => "in_progress",
+        PlanEntryStatus::Completed => "completed",
+        _ => "pending",
+    }
+}
+
+fn contents(content: &[ToolCallContent]) -> Vec<ToolContent> {
+    content.iter().filter_map(shown).collect()
+}
+
+fn shown(content: &ToolCallContent) -> Option<ToolContent> {
+    match content {
+        ToolCallContent::Content(content) => Some(ToolContent::Text { text: block(&content.content) }),
+        ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
+            path: diff.path.to_string_lossy().into_owned(),
+            old: diff.old_text.clone().unwrap_or_default(),
+            new: diff.new_text.clone(),
+        }),
+        _ => None,
+    }
+}
+
+fn text_of(chunk: &ContentChunk) -> String {
+    block(&chunk.content)
+}
+
+/// Says in words what cannot be shown as text.
+fn block(block: &ContentBlock) -> String {
+    match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => text.text.clone(),
+            _ => "[a file]".to_owned(),
+        },
+        ContentBlock::Image(_) => "[a picture]".to_owned(),
+        ContentBlock::Audio(_) => "[a sound]".to_owned(),
+        _ => "[something that cannot be shown here]".to_owned(),
+    }
+}

@@ -1,0 +1,94 @@
+//! A chat behind its screen: the host of a session that talks with one agent.
+//!
+//! ```text
+//! screen ─ ChatOrder ─▶ office ─▶ line ─▶ the agent's process ─▶ our MCP server, bound to the session
+//! screen ◀─ ChatNews ── office ◀─ line
+//!                         ├─ the session: host, notices, tasks, proposals
+//!                         └─ the transcript, a line per entry
+//! ```
+//!
+//! The office is one thread and the only one that decides. Whatever may take long (an approval, a kill, the agent)
+//! happens on threads that send it messages.
+
+mod agent_line;
+mod office;
+mod questions;
+mod slash;
+mod tasks;
+mod transcript;
+mod watch;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use meanwhile::Settings;
+use mw_model::chat::{ChatNews, ChatOrder};
+
+use crate::acp::AgentEntry;
+use crate::dialects::screens::Layout;
+use crate::tools::Premises;
+
+use office::{Message, Office};
+pub use transcript::{Transcript, TranscriptError, new_session};
+
+/// What a chat is opened with.
+pub struct ChatOptions {
+    /// The home and everything else.
+    pub settings: Settings,
+    /// What holds for commands that the person starts; its session is that of the chat.
+    pub premises: Premises,
+    /// The agent.
+    pub agent: AgentEntry,
+    /// The mode that was asked for.
+    pub mode: Option<String>,
+    /// The program `mw`, for the server the agent gets.
+    pub mw: PathBuf,
+    /// How lists and screens are drawn.
+    pub layout: Layout,
+    /// Whether an ending starts a turn while the agent is idle.
+    pub wake: Wake,
+    /// What was said before, and where the rest is written.
+    pub transcript: Transcript,
+}
+
+/// When notices reach the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// At once when it is idle.
+    Idle,
+    /// In front of what the person says next.
+    NextTurn,
+}
+
+/// An open chat.
+pub struct Chat {
+    messages: Sender<Message>,
+    thread: JoinHandle<()>,
+}
+
+impl Chat {
+    /// Opens a chat; `tell` gets everything the screen must know, what was said before first.
+    #[must_use]
+    pub fn open(options: ChatOptions, tell: impl Fn(ChatNews) + Send + Sync + 'static) -> Self {
+        let (messages, inbox) = channel();
+        let tell: Arc<Tell> = Arc::new(tell);
+        let sender = messages.clone();
+        let thread = thread::spawn(move || Office::work(options, sender, &inbox, &tell));
+        Self { messages, thread }
+    }
+
+    /// Wants something done.
+    pub fn order(&self, order: ChatOrder) {
+        let _ = self.messages.send(Message::Order(order));
+    }
+
+    /// Ends the session's tasks, then the agent, and waits for both.
+    pub fn close(self) {
+        let _ = self.messages.send(Message::Close);
+        let _ = self.thread.join();
+    }
+}
+
+type Tell = dyn Fn(ChatNews) + Send + Sync;

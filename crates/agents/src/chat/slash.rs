@@ -1,0 +1,251 @@
+//! Commands to the chat itself. They are carried out before the model sees anything, and never shown to it.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+
+use meanwhile::{
+    Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
+};
+use mw_model::approval::Proposal;
+use mw_model::policy::Tool;
+
+use super::office::Message;
+use super::watch::question;
+use crate::dialects::screens::{self, Layout};
+use crate::tools::{Caller, Desk, Patience, Premises, Refusal, ShellCall, start};
+
+const SIGTERM: i32 = 15;
+const SIGKILL: i32 = 9;
+
+/// What `/help` prints.
+pub(super) const HELP: &str = "\
+/background COMMAND   run a command in the background
+/tasks [STATUS]       list the tasks of this chat
+/status ID            show one task and its last lines
+/cancel ID            end a task
+/kill ID              end a task at once (SIGKILL)
+/restart ID           run a task once more
+/resume ID MESSAGE    send a message to an agent that has answered
+/approve [ID]         say yes to what is asked
+/deny [ID]            say no to it
+/mode [MODE]          show or choose how much is asked about
+/help                 show this
+/quit                 leave
+
+Enter sends, Alt-Enter or Ctrl-J begins a new line, PageUp and PageDown scroll.
+Esc stops the agent's turn and leaves tasks alone.
+Ctrl-B shows the tasks; again: calls that wait move to the background.
+Ctrl-K cancels the turn or a task. Ctrl-O unfolds tool calls.";
+
+/// A command that was understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Slash {
+    Background(String),
+    Tasks(Option<String>),
+    Status(String),
+    End { id: String, signal: i32 },
+    Restart(String),
+    Resume { id: String, message: String },
+    Answer { id: Option<String>, yes: Answered },
+    Mode(Option<String>),
+    Help,
+}
+
+/// What a person says to a question by a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answered {
+    Yes,
+    No,
+}
+
+impl Slash {
+    /// Reads a line that begins with a slash: a word, and the rest for that.
+    pub(super) fn parse(line: &str) -> Result<Self, String> {
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let rest = rest.trim();
+        let given = |what: &str| match rest {
+            "" => Err(format!("{word} needs {what}; /help shows all commands")),
+            rest => Ok(rest.to_owned()),
+        };
+        let optional = || Some(rest.to_owned()).filter(|rest| !rest.is_empty());
+        match word {
+            "/background" => Ok(Self::Background(given("a command")?)),
+            "/tasks" => Ok(Self::Tasks(optional())),
+            "/status" => Ok(Self::Status(given("a task")?)),
+            "/cancel" => Ok(Self::End { id: given("a task")?, signal: SIGTERM }),
+            "/kill" => Ok(Self::End { id: given("a task")?, signal: SIGKILL }),
+            "/restart" => Ok(Self::Restart(given("a task")?)),
+            "/resume" => {
+                let rest = given("a task and a message")?;
+                let (id, message) = rest.split_once(char::is_whitespace).unwrap_or((&rest, ""));
+                Ok(Self::Resume { id: id.to_owned(), message: message.trim().to_owned() })
+            }
+            "/approve" => Ok(Self::Answer { id: optional(), yes: Answered::Yes }),
+            "/deny" => Ok(Self::Answer { id: optional(), yes: Answered::No }),
+            "/mode" => Ok(Self::Mode(optional())),
+            "/help" => Ok(Self::Help),
+            other => Err(format!("there is no command {other}; /help shows all")),
+        }
+    }
+}
+
+/// Carries commands out that concern tasks, on a thread of its own: some ask, some wait.
+pub(super) struct Desktop {
+    pub(super) settings: Settings,
+    pub(super) premises: Premises,
+    pub(super) layout: Layout,
+    pub(super) messages: Sender<Message>,
+}
+
+/// Tells the office at once when a person has to be asked.
+struct Asking(Sender<Message>);
+
+impl Caller for Asking {
+    fn meanwhile(&self, _: &[Task]) -> Patience {
+        Patience::GoOn
+    }
+
+    fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
+        let _ = self.0.send(Message::Proposed(vec![question(proposal)]));
+        meanwhile::Asked::Elsewhere
+    }
+}
+
+impl meanwhile::Asker for Asking {
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
+        Caller::ask(self, proposal, answered)
+    }
+}
+
+impl Desktop {
+    /// Carries a command out; whatever it has to say goes to the office.
+    pub(super) fn run(self: &Arc<Self>, command: Slash) {
+        let desktop = Arc::clone(self);
+        std::thread::spawn(move || {
+            let text = desktop.answer(command).unwrap_or_else(|error| desktop.refused(&error));
+            desktop.print(text);
+        });
+    }
+
+    fn print(&self, text: String) {
+        let _ = self.messages.send(Message::Printed(text));
+    }
+
+    fn refused(&self, error: &Error) -> String {
+        match error {
+            Error::NotFound(id) => format!("Task {id} not found."),
+            error if error.hint().is_empty() => format!("{error}."),
+            error => format!("{error}. {}.", error.hint().trim_end_matches('.')),
+        }
+    }
+
+    fn scope(&self) -> Scope {
+        Scope::Session(self.premises.session.clone())
+    }
+
+    fn name(&self, task: &Task) -> String {
+        screens::handle(task, self.layout)
+    }
+
+    fn answer(&self, command: Slash) -> Result<String, Error> {
+        let runtime = Runtime::open(self.settings.clone())?;
+        match command {
+            Slash::Background(command) => self.background(&runtime, &command),
+            Slash::Tasks(status) => self.tasks(&runtime, status.as_deref()),
+            Slash::Status(id) => self.status(&runtime, &id),
+            Slash::End { id, signal } => self.end(&runtime, &id, signal),
+            Slash::Restart(id) => self.restart(&runtime, &id),
+            Slash::Resume { id, message } => {
+                let task = runtime.resume(&id, &self.scope(), &message)?;
+                Ok(format!("Resumed task {}. You are told its answer.", self.name(&task)))
+            }
+            // The office has done these.
+            Slash::Answer { .. } | Slash::Mode(_) | Slash::Help => Ok(String::new()),
+        }
+    }
+
+    fn background(&self, runtime: &Runtime, command: &str) -> Result<String, Error> {
+        let caller = Asking(self.messages.clone());
+        let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
+        let desk = Desk { tool, ..Desk::new(runtime, &self.premises, &caller) };
+        match start(&ShellCall::script(command, &desk), &desk) {
+            Ok(task) => Ok(screens::started(&task, self.layout)),
+            Err(Refusal::Engine(error)) => Err(error),
+            Err(other) => Ok(format!("{other}.")),
+        }
+    }
+
+    fn tasks(&self, runtime: &Runtime, status: Option<&str>) -> Result<String, Error> {
+        const MOST: u32 = 200;
+        let page = runtime.list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
+        let wanted = |task: &Task| {
+            status.is_none_or(|word| task.status.word() == word || screens::word(task, self.layout) == word)
+        };
+        let tasks: Vec<_> = page.tasks.into_iter().filter(wanted).collect();
+        Ok(screens::tasks(&tasks, self.layout))
+    }
+
+    fn status(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
+        const LINES: u32 = 20;
+        const BYTES: u64 = 16 << 10;
+        let task = runtime.task(id, &self.scope())?;
+        let request =
+            ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
+        let read = runtime.read_shown(task.id.as_str(), &self.scope(), &request)?;
+        Ok(screens::one(&task, &clean_text(&read.text()), self.layout))
+    }
+
+    fn end(&self, runtime: &Runtime, id: &str, signal: i32) -> Result<String, Error> {
+        let task = runtime.task(id, &self.scope())?;
+        let name = self.name(&task);
+        if task.status.is_terminal() {
+            let word = screens::word(&task, self.layout);
+            return Ok(format!("Task {name} is not running (status: {word})."));
+        }
+        self.print(format!("Cancelling task {name}..."));
+        let grace_ms = (signal == SIGKILL).then_some(0);
+        let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
+        let receipt = runtime.kill(task.id.as_str(), &self.scope(), &request)?;
+        Ok(match receipt.survivors.len() {
+            0 => format!("Task {name} cancelled."),
+            left => format!("Task {name} cancelled; {left} of its processes do not die."),
+        })
+    }
+
+    fn restart(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
+        let caller = Asking(self.messages.clone());
+        if let Some(tool) = Tool::named("restart") {
+            let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
+            runtime.pass_restart(id, &self.scope(), &passage)?;
+        }
+        let task = runtime.restart(id, &self.scope())?;
+        let name = self.name(&task);
+        Ok(format!("Restarted task {name}. Use /status {name} to check progress."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_once_into_command_and_argument() {
+        let parsed = |line| Slash::parse(line).unwrap();
+        assert_eq!(parsed("/background  a  b 'c d'"), Slash::Background("a  b 'c d'".to_owned()));
+        assert_eq!(parsed("/tasks"), Slash::Tasks(None));
+        assert_eq!(parsed("/tasks running "), Slash::Tasks(Some("running".to_owned())));
+        assert_eq!(
+            parsed("/resume agent_1 and now this"),
+            Slash::Resume { id: "agent_1".to_owned(), message: "and now this".to_owned() }
+        );
+        assert_eq!(parsed("/kill x"), Slash::End { id: "x".to_owned(), signal: SIGKILL });
+    }
+
+    #[test]
+    fn what_is_no_command_or_lacks_something_says_so() {
+        for line in ["/background", "/status ", "/nope x", "/", "/resume"] {
+            let refused = Slash::parse(line).unwrap_err();
+            assert!(refused.contains("/help"), "{line}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What was seen in a chat, a line per entry, so that it can be seen again.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use mw_model::chat::Entry;
+
+const CHATS: &str = "chats";
+const FILE: &str = "transcript.jsonl";
+const PREFIX: &str = "chat-";
+
+/// Why a chat cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum TranscriptError {
+    /// There is none.
+    #[error("there is no chat {0:?}")]
+    NotFound(String),
+    /// There is none at all.
+    #[error("there is no chat yet")]
+    None,
+    /// Somebody has it open.
+    #[error("the chat {0} is open elsewhere")]
+    InUse(String),
+    /// Its file cannot be used.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// The transcript of a chat, open in this process alone.
+pub struct Transcript {
+    file: File,
+    directory: PathBuf,
+    /// The chat's session.
+    pub session: String,
+    /// What was seen before.
+    pub(super) entries: Vec<Entry>,
+    /// Lines that could not be read.
+    pub(super) damaged: usize,
+}
+
+/// Makes up a name for a chat.
+///
+/// # Errors
+/// When the system has no random bytes.
+pub fn new_session() -> io::Result<String> {
+    let mut bytes = [0; 4];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(format!("{PREFIX}{}", bytes.map(|byte| format!("{byte:02x}")).concat()))
+}
+
+impl Transcript {
+    /// Begins one.
+    ///
+    /// # Errors
+    /// When its file cannot be made.
+    pub fn create(home: &Path, session: &str) -> Result<Self, TranscriptError> {
+        let directory = home.join(CHATS).join(session);
+        let path = directory.join(FILE);
+        let failed = |error| TranscriptError::Io { path: path.clone(), error };
+        DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(failed)?;
+        let file =
+            OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+        file.try_lock().map_err(|_| TranscriptError::InUse(session.to_owned()))?;
+        Ok(Self { file, directory, session: session.to_owned(), entries: Vec::new(), damaged: 0 })
+    }
+
+    /// Opens one that exists: this, or the one that was used last.
+    ///
+    /// # Errors
+    /// When there is none, or somebody else has it open.
+    pub fn open(home: &Path, session: Option<&str>) -> Result<Self, TranscriptError> {
+        let session = match session {
+            Some(session) => session.to_owned(),
+            None => last(home).ok_or(TranscriptError::None)?,
+        };
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if session.is_empty() || !session.chars().all(is_name) {
+            return Err(TranscriptError::NotFound(session));
+        }
+        let directory = home.join(CHATS).join(&session);
+        let path = directory.join(FILE);
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => TranscriptError::NotFound(session.clone()),
+            _ => TranscriptError::Io { path: path.clone(), error },
+        };
+        let mut file = OpenOptions::new().append(true).read(true).open(&path).map_err(failed)?;
+        file.try_lock().map_err(|_| TranscriptError::InUse(session.clone()))?;
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_end(&mut bytes)).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        // A line that was never finished is no entry: whoever wrote it was killed over it.
+        file.set_len(whole as u64).map_err(failed)?;
+        let lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let read: Vec<_> = lines.map(serde_json::from_slice::<Entry>).collect();
+        let damaged = read.iter().filter(|entry| entry.is_err()).count();
+        let damaged = damaged + usize::from(whole < bytes.len());
+        let entries = read.into_iter().flatten().collect();
+        Ok(Self { file, directory, session, entries, damaged })
+    }
+
+    /// Adds an entry. It outlives this process when this returns.
+    pub(super) fn add(&mut self, entry: &Entry) -> io::Result<()> {
+        let mut line = serde_json::to_string(entry)?;
+        line.push('\n');
+        self.file.write_all(line.as_bytes())
+    }
+
+    /// Puts what was added onto the disk: what is told exactly once must be there before it is acknowledged.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Returns where the agent's own complaints go.
+    pub(super) fn agent_errors(&self) -> PathBuf {
+        self.directory.join("agent.log")
+    }
+
+    /// Returns with which agent and where the chat was last opened.
+    #[must_use]
+    pub fn opened(&self) -> Option<(&str, &str)> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::Opened { agent, cwd } => Some((agent.as_str(), cwd.as_str())),
+            _ => None,
+        })
+    }
+}
+
+/// Returns the chat that was written to last.
+fn last(home: &Path) -> Option<String> {
+    let chats = fs::read_dir(home.join(CHATS)).ok()?.flatten();
+    let dated = chats.filter_map(|chat| {
+        let written = fs::metadata(chat.path().join(FILE)).ok()?.modified().ok()?;
+        Some((written, chat.file_name().into_string().ok()?))
+    });
+    dated.max().map(|(_, session)| session)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(text: &str) -> Entry {
+        Entry::Note { text: text.to_owned() }
+    }
+
+    #[test]
+    fn what_was_added_is_there_again_and_torn_or_foreign_lines_are_counted() {
+        let home = tempfile::tempdir().unwrap();
+        let mut made = Transcript::create(home.path(), "chat-1").unwrap();
+        made.add(&note("one")).unwrap();
+        assert!(matches!(Transcript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
+        drop(made);
+        let path = home.path().join(CHATS).join("chat-1").join(FILE);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"entry\":\"of the future\"}\n{\"entry\":\"no").unwrap();
+        drop(file);
+        let mut again = Transcript::open(home.path(), None).unwrap();
+        assert_eq!((again.entries.clone(), again.damaged), (vec![note("one")], 2));
+        again.add(&note("two")).unwrap();
+        drop(again);
+        let last = Transcript::open(home.path(), None).unwrap();
+        assert_eq!((last.entries, last.damaged), (vec![note("one"), note("two")], 1));
+    }
+
+    #[test]
+    fn a_name_cannot_lead_elsewhere() {
+        let home = tempfile::tempdir().unwrap();
+        for name in ["../x", "", "a/b", "nope"] {
+            let found = Transcript::open(home.path(), Some(name));
+            assert!(matches!(found, Err(TranscriptError::NotFound(_))), "{name}");
+        }
+        assert!(matches!(Transcript::open(home.path(), None), Err(TranscriptError::None)));
+    }
+}

@@ -1,0 +1,59 @@
+//! The settings of chats take effect, from the file and from the environment.
+
+use std::fs;
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use serde_json::json;
+
+use super::*;
+
+/// The same home twice: with a setting in the user's file, and in the environment.
+fn both_ways(endpoint: &ModelEndpoint, name: &str, value: &str) -> [Home; 2] {
+    let (section, key) = name.split_once('.').unwrap();
+    let with_file = home(endpoint);
+    let file = with_file.user().join(".config/meanwhile/config.toml");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, format!("[{section}]\n{key} = {value}\n")).unwrap();
+    let variable = format!("MEANWHILE_{}", name.to_uppercase().replace('.', "_"));
+    [with_file, home(endpoint).with_env(variable, value.trim_matches('"'))]
+}
+
+#[test]
+fn chat_auto_wake_takes_effect() {
+    let endpoint = ModelEndpoint::new();
+    for home in both_ways(&endpoint, "chat.auto_wake", "false") {
+        endpoint.will(Answer::empty().call("shell", json!({"command": "exit 3", "run_in_background": true})));
+        endpoint.will(Answer::text("It runs."));
+        endpoint.will(Answer::text("Now I know."));
+        let before = endpoint.requests().len();
+        let mut terminal = chat(&home);
+        say(&mut terminal, "go");
+        until_shown(&terminal, "It runs.");
+        until_shown(&terminal, "⌁ bash_1 exited (3)");
+        until_shown(&terminal, "· ready");
+        assert_eq!(endpoint.requests().len(), before + 2, "nobody wakes it");
+        say(&mut terminal, "and?");
+        until_shown(&terminal, "Now I know.");
+        let told = endpoint.request(before + 2).last_text();
+        assert!(told.starts_with("<task-notification>") && told.ends_with("and?"), "{told}");
+        leave(terminal);
+    }
+}
+
+#[test]
+fn chat_layout_takes_effect() {
+    let endpoint = ModelEndpoint::new();
+    for home in both_ways(&endpoint, "chat.layout", "\"boxed\"") {
+        let mut terminal = chat(&home);
+        say(&mut terminal, "/background sleep 600");
+        until_shown(&terminal, "┌─ Background Task Started ─");
+        say(&mut terminal, "/tasks");
+        until_shown(&terminal, "│ Status  ID");
+    }
+    let plain = home(&endpoint);
+    let mut terminal = chat(&plain);
+    say(&mut terminal, "/background sleep 600");
+    until_shown(&terminal, "Started background task bash-");
+    say(&mut terminal, "/tasks");
+    until_shown(&terminal, "Use TaskOutput tool to get task output.");
+}

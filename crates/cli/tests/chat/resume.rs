@@ -1,0 +1,101 @@
+//! A chat that is taken up again shows what was seen, and its agent remembers.
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use serde_json::json;
+
+use super::*;
+
+/// The conversation alone: what is between the first line and the composer.
+fn talk_of(screen: &Screen) -> Vec<String> {
+    let lines = screen.text.lines().skip(1).take_while(|line| !line.starts_with("────────────────────"));
+    let lines: Vec<_> = lines.map(|line| line.trim_end().to_owned()).collect();
+    lines.into_iter().skip_while(String::is_empty).collect()
+}
+
+#[test]
+fn what_was_seen_is_seen_again_and_the_agent_remembers() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(
+        Answer::text("**Start**").call("shell", json!({"command": "exit 3", "run_in_background": true})),
+    );
+    endpoint.will(Answer::text("It runs: `a < b && c`."));
+    endpoint.will(Answer::text("It ended with 3."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "run <it> & tell");
+    until_shown(&terminal, "It ended with 3.");
+    until_shown(&terminal, "· ready");
+    let live = talk_of(&terminal.screen());
+    assert_eq!(live.iter().filter(|line| line.contains("⌁ bash_1 exited (3)")).count(), 1, "{live:#?}");
+    leave(terminal);
+
+    endpoint.will(Answer::text("You asked to run it."));
+    let mut terminal = chat_with(&home, &["chat", "--resume"]);
+    let again = talk_of(&until_shown(&terminal, "── opened again ──"));
+    let end = again.iter().position(|line| line.contains("opened again")).unwrap();
+    let before: Vec<_> = again[..end].iter().filter(|line| !line.is_empty()).collect();
+    let live: Vec<_> = live.iter().filter(|line| !line.is_empty()).collect();
+    assert_eq!(before, live, "replay shows exactly what was seen live");
+    say(&mut terminal, "what did I ask?");
+    until_shown(&terminal, "You asked to run it.");
+    let request = endpoint.request(3);
+    assert!(request.says("run <it> & tell"), "the agent remembers");
+    assert_eq!(request.last_text(), "what did I ask?", "nothing is told twice");
+    leave(terminal);
+}
+
+#[test]
+fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "It runs.");
+    terminal.press(CTRL_C);
+    until_shown(&terminal, "1 task is running.");
+    terminal.press("y");
+    assert_eq!(terminal.ended(), Some(0));
+
+    endpoint.will(Answer::text("It was ended."));
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "It was ended.");
+    assert!(endpoint.request(2).last_text().contains("<status>killed</status>"));
+    leave(terminal);
+}
+
+#[test]
+fn a_chat_that_is_killed_is_taken_up_and_says_where_it_was_cut_off() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("Half of an ans").hold());
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "Half of an ans");
+    let refused = home.command(["chat", "--resume"]).on_terminal();
+    until_shown(&refused, "is open elsewhere");
+    terminal.signal(rustix::process::Signal::KILL);
+    terminal.ended();
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    let screen = until_shown(&terminal, "■ stopped: the chat ended in the middle of it");
+    assert!(screen.text.contains("Half of an ans"), "{}", screen.text);
+    leave(terminal);
+}
+
+#[test]
+fn what_cannot_be_taken_up_says_why() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    for (words, said) in [
+        (&["chat", "--resume"][..], "there is no chat yet"),
+        (&["chat", "--resume", "../x"], "there is no chat"),
+    ] {
+        let mut terminal = home.command(words.iter().copied()).on_terminal();
+        assert_eq!(terminal.ended(), Some(2));
+        until_shown(&terminal, said);
+    }
+    let mut terminal = home.command(["chat", "--agent", "nobody"]).on_terminal();
+    assert_eq!(terminal.ended(), Some(2));
+    until_shown(&terminal, "there is no agent \"nobody\"");
+}

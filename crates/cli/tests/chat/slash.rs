@@ -1,0 +1,155 @@
+//! Commands to the chat itself, with the names of co-cli's tests (C-101).
+
+use mw_testkit::model_endpoint::ModelEndpoint;
+use mw_testkit::wait_until;
+
+use super::*;
+
+fn table(endpoint: &ModelEndpoint) -> Home {
+    home(endpoint).with_env("MEANWHILE_CHAT_LAYOUT", "table").with_env("MEANWHILE_CHAT_AUTO_WAKE", "false")
+}
+
+fn only(home: &Home) -> serde_json::Value {
+    wait_until(SOON, "the task", || home.list().into_iter().next())
+}
+
+#[test]
+fn test_slash_background() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 30);
+    say(&mut terminal, "/background echo 'a b' && sleep 600");
+    let screen = until_shown(&terminal, "Started background task task_");
+    assert!(screen.text.contains("Use /status task_"), "{}", screen.text);
+    assert_eq!(only(&home)["command"], "echo 'a b' && sleep 600");
+    assert_eq!(endpoint.requests().len(), 0, "the model sees nothing of it");
+}
+
+#[test]
+fn test_slash_background_approval() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint).gated();
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background rm -rf build");
+    let screen = until_shown(&terminal, "Command requires approval:");
+    assert!(screen.text.contains("rm -rf build"), "{}", screen.text);
+    terminal.press("n");
+    until_shown(&terminal, "✗ not allowed: ");
+    until_shown(&terminal, "a person said no");
+    assert_eq!(home.list().len(), 0, "nothing is left of it");
+    say(&mut terminal, "/background rm -rf build");
+    until(&terminal, "a no counts for a while", |screen| {
+        screen.text.matches("a person said no").count() == 2
+    });
+    leave(terminal);
+}
+
+#[test]
+fn test_slash_background_approval_by_command() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint).gated();
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background rm -rf build");
+    until_shown(&terminal, "Command requires approval:");
+    terminal.press(ESC);
+    until_gone(&terminal, "Command requires approval:");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "Started background task task_");
+    assert_eq!(only(&home)["approved_by"], "user");
+    let history = home.mw(["approvals", "--history"]);
+    assert!(history.text().contains("the chat"), "{}", history.text());
+}
+
+#[test]
+fn test_slash_tasks_list() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 40);
+    say(&mut terminal, "/tasks");
+    until_shown(&terminal, "No background tasks.");
+    for command in ["true", "exit 3", "sleep 600"] {
+        say(&mut terminal, &format!("/background {command}"));
+    }
+    wait_until(SOON, "two have ended", || {
+        let ended = home.list().iter().filter(|task| task["ended_at"] != serde_json::Value::Null).count();
+        (ended == 2).then_some(())
+    });
+    say(&mut terminal, "/tasks");
+    let screen = until_shown(&terminal, "Description");
+    for word in ["Status", "Started", "Duration", "completed", "failed", "running"] {
+        assert!(screen.text.contains(word), "{word}: {}", screen.text);
+    }
+    say(&mut terminal, "/tasks failed");
+    until(&terminal, "a second list", |screen| screen.text.matches("Description").count() == 2);
+    let screen = until(&terminal, "the failed one alone", |screen| {
+        let last = screen.text.rfind("Description").unwrap();
+        screen.text[last..].contains("failed")
+    });
+    let last = &screen.text[screen.text.rfind("Description").unwrap()..];
+    assert!(!last.contains("running") && !last.contains("completed"), "{last}");
+}
+
+#[test]
+fn test_slash_status() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 50);
+    say(&mut terminal, "/background echo from-the-task; while [ ! -e go ]; do sleep 0.05; done; exit 3");
+    until_shown(&terminal, "Started background task");
+    let id = only(&home)["id"].as_str().unwrap().to_owned();
+    home.until_logged(&id, "from-the-task");
+    say(&mut terminal, &format!("/status {id}"));
+    let screen = until_shown(&terminal, "Recent output (last 20 lines):");
+    for word in ["Status: running", "Command: ", "Started: ", "Full output: "] {
+        assert!(screen.text.contains(word), "{word}: {}", screen.text);
+    }
+    home.open("go");
+    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    say(&mut terminal, "/status bash_1");
+    let screen = until_shown(&terminal, "Exit code: 3");
+    assert!(screen.text.contains("Completed: "), "{}", screen.text);
+    say(&mut terminal, "/status nope");
+    until_shown(&terminal, "Task nope not found.");
+    leave(terminal);
+}
+
+#[test]
+fn test_slash_cancel() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background sleep 600");
+    until_shown(&terminal, "⌁ 1 task");
+    say(&mut terminal, "/cancel bash_1");
+    let screen = until_shown(&terminal, "cancelled.");
+    assert!(screen.text.contains("Cancelling task task_"), "{}", screen.text);
+    until_gone(&terminal, "⌁ 1 task");
+    say(&mut terminal, "/cancel bash_1");
+    until_shown(&terminal, "is not running (status: cancelled).");
+    say(&mut terminal, "/restart bash_1");
+    until_shown(&terminal, "Restarted task");
+    until_shown(&terminal, "⌁ 1 task");
+    say(&mut terminal, "/kill bash_1");
+    until_gone(&terminal, "⌁ 1 task");
+    leave(terminal);
+}
+
+#[test]
+fn what_is_no_command_never_reaches_the_model() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/nope at all");
+    until_shown(&terminal, "there is no command /nope");
+    say(&mut terminal, "/help");
+    until_shown(&terminal, "/background COMMAND");
+    say(&mut terminal, "/mode plan");
+    until_shown(&terminal, "· plan ·");
+    say(&mut terminal, "/background touch x");
+    until_shown(&terminal, "not allowed in mode plan");
+    assert_eq!(endpoint.requests().len(), 0);
+    leave(terminal);
+}

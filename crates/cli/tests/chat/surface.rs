@@ -1,0 +1,198 @@
+//! What a person has in hand: chip, modals, promotion, approval, leaving, the terminal itself.
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{alive, wait_until};
+use rustix::process::Signal;
+use serde_json::json;
+
+use super::*;
+
+/// A chat whose agent waits for a long command in the foreground; returns the pid in the file `child`.
+fn with_foreground(endpoint: &ModelEndpoint, home: &Home) -> (Terminal, u32) {
+    let command = "sleep 600 & echo $! > child; wait";
+    endpoint.will(Answer::empty().call("shell", json!({"command": command})));
+    endpoint.will(Answer::text("Back again."));
+    let mut terminal = chat(home);
+    say(&mut terminal, "go");
+    let child = home.pid_in("child");
+    (terminal, child)
+}
+
+#[test]
+fn ctrl_b_shows_the_tasks_and_again_moves_the_foreground_to_the_background_unharmed() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let (mut terminal, child) = with_foreground(&endpoint, &home);
+    until_shown(&terminal, "to background");
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "(awaited)");
+    assert!(!terminal.screen().text.contains("⌁ 1 task"), "what is awaited is not in the background");
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "Back again.");
+    until_shown(&terminal, "⌁ 1 task");
+    assert!(alive(child), "the process goes on");
+    let result = endpoint.request(1).last_text();
+    assert!(result.contains("bash_1") || result.contains("goes on in the background"), "{result}");
+    assert_eq!(home.list()[0]["status"], "running");
+}
+
+#[test]
+fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let (mut terminal, child) = with_foreground(&endpoint, &home);
+    until_shown(&terminal, "to background");
+    terminal.press(CTRL_B);
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "Back again.");
+    until_shown(&terminal, "⌁ 1 task");
+    endpoint.will(Answer::text("You killed it."));
+    terminal.press(CTRL_B);
+    let screen = until_shown(&terminal, "kill");
+    assert!(screen.text.contains("output.log"), "the log is named: {}", screen.text);
+    assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "and linked");
+    terminal.press("k");
+    home.until_dead(child);
+    until_shown(&terminal, "No background tasks.");
+    terminal.press(ESC);
+    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, "You killed it.");
+    assert!(!terminal.screen().text.contains("⌁ 1 task"));
+    leave(terminal);
+}
+
+#[test]
+fn ctrl_k_offers_the_turn_and_the_tasks() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
+    endpoint.will(Answer::text("Thinking").hold());
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "Thinking");
+    until_shown(&terminal, "⌁ 1 task");
+    terminal.press(CTRL_K);
+    until_shown(&terminal, "the agent's turn");
+    terminal.press("\u{1b}[B\r");
+    until_shown(&terminal, "⌁ bash_1 killed");
+    assert!(terminal.screen().text.contains("working"), "the turn goes on");
+    terminal.press(CTRL_K);
+    endpoint.will(Answer::text("I heard."));
+    terminal.press("\r");
+    until_shown(&terminal, "■ stopped: cancelled");
+    until_shown(&terminal, "I heard.");
+    leave(terminal);
+}
+
+#[test]
+fn leaving_warns_of_live_tasks_only_and_ends_them() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let (mut terminal, child) = with_foreground(&endpoint, &home);
+    until_shown(&terminal, "to background");
+    terminal.press(CTRL_C);
+    until_shown(&terminal, "1 task is running.");
+    terminal.press("n");
+    until_gone(&terminal, "1 task is running.");
+    say(&mut terminal, "/quit");
+    until_shown(&terminal, "1 task is running.");
+    terminal.press("y");
+    assert_eq!(terminal.ended(), Some(0));
+    assert!(!alive(child), "what the chat started has ended with it");
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+}
+
+#[test]
+fn a_signal_ends_the_chat_with_its_tasks_and_its_code() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let (mut terminal, child) = with_foreground(&endpoint, &home);
+    terminal.signal(Signal::INT);
+    assert_eq!(terminal.ended(), Some(130));
+    assert!(!alive(child));
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+}
+
+#[test]
+fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
+    let endpoint = ModelEndpoint::new();
+    for command in ["rm -rf build; echo gone > mark", "rm -rf build; echo away > mark"] {
+        endpoint.will(Answer::empty().call("shell", json!({"command": command})));
+        endpoint.will(Answer::text("Next."));
+    }
+    let home = home(&endpoint).gated();
+    let mut terminal = chat(&home);
+    say(&mut terminal, "clean up");
+    let screen = until_shown(&terminal, "may it?");
+    assert!(screen.text.contains("rm -rf build; echo gone > mark"), "{}", screen.text);
+    assert!(screen.text.contains("deletes build"), "its effects: {}", screen.text);
+    terminal.press("n");
+    until_shown(&terminal, "✗ not allowed");
+    until_shown(&terminal, "Next.");
+    assert!(!home.has_file("mark"));
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "really");
+    until_shown(&terminal, "may it?");
+    terminal.press("y");
+    until_shown(&terminal, "✓ allowed");
+    wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn a_storm_of_sizes_leaves_a_whole_screen() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("# Words\n- and more of them in a long line that has to be broken somewhere"));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "hello");
+    until_shown(&terminal, "somewhere");
+    for step in 0..40_u16 {
+        terminal.resize(1 + step * 7 % 120, 1 + step * 5 % 40);
+        terminal.press(if step % 3 == 0 { CTRL_B } else { "x" });
+    }
+    terminal.press(ESC);
+    terminal.resize(100, 30);
+    let screen = until(&terminal, "the whole screen is drawn", |screen| {
+        screen.text.contains("somewhere") && screen.text.contains("Enter send")
+    });
+    assert_eq!(screen.text.lines().filter(|line| line.contains("mw chat ·")).count(), 1);
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut terminal = home.command(["chat", "--panic"]).on_terminal();
+    assert_ne!(terminal.ended(), Some(0));
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    until_shown(&terminal, "asked to panic");
+}
+
+#[test]
+fn what_is_pasted_stays_in_its_lines_until_it_is_sent() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("Read."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.press("\u{1b}[200~one\rtwo\u{1b}[201~");
+    until_shown(&terminal, "two");
+    assert_eq!(endpoint.requests().len(), 0, "a line that is pasted sends nothing");
+    terminal.press("\r");
+    until_shown(&terminal, "Read.");
+    assert_eq!(endpoint.request(0).last_text(), "one\ntwo");
+    terminal.press("\u{1b}[A");
+    until(&terminal, "the history gives it back", |screen| screen.text.matches("two").count() == 2);
+    terminal.press(CTRL_C);
+    leave(terminal);
+}
+
+#[test]
+fn without_a_terminal_it_says_what_to_do() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let outcome = home.mw(["chat"]);
+    assert_eq!(outcome.code, Some(2));
+    assert!(outcome.complaint().contains("needs a terminal"), "{}", outcome.complaint());
+}

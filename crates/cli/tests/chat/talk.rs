@@ -1,0 +1,139 @@
+//! Talking: streaming, tools, notices that come by themselves.
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{SOON, processes, wait_until};
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn what_the_agent_says_is_drawn_while_it_comes() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("# Plan\n- first **step**\n").hold().and_text("- second"));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "hello");
+    let screen = until_shown(&terminal, "• first step");
+    assert!(!screen.text.contains("second"), "{}", screen.text);
+    assert!(screen.text.contains("working"), "{}", screen.text);
+    endpoint.release();
+    until_shown(&terminal, "• second");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn work_in_the_background_is_reported_by_itself_while_the_chat_goes_on() {
+    let endpoint = ModelEndpoint::new();
+    let command = "while [ ! -e go ]; do sleep 0.05; done; exit 3";
+    endpoint.will(Answer::empty().call("shell", json!({"command": command, "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    endpoint.will(Answer::text("Four."));
+    endpoint.will(Answer::text("The test failed with 3."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "run the test");
+    until_shown(&terminal, "It runs.");
+    until_shown(&terminal, "⌁ 1 task");
+    say(&mut terminal, "two and two?");
+    until_shown(&terminal, "Four.");
+    home.open("go");
+    let screen = until_shown(&terminal, "The test failed with 3.");
+    let text = &screen.text;
+    assert!(text.contains("⌁ bash_1 exited (3) · "), "{text}");
+    assert!(!text.contains("task-notification"), "the banner stands for the block: {text}");
+    until_gone(&terminal, "⌁ 1 task");
+    let told: Vec<_> = endpoint.requests().iter().map(|request| request.last_text()).collect();
+    assert_eq!(told.iter().filter(|text| text.contains("<task-id>bash_1</task-id>")).count(), 1, "{told:?}");
+    leave(terminal);
+    assert_eq!(endpoint.left(), 0);
+}
+
+#[test]
+fn a_notice_that_comes_during_a_turn_leads_the_next_one() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "exit 4", "run_in_background": true})));
+    endpoint.will(Answer::text("Waiting").hold().and_text(" no more."));
+    endpoint.will(Answer::text("It ended with 4."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "⌁ bash_1 exited (4)");
+    assert_eq!(endpoint.requests().len(), 2, "the turn under way is not disturbed");
+    endpoint.release();
+    until_shown(&terminal, "It ended with 4.");
+    let last = endpoint.request(2).last_text();
+    assert!(last.starts_with("<task-notification>"), "{last}");
+    leave(terminal);
+}
+
+#[test]
+fn a_tool_call_is_one_line_until_it_is_unfolded() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "echo from-the-tool"})));
+    endpoint.will(Answer::empty().call("write_file", json!({"path": "a.txt", "content": "new line\n"})));
+    endpoint.will(Answer::text("Done."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    let screen = until_shown(&terminal, "Done.");
+    assert!(screen.text.contains("✓ echo from-the-tool"), "{}", screen.text);
+    assert!(!screen.text.contains("\n   from-the-tool"), "{}", screen.text);
+    terminal.press(CTRL_O);
+    until_shown(&terminal, "+ new line");
+    terminal.press(CTRL_O);
+    until_gone(&terminal, "+ new line");
+    leave(terminal);
+}
+
+#[test]
+fn esc_stops_the_turn_and_leaves_tasks_alone() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
+    endpoint.will(Answer::text("Long thoughts").hold());
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "Long thoughts");
+    terminal.press(ESC);
+    until_shown(&terminal, "■ stopped: cancelled");
+    until_shown(&terminal, "· ready");
+    until_shown(&terminal, "⌁ 1 task");
+    assert_eq!(home.list()[0]["status"], "running");
+}
+
+#[test]
+fn what_is_said_during_a_turn_waits_for_its_end() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("First").hold().and_text(" done."));
+    endpoint.will(Answer::text("Second done."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "one");
+    until_shown(&terminal, "First");
+    say(&mut terminal, "two");
+    endpoint.release();
+    until_shown(&terminal, "Second done.");
+    assert_eq!(endpoint.request(1).last_text(), "two");
+    leave(terminal);
+}
+
+#[test]
+fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::text("I am here."));
+    endpoint.will(Answer::text("Here again."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "hello");
+    until_shown(&terminal, "I am here.");
+    let agent = wait_until(SOON, "the agent's process", || {
+        home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
+    });
+    home.slay(agent);
+    until_shown(&terminal, "· not there");
+    say(&mut terminal, "still there?");
+    until_shown(&terminal, "Here again.");
+    assert!(endpoint.request(1).says("hello"), "it remembers the conversation");
+    leave(terminal);
+}

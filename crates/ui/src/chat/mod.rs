@@ -1,0 +1,23 @@
+//! The screen of a chat.
+//!
+//! ```text
+//! terminal ─┐                                     ┌▶ view ─▶ terminal
+//! signals ──┼─▶ Event ─▶ update(state) ─▶ state ──┤
+//! ChatNews ─┘                                     └▶ Effect ─▶ ChatOrder ─▶ whoever is behind the screen
+//! ```
+//!
+//! `update` and `view` do no I/O. What was said before and what is said now come by the same way, as entries, so
+//! that both look the same.
+
+mod composer;
+mod item;
+mod markdown;
+mod program;
+mod state;
+#[cfg(test)]
+mod tests;
+mod update;
+mod view;
+mod wrap;
+
+pub use program::{Door, Ending, Options, Post, door, run};

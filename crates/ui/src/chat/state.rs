@@ -1,0 +1,198 @@
+//! Everything the screen knows.
+
+use std::collections::VecDeque;
+
+use meanwhile::model::Timestamp;
+use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask};
+use ratatui::layout::Rect;
+
+use super::composer::Composer;
+use super::item::{Item, Kind};
+use crate::tui::{Theme, ThemeChoice};
+
+/// Most rows that the composer takes.
+const MOST_ROWS: usize = 8;
+
+/// Something that happened.
+#[derive(Clone, Debug)]
+pub(super) enum Event {
+    Key(crossterm::event::KeyEvent),
+    Mouse(crossterm::event::MouseEvent),
+    Paste(String),
+    Resized(u16, u16),
+    /// A second has passed while something on screen runs.
+    Tick(Timestamp),
+    News(ChatNews),
+}
+
+/// Something to be done outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Order(ChatOrder),
+    Redraw,
+    Suspend,
+    Quit,
+}
+
+/// What is shown over the conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Modal {
+    None,
+    /// The tasks; this one is selected.
+    Tasks(usize),
+    /// What can be cancelled: the turn, and tasks.
+    Cancel(usize),
+    /// Whether to leave although tasks run.
+    Leave,
+}
+
+/// One thing that can be cancelled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cancellable {
+    Turn,
+    Task(ChatTask),
+}
+
+pub(super) struct State {
+    pub(super) size: (u16, u16),
+    pub(super) theme: Theme,
+    pub(super) session: String,
+    pub(super) agent: String,
+    pub(super) agent_state: AgentState,
+    pub(super) mode: Option<String>,
+    pub(super) items: Vec<Item>,
+    /// The first line that is shown, unless the end is followed.
+    pub(super) top: Option<usize>,
+    pub(super) composer: Composer,
+    pub(super) tasks: Vec<ChatTask>,
+    pub(super) questions: VecDeque<ChatQuestion>,
+    /// Whether the question is set aside for the moment.
+    pub(super) is_aside: bool,
+    pub(super) modal: Modal,
+    pub(super) are_unfolded: bool,
+    pub(super) problem: Option<String>,
+    pub(super) now: Timestamp,
+    pub(super) is_changed: bool,
+}
+
+impl State {
+    pub(super) fn new(
+        size: (u16, u16),
+        theme: ThemeChoice,
+        session: &str,
+        agent: &str,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            size,
+            theme: Theme::of(theme),
+            session: session.to_owned(),
+            agent: agent.to_owned(),
+            agent_state: AgentState::Starting,
+            mode: None,
+            items: Vec::new(),
+            top: None,
+            composer: Composer::default(),
+            tasks: Vec::new(),
+            questions: VecDeque::new(),
+            is_aside: false,
+            modal: Modal::None,
+            are_unfolded: false,
+            problem: None,
+            now,
+            is_changed: true,
+        }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        usize::from(self.size.0).saturating_sub(2).max(4)
+    }
+
+    /// Draws items from one on.
+    pub(super) fn lay_out_from(&mut self, first: usize) {
+        let width = self.width();
+        for item in &mut self.items[first..] {
+            item.lay_out(width, &self.theme);
+        }
+    }
+
+    pub(super) fn total_lines(&self) -> usize {
+        self.items.iter().map(|item| item.lines.len()).sum()
+    }
+
+    /// Where the parts are: header, conversation, composer, footer.
+    pub(super) fn areas(&self) -> [Rect; 4] {
+        let (width, height) = self.size;
+        let (rows, _) = self.composer.rows(self.width().saturating_sub(2));
+        let wanted = rows.len().min(MOST_ROWS) as u16 + 1;
+        let composer = wanted.min(height.saturating_sub(3)).max(1);
+        let talk = height.saturating_sub(composer + 2);
+        let below = talk + 1;
+        [
+            Rect::new(0, 0, width, height.min(1)),
+            Rect::new(0, 1.min(height), width, talk),
+            Rect::new(0, below.min(height), width, composer.min(height.saturating_sub(below))),
+            Rect::new(0, height.saturating_sub(1), width, height.min(1)),
+        ]
+    }
+
+    /// The first line of the conversation that is shown.
+    pub(super) fn first_line(&self) -> usize {
+        let rows = usize::from(self.areas()[1].height);
+        let last = self.total_lines().saturating_sub(rows);
+        self.top.map_or(last, |top| top.min(last))
+    }
+
+    pub(super) fn scroll(&mut self, by: isize) {
+        let rows = usize::from(self.areas()[1].height);
+        let last = self.total_lines().saturating_sub(rows);
+        let top = self.first_line().saturating_add_signed(by);
+        self.top = (top < last).then_some(top);
+    }
+
+    /// Returns the item that has a line of the conversation.
+    pub(super) fn item_at(&self, line: usize) -> Option<usize> {
+        let mut begin = 0;
+        for (at, item) in self.items.iter().enumerate() {
+            begin += item.lines.len();
+            if line < begin {
+                return Some(at);
+            }
+        }
+        None
+    }
+
+    /// Tasks that nobody waits for.
+    pub(super) fn background(&self) -> usize {
+        self.tasks.iter().filter(|task| !task.awaited).count()
+    }
+
+    pub(super) fn has_foreground(&self) -> bool {
+        self.tasks.iter().any(|task| task.awaited)
+    }
+
+    pub(super) fn cancellables(&self) -> Vec<Cancellable> {
+        let turn = (self.agent_state == AgentState::Busy).then_some(Cancellable::Turn);
+        turn.into_iter().chain(self.tasks.iter().cloned().map(Cancellable::Task)).collect()
+    }
+
+    /// The question that is shown now.
+    pub(super) fn question(&self) -> Option<&ChatQuestion> {
+        self.questions.front().filter(|_| !self.is_aside)
+    }
+
+    /// Whether the clock matters for what is shown.
+    pub(super) fn wants_ticks(&self) -> bool {
+        matches!(self.modal, Modal::Tasks(_) | Modal::Cancel(_)) && !self.tasks.is_empty()
+    }
+
+    pub(super) fn unfold_all(&mut self) {
+        self.are_unfolded = !self.are_unfolded;
+        for item in &mut self.items {
+            if let Kind::Tool(call) = &mut item.kind {
+                call.is_unfolded = self.are_unfolded;
+            }
+        }
+        self.lay_out_from(0);
+    }
+}

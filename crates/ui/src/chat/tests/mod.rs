@@ -1,0 +1,151 @@
+//! The screen without a terminal: events in, pictures out.
+
+mod behaviour;
+mod screens;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use meanwhile::model::chat::{
+    AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, Reply, ToolContent, ToolNews, ToolState,
+};
+use meanwhile::model::{Notice, Status, Timestamp};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::json;
+
+use super::state::{Effect, Event, State};
+use super::update::update;
+use super::view::view;
+use crate::tui::ThemeChoice;
+
+const NOW: i64 = 1_800_000_000_000_000;
+
+fn state(width: u16, height: u16) -> State {
+    let now = Timestamp::from_micros(NOW);
+    let mut state = State::new((width, height), ThemeChoice::Plain, "chat-0a1b2c3d", "mw", now);
+    tell(&mut state, ChatNews::Agent(AgentState::Idle));
+    state
+}
+
+fn tell(state: &mut State, news: ChatNews) {
+    assert_eq!(update(state, Event::News(news)), []);
+}
+
+fn entry(state: &mut State, entry: Entry) {
+    tell(state, ChatNews::Entry(entry));
+}
+
+fn press(state: &mut State, code: KeyCode) -> Vec<Effect> {
+    update(state, Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))
+}
+
+fn ctrl(state: &mut State, c: char) -> Vec<Effect> {
+    update(state, Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)))
+}
+
+fn write(state: &mut State, text: &str) {
+    text.chars().for_each(|c| _ = press(state, KeyCode::Char(c)));
+}
+
+fn picture(state: &State) -> String {
+    let (width, height) = state.size;
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| _ = view(state, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let rows = (0..height).map(|y| {
+        let mut row = String::new();
+        let mut skip = 0;
+        for x in 0..width {
+            let symbol = buffer[(x, y)].symbol();
+            if skip > 0 {
+                skip -= 1;
+            } else {
+                row.push_str(symbol);
+                skip = unicode_width::UnicodeWidthStr::width(symbol).saturating_sub(1);
+            }
+        }
+        row.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn notice(number: i64, code: i32) -> Entry {
+    let notice: Notice = serde_json::from_value(json!({
+        "number": number, "task": "bash-k3f9x2ab", "handle": "bash_1", "run": 1, "at": "2027-01-15T08:00:00Z",
+        "news": "ended", "cause": {"cause": "exited", "code": code},
+        "command": "cargo test", "output_path": "/state/tasks/bash-k3f9x2ab/output.log", "duration_ms": 4240
+    }))
+    .unwrap();
+    Entry::Notice { notice: Box::new(notice) }
+}
+
+fn task(handle: &str, what: &str, awaited: bool) -> ChatTask {
+    ChatTask {
+        id: format!("bash-{handle}"),
+        handle: handle.to_owned(),
+        what: what.to_owned(),
+        status: Status::Running,
+        since: Some(Timestamp::from_micros(NOW - 65_000_000)),
+        log: format!("/state/tasks/{handle}/output.log"),
+        awaited,
+    }
+}
+
+fn tool(id: &str, title: &str, state: ToolState, content: Vec<ToolContent>) -> Entry {
+    Entry::Tool(ToolNews {
+        id: id.to_owned(),
+        title: Some(title.to_owned()),
+        state: Some(state),
+        content: Some(content),
+    })
+}
+
+/// A conversation with a bit of everything.
+fn talk() -> Vec<Entry> {
+    let text = |text: &str| text.to_owned();
+    vec![
+        Entry::Opened { agent: text("mw"), cwd: text("/work") },
+        Entry::Mode { mode: text("safe") },
+        Entry::User { text: text("run the tests\nand fix what fails") },
+        Entry::Thought { text: text("First the tests.\nThen the rest.") },
+        Entry::Said { text: text("I start the **tests** in the back") },
+        Entry::Said { text: text("ground:\n- `cargo test`\n") },
+        tool(
+            "call-1",
+            "cargo test",
+            ToolState::Done,
+            vec![ToolContent::Text { text: text("started bash_1") }],
+        ),
+        Entry::TurnEnded { early: None },
+        notice(7, 101),
+        Entry::Told { numbers: vec![7] },
+        tool(
+            "call-2",
+            "edit src/money.rs",
+            ToolState::Done,
+            vec![ToolContent::Diff {
+                path: text("src/money.rs"),
+                old: text("a\nb\nc"),
+                new: text("a\nB\nc"),
+            }],
+        ),
+        Entry::Said { text: text("Fixed: `rounds_to_cents`.") },
+        Entry::TurnEnded { early: None },
+        Entry::Command { text: text("/tasks") },
+        Entry::Printed { text: text("No background tasks.") },
+    ]
+}
+
+fn question() -> ChatQuestion {
+    ChatQuestion {
+        id: "ask-1".to_owned(),
+        what: "rm -rf build".to_owned(),
+        lines: ["Command requires approval:", "  rm -rf build", "", "deletes build and everything in it"]
+            .map(str::to_owned)
+            .to_vec(),
+        for_session: true,
+    }
+}
+
+fn answer(reply: Reply) -> Vec<Effect> {
+    vec![Effect::Order(ChatOrder::Answer("ask-1".to_owned(), reply))]
+}

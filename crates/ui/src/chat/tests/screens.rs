@@ -1,0 +1,66 @@
+//! Pictures at several sizes.
+
+use insta::assert_snapshot;
+
+use super::*;
+
+fn after_talk(width: u16, height: u16) -> State {
+    let mut state = state(width, height);
+    talk().into_iter().for_each(|one| entry(&mut state, one));
+    state
+}
+
+#[test]
+fn a_conversation() {
+    assert_snapshot!("talk_80x24", picture(&after_talk(80, 24)));
+    assert_snapshot!("talk_40x12", picture(&after_talk(40, 12)));
+}
+
+#[test]
+fn an_unfolded_conversation() {
+    let mut state = after_talk(70, 30);
+    ctrl(&mut state, 'o');
+    assert_snapshot!("unfolded_70x30", picture(&state));
+}
+
+#[test]
+fn the_modals() {
+    let mut state = after_talk(80, 20);
+    let tasks = vec![task("bash_1", "cargo test --workspace", false), task("bash_2", "sleep 600", true)];
+    tell(&mut state, ChatNews::Tasks(tasks));
+    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    ctrl(&mut state, 'b');
+    assert_snapshot!("tasks_80x20", picture(&state));
+    press(&mut state, KeyCode::Esc);
+    ctrl(&mut state, 'k');
+    assert_snapshot!("cancel_80x20", picture(&state));
+    press(&mut state, KeyCode::Esc);
+    ctrl(&mut state, 'c');
+    assert_snapshot!("leave_80x20", picture(&state));
+    press(&mut state, KeyCode::Char('n'));
+    tell(&mut state, ChatNews::Asked(question()));
+    assert_snapshot!("question_80x20", picture(&state));
+}
+
+#[test]
+fn a_composer_of_several_lines() {
+    let mut state = after_talk(40, 12);
+    update(&mut state, Event::Paste("one\ntwo 日本語\nthree".to_owned()));
+    assert_snapshot!("composer_40x12", picture(&state));
+}
+
+#[test]
+fn no_size_is_too_small() {
+    for width in 1..30 {
+        for height in 1..10 {
+            let mut state = after_talk(width, height);
+            tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a command", false)]));
+            picture(&state);
+            ctrl(&mut state, 'b');
+            picture(&state);
+            press(&mut state, KeyCode::Esc);
+            tell(&mut state, ChatNews::Asked(question()));
+            picture(&state);
+        }
+    }
+}
