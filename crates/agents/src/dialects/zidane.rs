@@ -1,5 +1,6 @@
 //! zidane: one flag on `shell`, and `shell_kill`. Replies are lines of text.
 
+use mw_model::TaskKind;
 use serde_json::json;
 
 use meanwhile::{Error, Task};
@@ -114,9 +115,14 @@ fn log_of(task: &Task, desk: &Desk<'_>) -> String {
 }
 
 fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let stopped = stop(&StopCall::term(vec![arguments.required("task_id").to_owned()]), desk)?;
+    let id = arguments.required("task_id");
+    // Subagents are none of its business.
+    if desk.task(id)?.kind != TaskKind::Shell {
+        return Err(Error::NotFound(id.to_owned()).into());
+    }
+    let stopped = stop(&StopCall::term(vec![id.to_owned()]), desk)?;
     let Some(one) = stopped.first() else {
-        return Err(Error::NotFound(arguments.required("task_id").to_owned()).into());
+        return Err(Error::NotFound(id.to_owned()).into());
     };
     let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
@@ -149,7 +155,8 @@ fn exit_code(task: &Task) -> Option<i32> {
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
     // One that waits for its turn is not listed.
-    let listed = |task: &Task| OWN.word(task.status, task.cause_value()).is_some();
+    let listed =
+        |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
     let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use clap::{Args, ValueEnum};
 use meanwhile::model::{Io, parse_size};
 use meanwhile::{
-    From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
+    Filter, From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
 };
 use serde_json::json;
 
@@ -24,7 +24,11 @@ const SCREEN_BYTES: u64 = 256 << 10;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The task
-    id: String,
+    #[arg(required_unless_present = "batch")]
+    id: Option<String>,
+    /// The last lines of every task of this batch
+    #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
+    batch: Option<String>,
     /// The last N lines
     #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"])]
     tail: Option<u64>,
@@ -86,6 +90,9 @@ impl StreamWord {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = if self.raw { context.open_runtime()? } else { context.runtime()? };
+        if let Some(batch) = &self.batch {
+            return self.show_batch(context, &runtime, batch);
+        }
         if let Some(pattern) = &self.grep {
             return self.grep(context, &runtime, pattern);
         }
@@ -96,14 +103,54 @@ impl Arguments {
             return self.follow(context, &runtime);
         }
         let reply = if self.raw {
-            runtime.read(&self.id, &context.scope(), &self.request())?
+            runtime.read(self.id(), &context.scope(), &self.request())?
         } else {
-            runtime.read_shown(&self.id, &context.scope(), &self.request())?
+            runtime.read_shown(self.id(), &context.scope(), &self.request())?
         };
         if context.json {
             render::out(&format!("{}\n", self.json(&reply)))?;
         } else {
             self.print(&reply)?;
+        }
+        Ok(0)
+    }
+
+    fn id(&self) -> &str {
+        self.id.as_deref().unwrap_or_default()
+    }
+
+    /// Shows the last lines of each task, or its share of the bytes that a glance may take.
+    fn show_batch(&self, context: &Context, runtime: &Runtime, batch: &str) -> CommandResult {
+        let filter =
+            Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(context.scope()) };
+        let tasks = runtime.list(&filter)?.tasks;
+        if tasks.is_empty() {
+            let message = format!("no task belongs to the batch {batch:?}");
+            return Err(CommandError::not_found(message, "mw list shows the batch of each task"));
+        }
+        let mut all = Vec::new();
+        for task in &tasks {
+            let request = self.request();
+            let reply = if self.raw {
+                runtime.read(task.id.as_str(), &context.scope(), &request)?
+            } else {
+                runtime.read_shown(task.id.as_str(), &context.scope(), &request)?
+            };
+            if context.json {
+                let mut one = self.json(&reply);
+                one["id"] = json!(task.id);
+                one["status"] = json!(task.status);
+                all.push(one);
+                continue;
+            }
+            let earlier = if reply.has_earlier { ", last part" } else { "" };
+            render::out(&format!("==> {} ({}{earlier}) <==\n", task.id, task.status.word()))?;
+            let text = self.text(&reply);
+            let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            render::out(&format!("{text}{newline}"))?;
+        }
+        if context.json {
+            render::json(&json!({ "outputs": all }))?;
         }
         Ok(0)
     }
@@ -151,7 +198,7 @@ impl Arguments {
         }
         out.flush()?;
         if reply.has_earlier && !self.new && self.offset.is_none() && self.tail.is_none() {
-            let id = &self.id;
+            let id = self.id();
             eprintln!(
                 "mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",
                 reply.offset
@@ -161,7 +208,7 @@ impl Arguments {
             eprintln!(
                 "mw: {} more bytes: mw output {} --offset {}",
                 reply.end - reply.next_offset,
-                self.id,
+                self.id(),
                 reply.next_offset
             );
         }
@@ -177,7 +224,7 @@ impl Arguments {
             context: self.context,
             most,
         };
-        let reply = runtime.grep(&self.id, &context.scope(), &request)?;
+        let reply = runtime.grep(self.id(), &context.scope(), &request)?;
         if context.json {
             render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
             return Ok(0);
@@ -189,13 +236,17 @@ impl Arguments {
         }
         render::out(&text)?;
         if reply.truncated {
-            eprintln!("mw: there may be more: mw output {} --grep … --offset {}", self.id, reply.next_offset);
+            eprintln!(
+                "mw: there may be more: mw output {} --grep … --offset {}",
+                self.id(),
+                reply.next_offset
+            );
         }
         Ok(0)
     }
 
     fn show_screen(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let task = runtime.task(&self.id, &context.scope())?;
+        let task = runtime.task(self.id(), &context.scope())?;
         let (rows, cols) = match runtime.home().spec(&task.id)?.io {
             Io::Pty { rows, cols } => (rows, cols),
             Io::Pipes | Io::Stdin => (24, 80),
@@ -206,7 +257,7 @@ impl Arguments {
             run: self.run,
             ..ReadRequest::default()
         };
-        let reply = runtime.read(&self.id, &context.scope(), &request)?;
+        let reply = runtime.read(self.id(), &context.scope(), &request)?;
         let mut bytes = reply.bytes();
         if matches!(runtime.home().spec(&task.id)?.io, Io::Pipes | Io::Stdin) {
             // Without a terminal nobody turns newlines into new lines.
@@ -223,7 +274,7 @@ impl Arguments {
     }
 
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
-        let id = runtime.resolve(&self.id, &context.scope())?;
+        let id = runtime.resolve(self.id(), &context.scope())?;
         let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
         let sink = match (self.raw, std::io::stdout().is_terminal()) {
             (true, _) => Sink::Raw,

@@ -74,7 +74,7 @@ fn the_inspector_finds_nothing_wrong_with_the_tools() {
         let words = ["--method", "tools/list", "--strict"];
         let Some(listed) = inspected(&home, era, &words) else { return };
         let tools = listed["tools"].as_array().unwrap();
-        assert_eq!(tools.len(), 7, "{listed}");
+        assert_eq!(tools.len(), 9, "{listed}");
     }
 }
 

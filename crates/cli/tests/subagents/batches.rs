@@ -11,6 +11,11 @@ fn a_batch_is_listed_waited_for_killed_and_cleared() {
     assert_eq!(world.mw(&["wait", "--batch", "b1"]).code, Some(0));
     let listed = world.mw(&["list", "--json", "--batch", "b1"]).json();
     assert_eq!(listed["tasks"].as_array().unwrap().len(), 3);
+    let outputs = world.mw(&["output", "--json", "--batch", "b1"]).json();
+    let outputs = outputs["outputs"].as_array().unwrap();
+    assert!(outputs.len() == 3 && outputs.iter().all(|one| one["text"].as_str().unwrap().contains("ok")));
+    assert_eq!(world.mw(&["output", "--batch", "b1"]).ok().matches("==> agent-").count(), 3);
+    assert_eq!(world.mw(&["output", "--batch", "none"]).code, Some(5));
     let hanging = world.ask_with(&["--agent", "good", "--batch", "b1"], "hang");
     world.mw(&["kill", "--batch", "b1"]).ok();
     assert_eq!(world.status(&hanging)["status"], "cancelled");

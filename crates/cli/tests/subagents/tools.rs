@@ -61,3 +61,14 @@ fn mycode_asks_in_both_ways() {
         host.call("Task", &json!({"description": "Try", "prompt": "say now", "subagent_type": "good"}));
     assert_eq!(reply["structuredContent"]["output"], "now", "{reply}");
 }
+
+#[test]
+fn zidane_sees_shells_only() {
+    let world = World::new();
+    let agent = world.ask("hang");
+    let mut host = world.host("zidane");
+    let refused = host.call("shell_kill", &json!({"task_id": agent}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert_eq!(world.status(&agent)["status"], "running");
+    let _ = world.mw(&["kill", &agent]).ok();
+}
