@@ -163,6 +163,8 @@ pub enum ChatNews {
     Settled(String),
     /// How the agent stands.
     Agent(AgentState),
+    /// What the person said and the agent has not heard yet.
+    Waiting(Vec<String>),
     /// The conversation so far has been told; what comes is new.
     Replayed,
     /// Something failed that concerns no entry: what happened, and what to do.

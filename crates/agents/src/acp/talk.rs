@@ -411,7 +411,10 @@ fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
 }
 
 pub(super) fn in_words(error: &agent_client_protocol::Error) -> String {
+    // Our own agent's message has the hint for people; in the data it is for programs.
+    let hint = error.data.as_ref().and_then(|data| data.get("hint")?.as_str());
     match &error.data {
+        Some(_) if hint.is_some_and(|hint| error.message.contains(hint)) => error.message.clone(),
         Some(data) => format!("{} ({data})", error.message),
         None => error.message.clone(),
     }

@@ -204,6 +204,7 @@ impl Office<'_> {
             ChatOrder::Say(text) if text.starts_with('/') => self.command(text),
             ChatOrder::Say(text) => {
                 self.waiting.push_back(text);
+                self.tell_waiting();
                 if self.state == AgentState::Gone {
                     self.call_again();
                 }
@@ -312,10 +313,17 @@ impl Office<'_> {
             return Ok(());
         }
         match self.waiting.pop_front() {
-            Some(text) => self.turn(Some(text)),
+            Some(text) => {
+                self.tell_waiting();
+                self.turn(Some(text))
+            }
             None if self.options.wake == Wake::Idle && self.anything_to_tell()? => self.turn(None),
             None => Ok(()),
         }
+    }
+
+    fn tell_waiting(&self) {
+        (self.tell)(ChatNews::Waiting(self.waiting.iter().cloned().collect()));
     }
 
     fn anything_to_tell(&self) -> Result<bool, Error> {

@@ -113,9 +113,11 @@ fn what_is_said_during_a_turn_waits_for_its_end() {
     say(&mut terminal, "one");
     until_shown(&terminal, "First");
     say(&mut terminal, "two");
+    until_shown(&terminal, "waits: two");
     endpoint.release();
     until_shown(&terminal, "Second done.");
     assert_eq!(endpoint.request(1).last_text(), "two");
+    until_gone(&terminal, "waits: two");
     leave(terminal);
 }
 
@@ -137,4 +139,42 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
     until_shown(&terminal, "Here again.");
     assert!(endpoint.request(1).says("hello"), "it remembers the conversation");
     leave(terminal);
+}
+
+#[test]
+fn test_agent_proposes_background() {
+    let endpoint = ModelEndpoint::new();
+    let call = json!({"command": "rm -rf build; sleep 600", "run_in_background": true});
+    endpoint.will(Answer::text("That takes about 5 minutes; I want to run it in the background.").call("shell", call));
+    endpoint.will(Answer::text("It runs as bash_1; /status bash_1 shows how it stands."));
+    let home = home(&endpoint).gated();
+    let mut terminal = chat(&home);
+    say(&mut terminal, "build everything");
+    let screen = until_shown(&terminal, "may it?");
+    assert!(screen.text.contains("rm -rf build; sleep 600"), "{}", screen.text);
+    assert_eq!(home.list().len(), 0, "nothing runs before the answer");
+    terminal.press("y");
+    until_shown(&terminal, "/status bash_1 shows how it stands.");
+    until_shown(&terminal, "⌁ 1 task");
+    until_shown(&terminal, "· ready");
+    assert_eq!(home.list()[0]["approved_by"], "user");
+}
+
+#[test]
+fn test_agent_checks_status() {
+    let endpoint = ModelEndpoint::new();
+    let call = json!({"command": "echo half-way; sleep 600", "run_in_background": true});
+    endpoint.will(Answer::empty().call("shell", call));
+    endpoint.will(Answer::text("It runs."));
+    endpoint.will(Answer::empty().call("task_output", json!({"task_id": "bash_1"})));
+    endpoint.will(Answer::text("It is half-way."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "It runs.");
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    home.until_logged(&id, "half-way");
+    say(&mut terminal, "how is it?");
+    until_shown(&terminal, "It is half-way.");
+    assert!(endpoint.request(3).says("half-way"), "what the task printed reached the model");
 }

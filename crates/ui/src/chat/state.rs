@@ -66,6 +66,8 @@ pub(super) struct State {
     /// The first line that is shown, unless the end is followed.
     pub(super) top: Option<usize>,
     pub(super) composer: Composer,
+    /// What was said and not heard yet.
+    pub(super) waiting: Vec<String>,
     pub(super) tasks: Vec<ChatTask>,
     pub(super) questions: VecDeque<ChatQuestion>,
     /// Whether the question is set aside for the moment.
@@ -96,6 +98,7 @@ impl State {
             stale: Vec::new(),
             top: None,
             composer: Composer::default(),
+            waiting: Vec::new(),
             tasks: Vec::new(),
             questions: VecDeque::new(),
             is_aside: false,

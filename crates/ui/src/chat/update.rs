@@ -55,6 +55,7 @@ fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
         }
         ChatNews::Settled(id) => state.questions.retain(|question| question.id != id),
         ChatNews::Agent(agent) => state.agent_state = agent,
+        ChatNews::Waiting(texts) => state.waiting = texts,
         ChatNews::Replayed => state.top = None,
         ChatNews::Failed(text) => state.problem = Some(text),
     }

@@ -112,6 +112,15 @@ fn draw_composer(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Posit
     }
     let rule = "─".repeat(area.width.into());
     buffer.set_string(area.x, area.y, rule, state.theme.dim);
+    if let Some(first) = state.waiting.first() {
+        let more = match state.waiting.len() {
+            1 => String::new(),
+            several => format!(" and {} more", several - 1),
+        };
+        let room = usize::from(area.width).saturating_sub(columns(&more) + 14);
+        let text = format!(" waits: {}{more} ", short(first, room));
+        buffer.set_stringn(area.x + 2, area.y, text, area.width.saturating_sub(2).into(), state.theme.accent);
+    }
     let (rows, (row, column)) = state.composer.rows(state.width().saturating_sub(2));
     let shown = usize::from(area.height).saturating_sub(1);
     let first = (row + 1).saturating_sub(shown);
