@@ -145,7 +145,9 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
 fn test_agent_proposes_background() {
     let endpoint = ModelEndpoint::new();
     let call = json!({"command": "rm -rf build; sleep 600", "run_in_background": true});
-    endpoint.will(Answer::text("That takes about 5 minutes; I want to run it in the background.").call("shell", call));
+    endpoint.will(
+        Answer::text("That takes about 5 minutes; I want to run it in the background.").call("shell", call),
+    );
     endpoint.will(Answer::text("It runs as bash_1; /status bash_1 shows how it stands."));
     let home = home(&endpoint).gated();
     let mut terminal = chat(&home);
