@@ -44,6 +44,15 @@ impl Provider {
         }
     }
 
+    /// Returns the model that is asked when none is named. An endpoint that does not have it says so.
+    const fn default_model(self) -> &'static str {
+        match self {
+            Self::OpenAi => "gpt-5",
+            Self::Anthropic => "claude-sonnet-4-5",
+            Self::Ollama => "qwen3-coder",
+        }
+    }
+
     /// Makes a base URL of what people write: with or without a scheme, a version or a slash at the end.
     fn url(self, written: &str) -> String {
         let mut url = written.trim().trim_end_matches('/').to_owned();
@@ -159,13 +168,8 @@ impl ModelChoice {
             },
         };
         let (url_name, key_name, model_name) = provider.variables();
-        let model = model.map(str::to_owned).or_else(|| variable(model_name)).ok_or_else(|| ModelError {
-            message: format!("no model of {} is named", provider.name()),
-            hint: format!(
-                "mw acp --model {}/NAME, agent.model in the settings, or {model_name}",
-                provider.name()
-            ),
-        })?;
+        let model = model.map(str::to_owned).or_else(|| variable(model_name));
+        let model = model.unwrap_or_else(|| provider.default_model().to_owned());
         let written = wishes.base_url.clone().or_else(|| variable(url_name));
         let base_url =
             written.as_deref().map_or_else(|| provider.default_url().to_owned(), |url| provider.url(url));
@@ -196,7 +200,7 @@ fn nothing_set() -> ModelError {
     ModelError {
         message: "no model endpoint is set".to_owned(),
         hint: "set OPENAI_API_KEY (with OPENAI_BASE_URL for anything compatible), ANTHROPIC_API_KEY or \
-               OLLAMA_HOST, and name a model: mw acp --model provider/name, or agent.model in the settings"
+               OLLAMA_HOST; mw acp --model provider/name, or agent.model in the settings, names a model"
             .to_owned(),
     }
 }
@@ -247,8 +251,8 @@ mod tests {
     fn what_is_missing_is_said_with_what_to_do() {
         let nothing = chosen("", &[]).unwrap_err();
         assert!(nothing.hint.contains("OPENAI_API_KEY") && nothing.hint.contains("--model"), "{nothing:?}");
-        let unnamed = chosen("", &[("ANTHROPIC_API_KEY", "k")]).unwrap_err();
-        assert!(unnamed.hint.contains("--model anthropic/NAME"), "{unnamed:?}");
+        let unnamed = chosen("", &[("ANTHROPIC_API_KEY", "k")]).unwrap();
+        assert_eq!(unnamed.model, "claude-sonnet-4-5");
         let keyless = chosen("openai/gpt-x", &[]).unwrap_err();
         assert!(keyless.hint.contains("OPENAI_API_KEY"), "{keyless:?}");
         // A server of one's own may ask for none.
