@@ -19,6 +19,22 @@ pub fn shortened(text: &str, columns: usize) -> String {
     format!("{cut}…")
 }
 
+/// Cuts a path to a number of columns from the left: its end says what it is.
+#[must_use]
+pub fn shortened_path(path: &str, columns: usize) -> String {
+    let path = shortened(path, usize::MAX);
+    if path.width() <= columns {
+        return path;
+    }
+    let mut used = 1;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= columns
+    };
+    let end: Vec<char> = path.chars().rev().take_while(fits).collect();
+    std::iter::once('…').chain(end.into_iter().rev()).collect()
+}
+
 /// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
 #[must_use]
 pub fn duration(ms: u64) -> String {
@@ -59,6 +75,13 @@ pub fn bytes(count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_path_the_end_is_kept() {
+        assert_eq!(shortened_path("/a/b/output.log", 20), "/a/b/output.log");
+        assert_eq!(shortened_path("/very/long/output.log", 12), "…/output.log");
+        assert_eq!(shortened_path("/x/日本語", 5), "…本語");
+    }
 
     #[test]
     fn durations_read_naturally() {

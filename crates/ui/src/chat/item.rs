@@ -19,6 +19,8 @@ const MOST_LINES: usize = 200;
 pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) lines: Vec<Line<'static>>,
+    /// Whether its turn goes on.
+    is_open: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,15 +52,18 @@ pub(super) struct Call {
 
 /// Puts an entry to what is there; returns the first item that has changed, if any has.
 pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Option<usize> {
-    let last = items.last_mut().map(|item| &mut item.kind);
+    // What ends in the midst of a sentence is told below it, not in it.
+    let talk = items.iter().rposition(|item| !matches!(item.kind, Kind::Notice(_)));
+    let open = talk.filter(|at| items[*at].is_open);
+    let last = open.map(|at| &mut items[at].kind);
     let kind = match (entry, last) {
         (Entry::Said { text }, Some(Kind::Said(said))) => {
             said.push_str(&text);
-            return Some(items.len() - 1);
+            return open;
         }
         (Entry::Thought { text }, Some(Kind::Thought(thought))) => {
             thought.push_str(&text);
-            return Some(items.len() - 1);
+            return open;
         }
         (Entry::Said { text }, _) => Kind::Said(text),
         (Entry::Thought { text }, _) => Kind::Thought(text),
@@ -93,16 +98,14 @@ pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Option<usize> {
         (Entry::Answered { what, reply }, _) => Kind::Answered(what, reply),
         (Entry::TurnEnded { early: Some(why) }, _) => Kind::Early(why),
         (Entry::Note { text }, _) => Kind::Note(text),
-        (Entry::Opened { .. }, Some(_)) => Kind::OpenedAgain,
-        (
-            Entry::Opened { .. }
-            | Entry::Joined { .. }
-            | Entry::Told { .. }
-            | Entry::TurnEnded { early: None },
-            _,
-        ) => return None,
+        (Entry::Opened { .. }, _) if talk.is_some() => Kind::OpenedAgain,
+        (Entry::Told { .. } | Entry::TurnEnded { early: None }, _) => {
+            items.iter_mut().for_each(|item| item.is_open = false);
+            return None;
+        }
+        (Entry::Opened { .. } | Entry::Joined { .. }, _) => return None,
     };
-    items.push(Item { kind, lines: Vec::new() });
+    items.push(Item { kind, lines: Vec::new(), is_open: true });
     Some(items.len() - 1)
 }
 

@@ -12,7 +12,7 @@ use super::item::{Item, Kind};
 use super::state::{Cancellable, Modal, State};
 use super::wrap::{columns, wrap};
 use crate::row::icon;
-use crate::text::{count, duration, shortened};
+use crate::text::{count, duration, shortened, shortened_path};
 use crate::tui::Link;
 
 /// Draws everything; returns what leads to files.
@@ -207,7 +207,7 @@ impl Dialog {
                 buffer.set_style(Rect { y, height: 1, ..inner }, state.theme.selected);
             }
             for (line, column, path) in self.links.iter().filter(|(line, ..)| *line == number) {
-                let text = shortened(path, usize::from(inner.width).saturating_sub(*column));
+                let text = shortened_path(path, usize::from(inner.width).saturating_sub(*column));
                 let style = if self.selected == Some(*line) { state.theme.selected } else { state.theme.dim };
                 links.push(Link { x: inner.x + *column as u16, y, text, style, path: path.clone() });
             }
@@ -286,7 +286,7 @@ fn tasks_dialog(state: &State, selected: usize, area: Rect) -> Dialog {
     for task in &state.tasks {
         lines.push(task_row(state, task, width));
         links.push((lines.len(), 4, task.log.clone()));
-        let log = format!("    {}", shortened(&task.log, width.saturating_sub(4)));
+        let log = format!("    {}", shortened_path(&task.log, width.saturating_sub(4)));
         lines.push(Line::from(Span::styled(log, state.theme.dim)));
     }
     let answers: &[&str] = if state.has_foreground() {

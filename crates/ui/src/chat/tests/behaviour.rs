@@ -114,3 +114,19 @@ fn what_is_written_is_sent_whole_and_only_once() {
     assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Order(ChatOrder::Say("one\ntwo".to_owned()))]);
     assert_eq!(press(&mut state, KeyCode::Enter), []);
 }
+
+#[test]
+fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
+    let mut state = state(60, 20);
+    let said = |text: &str| Entry::Said { text: text.to_owned() };
+    [said("It"), notice(7, 3), said(" runs.")].into_iter().for_each(|one| entry(&mut state, one));
+    let shown = picture(&state);
+    assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
+    assert!(shown.contains("It runs."), "{shown}");
+    // A turn that it begins stands below it.
+    entry(&mut state, Entry::TurnEnded { early: None });
+    entry(&mut state, Entry::Told { numbers: vec![7] });
+    entry(&mut state, said("I see."));
+    let shown = picture(&state);
+    assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
+}
