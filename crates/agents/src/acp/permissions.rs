@@ -139,8 +139,10 @@ impl PolicyPermissions {
                     ruled(Decision::Ask, format!("it is not known what {title:?} does"))
                 }
             },
-            Asked::Read | Asked::Script { .. } | Asked::Program { .. } => {
-                ruled(Decision::Allow, String::new())
+            Asked::Read => ruled(Decision::Allow, String::new()),
+            // Commands were judged above; what reaches this arm was not.
+            Asked::Script { .. } | Asked::Program { .. } => {
+                ruled(Decision::Ask, "the command was not judged".to_owned())
             }
         }
     }
