@@ -45,26 +45,30 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
 }
 
 /// The whole of `mw`.
-#[must_use]
-pub fn mw() -> ExitCode {
-    let early = summon_early();
+pub fn mw() -> i32 {
     let words: Vec<_> = std::env::args_os().collect();
-    let (json, command) = match read(&words) {
-        Ok(read) => read,
-        Err(error) => return refuse(&error),
+    let early = summon_early(&words);
+    let code = match read(&words) {
+        Ok((json, command)) => conclude(
+            json,
+            match command {
+                Command::Config(config) if config.wants_default() => config.print_default(json),
+                command => command.run(|| Context::load(json, early)),
+            },
+        ),
+        Err(error) => refuse(&error),
     };
-    conclude(
-        json,
-        match command {
-            Command::Config(config) if config.wants_default() => config.print_default(json),
-            command => command.run(|| Context::load(json, early)),
-        },
-    )
+    // Not by returning: this writes out what was printed.
+    std::process::exit(code.into())
 }
 
 /// The whole of `mw-surfaces`, which `mw` becomes when one of its large commands is called.
 #[must_use]
 pub fn surfaces() -> ExitCode {
+    ExitCode::from(surface())
+}
+
+fn surface() -> u8 {
     let words = match programs::words_of_mw() {
         Ok(words) => words,
         Err(error) => return conclude(asks_for_json(), Err(error)),
@@ -87,14 +91,14 @@ pub fn surfaces() -> ExitCode {
     )
 }
 
-fn conclude(json: bool, done: CommandResult) -> ExitCode {
+fn conclude(json: bool, done: CommandResult) -> u8 {
     match done {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => code,
         Err(error) => {
             if !error.message.is_empty() {
                 error.show(json);
             }
-            ExitCode::from(error.exit)
+            error.exit
         }
     }
 }
@@ -106,8 +110,8 @@ fn asks_for_json() -> bool {
 
 /// Starts the supervisor of `mw start` before the arguments are even read: it gets ready on another core
 /// meanwhile. If nothing is started after all, it goes away by itself.
-fn summon_early() -> Option<Supervisor> {
-    let mut words = std::env::args_os().skip(1);
+fn summon_early(words: &[OsString]) -> Option<Supervisor> {
+    let mut words = words.iter().skip(1);
     let starts = words.next().is_some_and(|word| word == "start")
         && words.all(|word| word != "--help" && word != "-h");
     // What fails here fails again where it can be told.
@@ -115,16 +119,16 @@ fn summon_early() -> Option<Supervisor> {
 }
 
 /// Bad arguments, in the same shape as every other error; help and version are no errors.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error) -> u8 {
     // To a host, 2 from a hook means that the user's prompt is not to be heard.
     let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     if !error.use_stderr() || !asks_for_json() {
         let _ = error.print();
-        return ExitCode::from(if error.use_stderr() { bad_arguments } else { 0 });
+        return if error.use_stderr() { bad_arguments } else { 0 };
     }
     let text = error.render().to_string();
     let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
     CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
-    ExitCode::from(bad_arguments)
+    bad_arguments
 }

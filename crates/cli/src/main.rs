@@ -1,8 +1,9 @@
 //! `mw`: the engine's commands. The others it leaves to `mw-surfaces`, so that it stays small and starts fast.
-#![forbid(unsafe_code)]
+#![no_main]
+#![deny(unsafe_code)]
 
-use std::process::ExitCode;
+use mw_cli::mw as begin;
 
-fn main() -> ExitCode {
-    mw_cli::mw()
-}
+#[expect(unsafe_code, reason = "an entry point is called by the C library")]
+#[path = "../../supervisor/src/sys/entry.rs"]
+mod entry;

@@ -47,11 +47,10 @@ impl Purpose {
 
 /// A supervisor process that waits to be told what to do. Dropped before that, it goes away by itself.
 pub struct Supervisor {
-    process: Child,
-    /// Where it waits.
+    /// Where it waits and answers. A socket, because descriptors are passed on through it.
     line: UnixStream,
-    /// Whether the process stays as the guardian, so that it is not to be waited for.
-    stays: bool,
+    /// The process to be waited for, if there is one.
+    process: Option<Child>,
 }
 
 impl Supervisor {
@@ -67,17 +66,18 @@ impl Supervisor {
     pub(crate) fn summon_for(programs: &Programs, purpose: Purpose, run: u32) -> Result<Self> {
         let path = &programs.supervisor;
         let stays = programs.starter_exits;
-        // A socket, because descriptors are passed on through it.
-        let (line, stdin) = UnixStream::pair().map_err(Error::io("cannot make a socket"))?;
+        let no_socket = Error::io("cannot make a socket");
+        let pair = UnixStream::pair().and_then(|(line, its_end)| Ok((line, its_end.try_clone()?, its_end)));
+        let (line, stdin, stdout) = pair.map_err(no_socket)?;
         let process = Command::new(path)
             .args([purpose.word(), &run.to_string()])
             .args(stays.then_some("stay"))
-            .stdin(Stdio::from(OwnedFd::from(stdin)))
-            .stdout(Stdio::piped())
+            .stdin(OwnedFd::from(stdin))
+            .stdout(OwnedFd::from(stdout))
             .stderr(Stdio::null())
             .spawn()
             .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
-        Ok(Self { process, line, stays })
+        Ok(Self { line, process: (!stays).then_some(process) })
     }
 
     /// Sends it to the task's directory, where it gets ready. That it is gone shows in its missing answer.
@@ -87,7 +87,7 @@ impl Supervisor {
 
     /// Gives it its task and the slots that go with it; returns the process it started.
     pub(crate) fn hand_over(
-        mut self,
+        self,
         message: &StartMessage,
         slots: &[BorrowedFd<'_>],
     ) -> Result<(Process, Timestamp)> {
@@ -99,12 +99,11 @@ impl Supervisor {
         let _ = send(&self.line, &text, slots);
         let _ = self.line.shutdown(Shutdown::Write);
         fail_point("start-message-sent");
-        let stdout = self.process.stdout.take().ok_or_else(|| gone("has no output"))?;
-        let mut line = String::new();
-        if BufReader::new(stdout).read_line(&mut line).unwrap_or(0) == 0 {
+        let mut answer = String::new();
+        if BufReader::with_capacity(256, &self.line).read_line(&mut answer).unwrap_or(0) == 0 {
             return Err(Error::Unanswered);
         }
-        match serde_json::from_str(&line) {
+        match serde_json::from_str(&answer) {
             Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
             Ok(Answer::Refused { code, message }) => Err(Error::Spawn { code, message }),
             Err(error) => Err(gone(&format!("gave no answer that can be read: {error}"))),
@@ -116,8 +115,8 @@ impl Drop for Supervisor {
     fn drop(&mut self) {
         // With a message it is no longer ours, without one it goes away at the end of its input.
         let _ = self.line.shutdown(Shutdown::Write);
-        if !self.stays {
-            let _ = self.process.wait();
+        if let Some(process) = &mut self.process {
+            let _ = process.wait();
         }
     }
 }

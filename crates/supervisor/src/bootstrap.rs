@@ -1,7 +1,7 @@
 //! From a command line and one message on stdin to a supervised command: who forks whom.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IoSliceMut, Write};
+use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
@@ -122,11 +122,10 @@ impl Run {
     }
 }
 
-/// The supervisor's `main`; returns what the process ends with. Returns in the first of its processes only.
+/// What `mw-supervisor` does; returns what the process ends with. Returns in the first of its processes only.
 #[must_use]
 pub fn run() -> i32 {
     sys::close_inherited();
-    sys::ignore_broken_pipes();
     if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
         println!("{}", check::report());
         return 0;
@@ -323,8 +322,14 @@ fn find_cgroup(run: u32) -> Option<Cgroup> {
 pub(crate) fn answer(answer: &Answer) {
     if let Ok(mut line) = serde_json::to_vec(answer) {
         line.push(b'\n');
-        let mut out = io::stdout().lock();
-        let _ = out.write_all(&line).and_then(|()| out.flush());
+        let mut left = line.as_slice();
+        while !left.is_empty() {
+            match rustix::io::write(rustix::stdio::stdout(), left) {
+                Ok(written) if written > 0 => left = &left[written..],
+                Err(Errno::INTR) => {}
+                Ok(_) | Err(_) => return,
+            }
+        }
     }
 }
 

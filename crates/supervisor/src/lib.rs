@@ -33,6 +33,7 @@ mod log;
 mod pipe;
 mod pump;
 mod record;
+mod settle_in;
 mod small_file;
 mod stand_in;
 mod supervise;
@@ -44,3 +45,4 @@ mod watchdog;
 
 pub use bootstrap::run;
 pub use fail_point::FAIL_POINTS;
+pub use settle_in::settle_in;

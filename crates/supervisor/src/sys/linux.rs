@@ -34,6 +34,8 @@ impl ChildEvents {
         // SAFETY: the set is initialised by sigemptyset before use; signalfd's result is checked
         // before it becomes an owned descriptor.
         unsafe {
+            // A starter that ignores the ends of its children hands that down.
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
             for signal in
