@@ -115,7 +115,7 @@ impl Log {
         })
     }
 
-    /// Sets the most bytes the log may hold; 0 = no cap.
+    /// Sets the most bytes of output the log may hold; 0 = no cap.
     pub(crate) fn set_cap(&mut self, cap: u64) {
         self.cap = cap;
     }
@@ -247,11 +247,11 @@ impl Log {
     fn keep(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
         self.notice_damage()?;
         self.write_pending_drop()?;
-        if self.cap > 0 && (self.size >= self.cap || self.index_len > INDEX_LIMIT) {
+        if self.cap > 0 && (self.held() >= self.cap || self.index_len > INDEX_LIMIT) {
             self.drop_middle()?;
         }
+        let room = self.room()?;
         self.announce(stream, now_us)?;
-        let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
         if let Some(moved) = self.keep_much(stream, source, waiting as usize, room)? {
             return Ok(Moved::Bytes(moved));
         }
@@ -264,6 +264,22 @@ impl Log {
             Err(Errno::AGAIN) => Ok(Moved::Nothing),
             Err(Errno::INVAL) => self.copy(source, room),
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Bytes that count against the cap: the header does not.
+    fn held(&self) -> u64 {
+        self.size.saturating_sub(self.prefix)
+    }
+
+    /// How much may be written at once; an error where that is nothing, since nothing would ever be taken then.
+    fn room(&self) -> io::Result<usize> {
+        if self.cap == 0 {
+            return Ok(CHUNK);
+        }
+        match self.cap.saturating_sub(self.held()) {
+            0 => Err(io::ErrorKind::StorageFull.into()),
+            left => Ok(CHUNK.min(left as usize)),
         }
     }
 

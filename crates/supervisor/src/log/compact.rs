@@ -29,7 +29,7 @@ impl Log {
         self.open_index()?;
         let entries = self.entries()?;
         let parts = segments(&entries, self.prefix, self.size);
-        let held = self.cap.min(self.size);
+        let held = self.cap.min(self.held());
         let head = self.head_end(&parts, self.prefix + held / 4)?;
         let tail = self.tail_start(&parts, self.size - held * 3 / 8)?;
         if tail.physical <= head.physical {
