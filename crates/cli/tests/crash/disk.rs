@@ -109,3 +109,31 @@ fn a_kill_works_on_a_full_disk() {
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.ended(&id)["status"], "cancelled");
 }
+
+#[test]
+fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
+    const PAGE: u64 = 4096;
+    let Some(home) = small() else { return };
+    let _ = home.ended(&home.start("true"));
+    let ballast = home.state().join("ballast");
+    let mut refused = 0;
+    for room in 0..12 {
+        assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+        let file = fs::OpenOptions::new().write(true).open(&ballast).unwrap();
+        file.set_len(file.metadata().unwrap().len() - room * PAGE).unwrap();
+        let outcome = home.mw(["start", "--json", "echo $MEANWHILE_TASK_ID >> ran"]);
+        refused += u32::from(outcome.code != Some(0));
+        fs::remove_file(&ballast).unwrap();
+        wait_until(SOON, "every task is over", || {
+            let over = |status: &str| matches!(status, "completed" | "failed");
+            home.list().iter().all(|task| over(task["status"].as_str().unwrap())).then_some(())
+        });
+    }
+    assert!(refused > 0, "there was always room");
+    let ran = home.file("ran");
+    for id in ran.lines() {
+        let journal = fs::read_to_string(home.task_dir(id).join("journal.jsonl")).unwrap_or_default();
+        assert!(journal.contains("\"spawning\""), "{id} ran, but its journal says {journal:?}");
+        assert_eq!(ran.matches(id).count(), 1, "{id} ran more than once");
+    }
+}
