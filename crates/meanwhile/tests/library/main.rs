@@ -13,6 +13,7 @@ mod log_names;
 mod notices;
 mod paging;
 mod queue;
+mod requests;
 mod retention;
 mod subscription;
 mod threads;
