@@ -107,6 +107,13 @@ impl Run {
         }
     }
 
+    /// Drops what was needed to execute the command.
+    pub(crate) fn forget_command(&mut self) {
+        if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
+            (*argv, *env) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Reaps a process of the task's, and notes what it used.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
