@@ -16,6 +16,7 @@ use crate::supervise::{Leader, SETTLE_IN_MS, Supervisor};
 use crate::sys::{self, Phase, WaitResult};
 
 /// Sleeps until the supervisor has ended, and takes over if that was not its plan.
+#[inline(never)]
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     run.files.for_command = None;
     let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SETTLE_IN_MS as i64 * 1_000_000 });
@@ -46,6 +47,7 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
 }
 
 /// The supervisor is dead: its child is ours now.
+#[inline(never)]
 fn take_over(mut run: Run) {
     let process = match (&run.message.launch, run.board.child()) {
         (Launch::Adopt { process, .. }, _) => process.clone(),
