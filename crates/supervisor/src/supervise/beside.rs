@@ -19,10 +19,15 @@ impl Supervisor {
                             return;
                         }
                     } else {
-                        let is_ours = self.settle == Some(pid) || self.run.board.helper() == Some(pid);
+                        let board = self.run.board;
+                        let is_writer = board.writer() == Some(pid);
+                        let is_ours = is_writer || self.settle == Some(pid) || board.helper() == Some(pid);
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
+                            if is_writer {
+                                self.run.files.log.rejoin();
+                            }
                         } else {
                             self.run.reap(pid);
                         }

@@ -48,6 +48,20 @@ fn give_back_stack() {
     unsafe { libc::madvise((kept - DEPTH) as *mut libc::c_void, DEPTH, libc::MADV_DONTNEED) };
 }
 
+/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut kept: Vec<_> = kept.iter().map(|fd| fd.as_raw_fd() as libc::c_uint).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept.into_iter().filter(|fd| *fd >= 3).chain([libc::c_uint::MAX]) {
+        if from < fd {
+            // SAFETY: the caller uses none of these, and never runs what would close them again.
+            unsafe { libc::syscall(libc::SYS_close_range, from, fd - 1, 0) };
+        }
+        from = fd.saturating_add(1);
+    }
+}
+
 /// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
 ///
 /// All other signals that a terminal or a host may send are blocked: they are meant for the host.
