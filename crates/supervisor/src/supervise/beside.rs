@@ -19,7 +19,10 @@ impl Supervisor {
                             return;
                         }
                     } else {
-                        let is_ours = self.settle == Some(pid) || self.run.board.helper() == Some(pid);
+                        // Theirs is not the task's time, and neither is that of the tasks they looked after.
+                        let is_ours = self.settle == Some(pid)
+                            || self.run.board.helper() == Some(pid)
+                            || (self.limit_watch.is_some() && sys::was_ours(pid));
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
