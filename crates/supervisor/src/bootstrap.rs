@@ -12,6 +12,7 @@ use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::cgroup::{self, Cgroup};
 use crate::check;
@@ -83,6 +84,8 @@ pub(crate) struct Run {
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
     pub(crate) boot_id: String,
+    /// The stand-in of whoever has this; nobody for the stand-in itself.
+    pub(crate) guardian: Option<Pid>,
     /// Locks that say that this task runs. Guardian and supervisor have the same.
     slots: Vec<OwnedFd>,
 }
@@ -118,6 +121,15 @@ impl Run {
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
             self.board.add_spent_us(us);
+        }
+    }
+
+    /// Wakes the guardian, so that it looks at the board. Whoever took its place as our parent knows nothing of us.
+    pub(crate) fn nudge_guardian(&self) {
+        if let Some(guardian) = self.guardian
+            && getppid() == Some(guardian)
+        {
+            let _ = kill_process(guardian, Signal::USR1);
         }
     }
 
@@ -177,17 +189,19 @@ fn guard(address: &Address) {
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
-        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, slots })
+        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
     let run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.answer(),
     };
     fail_point("supervisor-files-made");
+    let guardian = Some(getpid());
     match sys::fork() {
         Ok(Fork::Parent(supervisor)) => stand_in::stand_by(supervisor, run),
+        Ok(Fork::Child) => launch::supervise(Run { guardian, ..run }),
         // Without a stand-in the task still runs.
-        Ok(Fork::Child) | Err(_) => launch::supervise(run),
+        Err(_) => launch::supervise(run),
     }
 }
 

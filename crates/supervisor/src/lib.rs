@@ -23,6 +23,7 @@ mod cgroup;
 mod check;
 mod clock;
 mod control;
+mod descriptors;
 mod ending;
 mod fail_point;
 mod files;

@@ -11,6 +11,7 @@ use std::ptr;
 use mw_model::{Exit, PROGRESS_FD, RawText};
 
 use super::board::{Board, SpawnStep};
+use crate::descriptors;
 
 /// Which side of a fork this is.
 pub(crate) enum Fork {
@@ -199,13 +200,25 @@ fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Replaces this process by another program. Returns only when that fails.
+/// Replaces this process by another program of ours. Returns only when that fails.
 pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     let Some(mut command) = command_of(argv) else {
         return io::Error::from(io::ErrorKind::NotFound);
     };
+    // It is no part of any task, also when this process is.
+    command.env_remove("MEANWHILE_TASK_ID");
+    descriptors::give_back_limit();
+    forget_signals();
     restore_signals();
     command.exec()
+}
+
+/// Drops signals that have come and were not taken: unblocked, they would be this process's end.
+fn forget_signals() {
+    for signal in super::platform::BLOCKED {
+        // SAFETY: ignoring a signal has no preconditions.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
 }
 
 /// Starts another program beside this one and returns its pid.
@@ -219,8 +232,7 @@ pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     }
 }
 
-/// Starts another program beside this one, noted on the board, and returns its pid. It is no part of any task,
-/// also when this process is.
+/// Starts another program beside this one, noted on the board, and returns its pid.
 pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => {
@@ -230,11 +242,7 @@ pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
         Fork::Child => {
             // Whichever of the two comes first: the other may be killed before it does.
             board.set_helper(Some(std::process::id()));
-            if let Some(mut command) = command_of(argv) {
-                command.env_remove("MEANWHILE_TASK_ID");
-                restore_signals();
-                let _ = command.exec();
-            }
+            let _ = execute_last(argv);
             exit_at_once(127)
         }
     }
