@@ -143,6 +143,7 @@ impl Arguments {
             lifetime: config.lifetime(),
             context_stamp: context_stamp(SystemClock.now()),
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
+            stream_bytes: config.tools.stream_bytes,
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background: Background::On,
             agents: None,
