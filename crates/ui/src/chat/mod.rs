@@ -9,7 +9,10 @@
 //! `update` and `view` do no I/O. What was said before and what is said now come by the same way, as entries, so
 //! that both look the same.
 
+mod asked;
 mod composer;
+mod dialog;
+mod dialog_keys;
 mod item;
 mod markdown;
 mod program;
