@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use meanwhile::model::Timestamp;
 use meanwhile::model::chat::{ChatQuestion, Reply};
+use meanwhile::model::{Timestamp, visible};
 use ratatui::text::{Line, Span};
 
 use super::wrap::wrap;
@@ -165,7 +165,8 @@ impl Questions {
 
 impl Shown {
     fn new(question: &ChatQuestion, width: usize, since: Timestamp) -> Self {
-        let wrapped = |line: &String| wrap(&[Span::raw(line.clone())], width, "", "  ");
+        // Whoever asks may be any agent: nothing is hidden in what is shown here, whatever it sent.
+        let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
         let lines = question.lines.iter().flat_map(wrapped).collect();
         let question = question.clone();
         Self { question, lines, width, top: 0, is_read: false, since, is_next: false }

@@ -189,3 +189,12 @@ fn what_is_pasted_goes_into_the_text_whatever_is_open() {
     update(&mut state, Event::Paste("kk".to_owned()));
     assert_eq!(state.composer.text(), "kk");
 }
+
+#[test]
+fn nothing_is_hidden_in_what_a_foreign_agent_asks() {
+    let mut state = state(80, 20);
+    let line = "  rm \u{202e}txt.x \u{200b}\x1b[2K".to_owned();
+    ask(&mut state, ChatQuestion { lines: vec![line], ..question() });
+    let shown = picture(&state);
+    assert!(shown.contains("rm \\u{202e}txt.x \\u{200b}\\u{1b}[2K"), "{shown}");
+}
