@@ -107,6 +107,13 @@ impl Run {
         }
     }
 
+    /// Drops what was needed to execute the command.
+    pub(crate) fn forget_command(&mut self) {
+        if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
+            (*argv, *env) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Reaps a process of the task's, and notes what it used.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
@@ -154,6 +161,9 @@ pub fn run() -> i32 {
 }
 
 /// P1: sets everything up, forks the supervisor and sleeps until it is needed.
+///
+/// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
+#[inline(never)]
 fn guard(address: &Address) {
     let Some(directory) = receive_directory() else { return };
     let prepared = prepare(address, &directory);
@@ -192,6 +202,7 @@ struct Ready {
 }
 
 /// Makes ready what does not depend on the message, while that is still being written.
+#[inline(never)]
 fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -230,6 +241,7 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
 }
 
 /// Reads the start message and what came with it; nothing when the start was called off.
+#[inline(never)]
 fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     let (text, slots) = receive().ok()?;
     if text.is_empty() {

@@ -32,6 +32,7 @@ pub(crate) struct Begun {
 }
 
 /// Starts (or adopts) the command and looks after it to its end.
+#[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
     let entry = opening_entry(&run);
@@ -63,6 +64,7 @@ pub(crate) fn supervise(mut run: Run) {
     conclude(&Supervisor::new(run, begun).run());
 }
 
+#[inline(never)]
 fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {

@@ -34,7 +34,7 @@ mod telling;
 
 const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
-const SETTLE_IN_MS: u64 = 5;
+pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -277,6 +277,8 @@ impl Supervisor {
             self.write_metadata();
             self.begin_readiness();
         }
+        self.run.forget_command();
+        sys::give_back_memory();
     }
 
     fn write_metadata(&self) {

@@ -9,6 +9,7 @@ use meanwhile::{Run, SessionInfo};
 use super::log::{LogChunk, LogTarget};
 use crate::facts::Fact;
 use crate::task_row::TaskRow;
+pub use crate::terminal::MouseUse;
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -256,13 +257,4 @@ pub enum Program {
     Editor(String),
     /// The pager, on a file.
     Pager(String),
-}
-
-/// Who has the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseUse {
-    /// This program: clicks and the wheel.
-    Ours,
-    /// The terminal: selecting text.
-    Terminals,
 }

@@ -50,7 +50,7 @@ impl Worker {
 fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
     let runtime = match Runtime::open(options.settings.clone()) {
         Ok(runtime) => runtime,
-        Err(error) => return post.event(Event::Unlisted(told(&error))),
+        Err(error) => return post.tell(Event::Unlisted(told(&error))),
     };
     let mut library = Library { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 };
     for question in questions {
@@ -78,7 +78,7 @@ fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
             | Effect::Suspend
             | Effect::Quit => continue,
         };
-        post.event(answer);
+        post.tell(answer);
     }
 }
 
