@@ -10,13 +10,16 @@
 //! that both look the same.
 
 mod asked;
+mod call;
 mod composer;
 mod dialog;
 mod dialog_keys;
+mod diff;
 mod item;
 mod markdown;
 mod program;
 mod state;
+mod table;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -79,14 +79,16 @@ fn said(state: &mut State, entry: Entry) {
         }
         _ => {}
     }
-    if let Some(first) = item::take(&mut state.items, entry) {
-        let is_unfolded = state.are_unfolded;
-        if let Kind::Tool(call) = &mut state.items[first].kind {
-            call.is_unfolded |= is_unfolded;
+    let before = state.items.len();
+    for at in item::take(&mut state.items, entry) {
+        if at >= before
+            && let Kind::Tool(call) = &mut state.items[at].kind
+        {
+            call.is_unfolded = state.are_unfolded;
         }
         // An answer comes in thousands of pieces, and is drawn a few times.
-        if state.stale.last() != Some(&first) {
-            state.stale.push(first);
+        if state.stale.last() != Some(&at) {
+            state.stale.push(at);
         }
     }
 }

@@ -3,21 +3,6 @@
 use super::*;
 
 #[test]
-fn a_replay_looks_as_it_did_live() {
-    let mut live = state(60, 40);
-    let mut pictures = Vec::new();
-    for one in talk() {
-        entry(&mut live, one.clone());
-        pictures.push(picture(&live));
-    }
-    let mut again = state(60, 40);
-    talk().into_iter().for_each(|one| entry(&mut again, one));
-    assert_eq!(Some(&picture(&again)), pictures.last());
-    let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
-    assert_eq!(banners(&picture(&again)), 1, "told once, shown once");
-}
-
-#[test]
 fn the_chip_counts_what_is_in_the_background() {
     let mut state = state(80, 10);
     assert!(!picture(&state).contains('⌁'));
@@ -113,20 +98,4 @@ fn what_is_written_is_sent_whole_and_only_once() {
     write(&mut state, "two");
     assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Order(ChatOrder::Say("one\ntwo".to_owned()))]);
     assert_eq!(press(&mut state, KeyCode::Enter), []);
-}
-
-#[test]
-fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
-    let mut state = state(60, 20);
-    let said = |text: &str| Entry::Said { text: text.to_owned() };
-    [said("It"), notice(7, 3), said(" runs.")].into_iter().for_each(|one| entry(&mut state, one));
-    let shown = picture(&state);
-    assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
-    assert!(shown.contains("It runs."), "{shown}");
-    // A turn that it begins stands below it.
-    entry(&mut state, Entry::TurnEnded { early: None });
-    entry(&mut state, Entry::Told { numbers: vec![7] });
-    entry(&mut state, said("I see."));
-    let shown = picture(&state);
-    assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
 }

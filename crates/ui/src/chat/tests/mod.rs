@@ -1,6 +1,7 @@
 //! The screen without a terminal: events in, pictures out.
 
 mod behaviour;
+mod entries;
 mod questions;
 mod screens;
 
