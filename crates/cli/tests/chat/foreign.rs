@@ -58,7 +58,7 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     until_shown(&terminal, "· ready");
     let call = json!({"command": "rm -rf build; echo gone > mark"});
     say(&mut terminal, &format!("mcp shell {call}"));
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press("y");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");
