@@ -103,7 +103,9 @@ pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Option<usize> {
             items.iter_mut().for_each(|item| item.is_open = false);
             return None;
         }
-        (Entry::Opened { .. } | Entry::Joined { .. }, _) => return None,
+        (Entry::Opened { .. } | Entry::Joined { .. } | Entry::NotHeard { .. } | Entry::Waits { .. }, _) => {
+            return None;
+        }
     };
     items.push(Item { kind, lines: Vec::new(), is_open: true });
     Some(items.len() - 1)
