@@ -26,7 +26,7 @@ impl Supervisor {
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
-                            if is_writer {
+                            if board.writer() == Some(pid) {
                                 self.run.files.log.rejoin();
                             }
                         } else {
