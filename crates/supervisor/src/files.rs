@@ -116,7 +116,7 @@ impl Prepared {
         let (stdout, stderr, for_command) = match pipes {
             Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends)),
             None => {
-                let (stdout, stderr) = find_pipes(&message.task, run)?;
+                let (stdout, stderr) = find_pipes(message, run)?;
                 (stdout, stderr, None)
             }
         };
@@ -133,13 +133,19 @@ impl Prepared {
     }
 }
 
-fn find_pipes(task: &str, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
+fn find_pipes(message: &StartMessage, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
     let pipes = record::read_journal(run).into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { pipes, .. } => Some(pipes),
         _ => None,
     });
     let [stdout, stderr] = pipes.unwrap_or_default();
-    let holders: Vec<u32> = Tree::of_orphan(task).living(None).into_keys().collect();
+    let holders: Vec<u32> = match &message.launch {
+        Launch::Adopt { process, .. } => {
+            let living = Tree::of_orphan(&message.task, process).living(None).processes;
+            [process.pid].into_iter().chain(living.into_keys()).collect()
+        }
+        Launch::Spawn { .. } => Vec::new(),
+    };
     Ok((
         OutputPipe::find(stdout, holders.iter().copied())?,
         OutputPipe::find(stderr, holders.iter().copied())?,

@@ -10,7 +10,6 @@ use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SET
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
-use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
@@ -32,6 +31,7 @@ pub(crate) struct Begun {
 }
 
 /// Starts (or adopts) the command and looks after it to its end.
+#[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
     let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
@@ -76,6 +76,7 @@ fn open_journal(run: &mut Run) -> Result<(), Refusal> {
     }
 }
 
+#[inline(never)]
 fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {
@@ -176,9 +177,7 @@ pub(crate) fn conclude(run: &Run) {
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
     run.files.log.tidy();
-    if let Some(guardian) = rustix::process::getppid() {
-        let _ = rustix::process::kill_process(guardian, Signal::USR1);
-    }
+    run.nudge_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);
     }

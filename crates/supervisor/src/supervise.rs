@@ -34,7 +34,7 @@ mod telling;
 
 const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
-const SETTLE_IN_MS: u64 = 5;
+pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -86,7 +86,7 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     pub(crate) fn new(run: Run, begun: Begun) -> Self {
         let tree = match begun.leader {
-            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task),
+            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task, &begun.process),
             Leader::Child(_) | Leader::Ended => Tree::of_child(),
         };
         let now = clock::monotonic_ms();
@@ -187,7 +187,9 @@ impl Supervisor {
         });
         let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
             || (self.record.is_some() && self.tree.is_foreign());
-        let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
+        // A look that had to be broken off says nothing.
+        let unseen = self.record.is_some() && self.tree_changed;
+        let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.limit_due().map(|(_, due)| due);
         let told =
@@ -283,6 +285,8 @@ impl Supervisor {
             self.write_metadata();
             self.begin_readiness();
         }
+        self.run.forget_command();
+        sys::give_back_memory();
     }
 
     fn write_metadata(&self) {

@@ -24,6 +24,7 @@ mod slow_disk;
 mod soak;
 mod specs;
 mod store;
+mod strangers;
 mod truth;
 mod watchers;
 

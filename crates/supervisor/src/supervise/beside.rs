@@ -19,13 +19,14 @@ impl Supervisor {
                             return;
                         }
                     } else {
+                        // Theirs is not the task's time, and neither is that of the tasks they looked after.
                         let board = self.run.board;
-                        let is_writer = board.writer() == Some(pid);
-                        let is_ours = is_writer || self.settle == Some(pid) || board.helper() == Some(pid);
+                        let is_ours = [self.settle, board.helper(), board.writer()].contains(&Some(pid))
+                            || (self.limit_watch.is_some() && sys::was_ours(pid));
                         self.child_ended(pid);
                         if is_ours {
                             let _ = sys::reap(pid);
-                            if is_writer {
+                            if board.writer() == Some(pid) {
                                 self.run.files.log.rejoin();
                             }
                         } else {

@@ -124,7 +124,7 @@ impl Supervisor {
         let patience = if self.ending.is_some() { DYING_MS } else { 0 };
         let deadline = clock::monotonic_ms() + patience;
         loop {
-            let mut living = self.living();
+            let mut living = self.living().processes;
             living.remove(&self.process.pid);
             if living.is_empty() || clock::monotonic_ms() >= deadline {
                 return living;
