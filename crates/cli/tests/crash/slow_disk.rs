@@ -217,3 +217,28 @@ fn a_kill_is_heard_on_a_slow_disk() {
     let _ = kill.wait().exits(0);
     assert_eq!(home.ended(&id)["status"], "cancelled");
 }
+
+#[test]
+fn a_writer_may_die_behind_every_write_and_its_feeder_behind_its_end() {
+    for step in ["writer-wrote", "writer-ended"] {
+        let home = slow_home();
+        let script = format!("{}; seq 1 100000; exit 5", children::gate("a"));
+        let start = home.command(["start", "--json", "--cap", "0", &script]).env("MEANWHILE_FAIL_AT", step);
+        let id = start.run().exits(0).json()["id"].as_str().unwrap().to_owned();
+        slow_down(&home, 350);
+        home.open("a");
+        wait_until(SOON, "the first process ends", || {
+            let task = home.status(&id);
+            (task["status"] != "running").then_some(())
+        });
+        slow_down(&home, 0);
+        let task = home.ended(&id);
+        let full = children::numbered(1, 100_000);
+        let missing = missing_in(&home.log(&id), &full).unwrap_or_else(|wrong| panic!("{step}: {wrong}"));
+        // Where guardian and supervisor both died there, nobody saw the end.
+        if task["status"] != "lost" {
+            let counted = (&task["output_bytes"], &task["dropped_bytes"]);
+            assert_eq!(counted, (&full.len().into(), &missing.into()), "{step}: {task}");
+        }
+    }
+}
