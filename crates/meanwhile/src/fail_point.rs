@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 16] = [
+pub const FAIL_POINTS: [&str; 18] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -14,6 +14,8 @@ pub const FAIL_POINTS: [&str; 16] = [
     "settle-committed",
     "kill-sent",
     "restart-committed",
+    "restart-file-shelved",
+    "clear-files-removed",
     "notices-handed-over",
     "reply-ready",
     "reply-written",

@@ -20,6 +20,7 @@ mod progress;
 mod ready;
 mod reboot;
 mod slots;
+mod slow_disk;
 mod soak;
 mod specs;
 mod store;

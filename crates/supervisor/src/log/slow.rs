@@ -69,6 +69,11 @@ impl Log {
         }
     }
 
+    /// Tells whether a write took so long that somebody else should do the next.
+    pub(crate) const fn needs_writer(&self) -> bool {
+        self.slow_ms.is_some()
+    }
+
     /// Looks after the writer: hires one, dismisses one. The journal is what it keeps locked for as long as it
     /// writes.
     pub(crate) fn tend(&mut self, journal: impl AsFd) {
