@@ -21,6 +21,7 @@ use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
 use crate::launch;
 use crate::record;
+use crate::resume::ADOPTER;
 use crate::stand_in;
 use crate::sys::{self, Board, ChildEvents, Fork};
 
@@ -219,7 +220,11 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
     let (prepared, group) = match address.purpose {
         Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
-        Purpose::Adopt => (Prepared::for_adoption(journal, board), None),
+        Purpose::Adopt => {
+            // For no group of its own: one that was sent from inside a task must not end with that.
+            let _ = cgroup::base_group();
+            (Prepared::for_adoption(journal, board), None)
+        }
     };
     let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
     Ok(Ready { board, prepared, events, group, boot_id: sys::boot_id() })
@@ -356,6 +361,6 @@ pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
             let pipes = [run.files.stdout.inode(), run.files.stderr.inode()];
             JournalEntry::Spawning { pipes, cgroup, enforcement }
         }
-        Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
+        Launch::Adopt { .. } => JournalEntry::TakenOver { by: ADOPTER.to_owned() },
     }
 }

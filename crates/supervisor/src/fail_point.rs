@@ -1,7 +1,7 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
 /// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 14] = [
+pub const FAIL_POINTS: [&str; 19] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
@@ -12,9 +12,14 @@ pub const FAIL_POINTS: [&str; 14] = [
     "output-taken",
     "output-forgotten",
     "output-recovered",
+    "supervisor-kill-noted",
+    "guardian-takes-over",
+    "guardian-took-over",
+    "adopter-noted",
     "supervisor-exit-seen",
     "supervisor-recorded",
     "supervisor-reaped",
+    "supervisor-synced",
     "supervisor-settling",
 ];
 

@@ -34,6 +34,7 @@ mod log;
 mod pipe;
 mod pump;
 mod record;
+mod resume;
 mod settle_in;
 mod small_file;
 mod stand_in;

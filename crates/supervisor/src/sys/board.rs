@@ -41,6 +41,7 @@ struct Page {
     started_ms: AtomicU64,
     pending_drop: AtomicU64,
     helper: AtomicU32,
+    signalled: AtomicU32,
     spent_us: AtomicU64,
     /// Which of the two texts below counts, from 1.
     told: AtomicU32,
@@ -143,6 +144,15 @@ impl Board {
 
     pub(crate) fn set_helper(self, pid: Option<u32>) {
         self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Whether the first signal of the latest request for the end was sent.
+    pub(crate) fn is_signalled(self) -> bool {
+        self.0.signalled.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn set_signalled(self, signalled: bool) {
+        self.0.signalled.store(u32::from(signalled), Ordering::Release);
     }
 
     /// Processor time of the task's processes that were reaped here.

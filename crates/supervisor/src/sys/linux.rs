@@ -280,13 +280,18 @@ pub(super) fn is_ours(pid: u32) -> bool {
     let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
     // An upgrade takes the old file away while it is executed.
     match name.strip_suffix(b" (deleted)").unwrap_or(name) {
-        b"mw-supervisor" => name_of(pid).is_some_and(|name| name == SUPERVISOR),
+        b"mw-supervisor" => is_supervisor(pid),
         b"mw" | b"mw-surfaces" => {
             let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
             words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
         }
         _ => false,
     }
+}
+
+/// Tells whether a process goes by the name of a supervisor, as a command does until it is executed.
+pub(crate) fn is_supervisor(pid: u32) -> bool {
+    name_of(pid).is_some_and(|name| name == SUPERVISOR)
 }
 
 /// Tells whether a child that has ended was one of ours, as far as its name says.

@@ -20,8 +20,8 @@ mod usage;
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
     ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_inherited, descendants,
-    exit_of_foreign, find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command,
-    reopen_read_write, share_bytes, start_ticks, tagged_processes, was_ours,
+    exit_of_foreign, find_pipe, is_only_child, is_supervisor, make_fifo, move_bytes, new_pipe, peer_uid,
+    process_command, reopen_read_write, share_bytes, start_ticks, tagged_processes, was_ours,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
