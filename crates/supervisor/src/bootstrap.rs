@@ -111,6 +111,13 @@ impl Run {
         }
     }
 
+    /// Drops what was needed to execute the command.
+    pub(crate) fn forget_command(&mut self) {
+        if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
+            (*argv, *env) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Reaps a process of the task's, and notes what it used.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
@@ -167,6 +174,9 @@ pub fn run() -> i32 {
 }
 
 /// P1: sets everything up, forks the supervisor and sleeps until it is needed.
+///
+/// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
+#[inline(never)]
 fn guard(address: &Address) {
     let Some(directory) = receive_directory() else { return };
     let prepared = prepare(address, &directory);
@@ -182,7 +192,7 @@ fn guard(address: &Address) {
             .map_err(|error| Refusal::system("task files", &error))?;
         Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
-    let run = match run {
+    let mut run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.answer(),
     };
@@ -190,7 +200,10 @@ fn guard(address: &Address) {
     let guardian = Some(getpid());
     match sys::fork() {
         Ok(Fork::Parent(supervisor)) => stand_in::stand_by(supervisor, run),
-        Ok(Fork::Child) => launch::supervise(Run { guardian, ..run }),
+        Ok(Fork::Child) => {
+            run.guardian = guardian;
+            launch::supervise(run);
+        }
         // Without a stand-in the task still runs.
         Err(_) => launch::supervise(run),
     }
@@ -207,6 +220,7 @@ struct Ready {
 }
 
 /// Makes ready what does not depend on the message, while that is still being written.
+#[inline(never)]
 fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -249,6 +263,7 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
 }
 
 /// Reads the start message and what came with it; nothing when the start was called off.
+#[inline(never)]
 fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     let (text, slots) = receive().ok()?;
     if text.is_empty() {

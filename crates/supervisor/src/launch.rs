@@ -32,15 +32,11 @@ pub(crate) struct Begun {
 }
 
 /// Starts (or adopts) the command and looks after it to its end.
+#[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
-    let entry = opening_entry(&run);
-    record::journal(&mut run.files.journal, run.number, entry);
     let adopts = matches!(run.message.launch, Launch::Adopt { .. });
-    if adopts {
-        fail_point("adopter-noted");
-    }
-    let begun = match begin(&mut run) {
+    let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
         Ok(begun) => begun,
         Err(refusal) => return call_off(&mut run, refusal),
     };
@@ -75,6 +71,23 @@ pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
     run.board.set_phase(Phase::Settling);
 }
 
+/// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
+/// if it had never begun, and be executed again.
+fn open_journal(run: &mut Run) -> Result<(), Refusal> {
+    let entry = opening_entry(run);
+    match run.message.launch {
+        Launch::Spawn { .. } => record::try_journal(&mut run.files.journal, run.number, entry)
+            .map_err(|error| Refusal::system("journal", &error)),
+        Launch::Adopt { .. } => {
+            record::end_torn_line(&run.files.journal);
+            record::journal(&mut run.files.journal, run.number, entry);
+            fail_point("adopter-noted");
+            Ok(())
+        }
+    }
+}
+
+#[inline(never)]
 fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {

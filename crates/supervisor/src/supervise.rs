@@ -34,7 +34,7 @@ mod telling;
 
 pub(crate) const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
-const SETTLE_IN_MS: u64 = 5;
+pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -150,6 +150,7 @@ impl Supervisor {
             let _ = sys::reap(settle);
         }
         self.bury_helper();
+        self.run.files.log.rejoin();
         self.run
     }
 
@@ -158,17 +159,16 @@ impl Supervisor {
             let ms = due.saturating_sub(clock::monotonic_ms());
             Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
         });
-        let mut fds: Vec<_> =
-            [self.run.events.as_fd(), self.run.files.stdout.read.as_fd(), self.run.files.stderr.read.as_fd()]
-                .into_iter()
-                .chain(self.listener.as_ref().map(AsFd::as_fd))
-                .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
-                .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
-                .chain(self.foreign_handle())
-                .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
-                .chain(self.connections.descriptors())
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-                .collect();
+        let mut fds: Vec<_> = [self.run.events.as_fd()]
+            .into_iter()
+            .chain(self.listener.as_ref().map(AsFd::as_fd))
+            .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
+            .chain(self.foreign_handle())
+            .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
+            .chain(self.connections.descriptors())
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .chain(self.run.files.output())
+            .collect();
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
@@ -195,7 +195,13 @@ impl Supervisor {
         let told =
             if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
-        let own = [self.settled_in_ms, self.readiness.due_ms(), told, self.limits_due_ms()];
+        let own = [
+            self.settled_in_ms,
+            self.readiness.due_ms(),
+            told,
+            self.limits_due_ms(),
+            self.run.files.log.due_ms(),
+        ];
         [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
@@ -277,6 +283,8 @@ impl Supervisor {
             self.write_metadata();
             self.begin_readiness();
         }
+        self.run.forget_command();
+        sys::give_back_memory();
     }
 
     /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever

@@ -282,7 +282,7 @@ fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
     let mut terminal = home.command(["top"]).session("agent").on_terminal();
     until_shown(&terminal, &id);
     terminal.press("xy");
-    until_shown(&terminal, "Enter goes back to mw top");
+    until_shown(&terminal, "Enter goes back");
     terminal.press("\r");
     until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
     leave(terminal);

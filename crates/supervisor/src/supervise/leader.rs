@@ -14,7 +14,7 @@ use crate::clock;
 use crate::control::Interest;
 use crate::fail_point::fail_point;
 use crate::launch::is_settling_due;
-use crate::pump::pump;
+use crate::pump::drain;
 use crate::record;
 use crate::sys::{self, Phase, WaitResult};
 use crate::tree;
@@ -76,8 +76,7 @@ impl Supervisor {
 
     /// Drains, records, reaps, tells, in this order.
     pub(super) fn leader_ended(&mut self, exit: Exit) {
-        let deadline = clock::monotonic_ms() + DRAIN_MS;
-        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
+        drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
         self.hear_progress();
         self.note_progress();
         fail_point("supervisor-exit-seen");
