@@ -226,3 +226,22 @@ fn without_a_terminal_it_says_what_to_use() {
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(said.contains("mw list"), "{said}");
 }
+
+#[test]
+fn a_session_that_is_not_ones_own_is_refused_and_one_that_was_asked_for_can_be_left() {
+    let home = home();
+    let refused = home.command(["top", "--session", "other"]).session("mine").on_terminal();
+    until_shown(&refused, "are not yours: MEANWHILE_SESSION is mine");
+    assert_eq!(refused.wait(), Some(2));
+    let own = home.command(["start", "--json", "echo own"]).session("agent").run();
+    let own = own.json()["id"].as_str().unwrap().to_owned();
+    let other = home.start("echo other");
+    let mut terminal = home.command(["top", "--session", "agent"]).on_terminal();
+    let screen = until_shown(&terminal, &own);
+    assert!(line_of(&screen, &other).is_none(), "{}", screen.text);
+    terminal.press("S");
+    until_shown(&terminal, "in all");
+    terminal.press("\r");
+    until(&terminal, "all are listed", |screen| line_of(screen, &other).is_some());
+    leave(terminal);
+}
