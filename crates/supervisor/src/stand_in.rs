@@ -1,25 +1,31 @@
 //! The guardian: sleeps while the supervisor lives, and takes over when it was killed.
 
-use std::path::Path;
-
 use mw_model::wire::{Answer, EndRequest, JournalEntry, JournalLine, Launch};
 use mw_model::{Exit, ResourceLimit};
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bootstrap::{Refusal, Run, answer};
 use crate::clock;
 use crate::ending::{Ending, SIGKILL};
 use crate::launch::{Begun, adopt, conclude, detach_streams, identify};
-use crate::log::Log;
 use crate::record;
-use crate::supervise::{Leader, Supervisor};
+use crate::supervise::{Leader, SETTLE_IN_MS, Supervisor};
 use crate::sys::{self, Phase, WaitResult};
 
 /// Sleeps until the supervisor has ended, and takes over if that was not its plan.
+#[inline(never)]
 pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     run.files.for_command = None;
+    let mut patience = Some(Timespec { tv_sec: 0, tv_nsec: SETTLE_IN_MS as i64 * 1_000_000 });
     loop {
-        let _ = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], None);
+        let woken = poll(&mut [PollFd::new(&run.events, PollFlags::IN)], patience.as_ref());
+        if woken.is_ok_and(|count| count == 0) {
+            // It will be a long sleep.
+            patience = None;
+            run.forget_command();
+            sys::give_back_memory();
+            continue;
+        }
         run.events.clear();
         if run.board.stdin_closed() {
             run.files.stdin = None;
@@ -38,6 +44,7 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
 }
 
 /// The supervisor is dead: its child is ours now.
+#[inline(never)]
 fn take_over(mut run: Run) {
     let process = match (&run.message.launch, run.board.child()) {
         (Launch::Adopt { process, .. }, _) => process.clone(),
@@ -49,6 +56,7 @@ fn take_over(mut run: Run) {
             return Refusal { code: "system", message }.answer();
         }
     };
+    record::end_torn_line(&run.files.journal);
     let journal = record::read_journal(run.number);
     let known = journal.iter().find_map(|line| match &line.entry {
         JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
@@ -70,9 +78,7 @@ fn take_over(mut run: Run) {
         run.number,
         JournalEntry::TakenOver { by: "guardian".to_owned() },
     );
-    if let Ok(mut log) = Log::recover(Path::new("."), run.board) {
-        log.set_cap(run.message.limits.output_cap);
-        run.files.log = log;
+    if run.files.log.succeed() {
         run.files.finish_batch();
     }
     let leader = match &run.message.launch {

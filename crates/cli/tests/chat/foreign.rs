@@ -11,15 +11,22 @@ use super::*;
 /// The agent whose prompts are steps, one a line.
 const SCRIPTED: &str = include_str!("../../../testkit/fixtures/agents/scripted.py");
 
-fn with_agent(home: Home) -> Home {
+pub(super) fn with_agent(home: Home) -> Home {
     let program = home.user().join("scripted.py");
     fs::write(&program, SCRIPTED).unwrap();
-    let agents: String = [("good", "--good"), ("forgetful", "--no-load"), ("absent", "--exit")]
-        .map(|(name, flag)| {
-            let words = json!(["python3", program, flag]);
-            format!("[agents.{name}]\ncommand = {words}\nenv = {{ SCRIPTED_STATE = {:?} }}\n", home.user())
-        })
-        .concat();
+    let agents: String = [
+        ("good", "--good"),
+        ("forgetful", "--no-load"),
+        ("absent", "--exit"),
+        ("deaf", "--ignore-cancel"),
+        ("modeless", "--no-modes"),
+        ("orderly", "--modes-between-turns"),
+    ]
+    .map(|(name, flag)| {
+        let words = json!(["python3", program, flag]);
+        format!("[agents.{name}]\ncommand = {words}\nenv = {{ SCRIPTED_STATE = {:?} }}\n", home.user())
+    })
+    .concat();
     let directory = home.user().join(".config/meanwhile");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("config.toml"), agents).unwrap();
@@ -58,7 +65,7 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     until_shown(&terminal, "· ready");
     let call = json!({"command": "rm -rf build; echo gone > mark"});
     say(&mut terminal, &format!("mcp shell {call}"));
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press("y");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");

@@ -8,6 +8,7 @@ mod resume;
 mod slash;
 mod surface;
 mod talk;
+mod trouble;
 
 use std::time::Instant;
 

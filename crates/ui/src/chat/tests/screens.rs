@@ -38,7 +38,7 @@ fn the_modals() {
     ctrl(&mut state, 'c');
     assert_snapshot!("leave_80x20", picture(&state));
     press(&mut state, KeyCode::Char('n'));
-    tell(&mut state, ChatNews::Asked(question()));
+    ask(&mut state, question());
     assert_snapshot!("question_80x20", picture(&state));
 }
 
@@ -51,15 +51,25 @@ fn a_composer_of_several_lines() {
 
 #[test]
 fn no_size_is_too_small() {
-    for width in 1..30 {
-        for height in 1..10 {
+    for width in 0..30 {
+        for height in 0..10 {
+            let mut empty = state(width, height);
+            picture(&empty);
+            tell(&mut empty, ChatNews::Failed("it failed".to_owned()));
+            picture(&empty);
             let mut state = after_talk(width, height);
             tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a command", false)]));
             picture(&state);
             ctrl(&mut state, 'b');
             picture(&state);
             press(&mut state, KeyCode::Esc);
-            tell(&mut state, ChatNews::Asked(question()));
+            ctrl(&mut state, 'k');
+            picture(&state);
+            press(&mut state, KeyCode::Esc);
+            ctrl(&mut state, 'c');
+            picture(&state);
+            press(&mut state, KeyCode::Esc);
+            ask(&mut state, question());
             picture(&state);
         }
     }
