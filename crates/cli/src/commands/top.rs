@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// sixteen, or none
     #[arg(long, value_enum, default_value_t = Colours::Auto)]
     theme: Colours,
-    /// Only of this session
+    /// Show this session at first
     #[arg(long)]
     session: Option<String>,
     /// Panic as soon as something was drawn
@@ -39,8 +39,8 @@ impl Colours {
     pub(super) fn theme(self) -> ThemeChoice {
         match self {
             Self::Auto => ThemeChoice::detect(|name| env::var(name).ok()),
-            Self::Dark => ThemeChoice::Dark,
-            Self::Light => ThemeChoice::Light,
+            Self::Dark => ThemeChoice::Dark.within(|name| env::var(name).ok()),
+            Self::Light => ThemeChoice::Light.within(|name| env::var(name).ok()),
             Self::Basic => ThemeChoice::Basic,
             Self::None => ThemeChoice::Plain,
         }
@@ -55,6 +55,14 @@ impl Arguments {
                 "mw list prints the tasks, with --json as data; mw watch prints what happens",
             ));
         }
+        if let (Some(own), Some(asked)) = (&context.session, &self.session)
+            && own != asked
+        {
+            return Err(CommandError::usage(
+                format!("the tasks of session {asked} are not yours: MEANWHILE_SESSION is {own}"),
+                "leave --session out, or look from a shell in which MEANWHILE_SESSION is not set",
+            ));
+        }
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
         runtime.last_event()?;
@@ -64,7 +72,8 @@ impl Arguments {
         };
         let ending = tui::run(Options {
             settings: context.config.settings.clone(),
-            session: context.session.clone().or(self.session),
+            session: context.session.clone(),
+            shown: self.session,
             requester: context.requester(),
             theme: self.theme.theme(),
             mw: programs::mw()?.into(),
