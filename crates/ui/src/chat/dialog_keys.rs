@@ -95,6 +95,9 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
             let order = task.map(|task| Effect::Order(ChatOrder::Kill(task.id.clone())));
             return order.into_iter().collect();
         }
+        (KeyCode::Char('e'), KeyModifiers::NONE) => {
+            return task.map(|task| Effect::Open(task.log.clone())).into_iter().collect();
+        }
         (KeyCode::Char('c'), KeyModifiers::CONTROL) | (KeyCode::Esc | KeyCode::Char('q'), _) => {
             state.modal = Modal::None;
         }
