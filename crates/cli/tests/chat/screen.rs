@@ -24,6 +24,7 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
     terminal.press("k");
     until_shown(&terminal, "No background tasks.");
     terminal.press(ESC);
+    until_gone(&terminal, "No background tasks.");
     until_shown(&terminal, "⌁ bash_1 killed");
     until_shown(&terminal, "· ready");
     leave(terminal);
