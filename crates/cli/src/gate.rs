@@ -38,7 +38,7 @@ impl Context {
             return Ok(policy);
         };
         let mut policy = config::by_house_rules(&house)?;
-        policy.mode = policy.mode.or_stricter(present.mode);
+        policy.mode = house.mode_beside(present.mode);
         policy.user_home = present.user_home;
         policy.patience = present.patience;
         policy.stay_in_project_of(&house.directory);

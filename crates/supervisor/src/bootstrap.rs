@@ -12,6 +12,7 @@ use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::cgroup::{self, Cgroup};
 use crate::check;
@@ -19,6 +20,7 @@ use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
 use crate::launch;
+use crate::nursery;
 use crate::record;
 use crate::stand_in;
 use crate::sys::{self, Board, ChildEvents, Fork};
@@ -47,7 +49,7 @@ impl Refusal {
 }
 
 /// What the command line says: which run to look after, before it is known what to do with it.
-struct Address {
+pub(crate) struct Address {
     run: u32,
     purpose: Purpose,
     /// Whether the starter is about to end, so that no fork is needed to get away from it.
@@ -72,6 +74,11 @@ impl Address {
         let stays = words.next().is_some_and(|word| word == "stay");
         Some(Self { run, purpose, stays })
     }
+
+    /// The address of a run that is to be executed, by a process that nobody waits for.
+    pub(crate) const fn of_first_process(run: u32) -> Self {
+        Self { run, purpose: Purpose::Spawn, stays: true }
+    }
 }
 
 /// One run and everything that is held open for it.
@@ -83,6 +90,8 @@ pub(crate) struct Run {
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
     pub(crate) boot_id: String,
+    /// The stand-in of whoever has this; nobody for the stand-in itself.
+    pub(crate) guardian: Option<Pid>,
     /// Locks that say that this task runs. Guardian and supervisor have the same.
     slots: Vec<OwnedFd>,
 }
@@ -121,6 +130,15 @@ impl Run {
         }
     }
 
+    /// Wakes the guardian, so that it looks at the board. Whoever took its place as our parent knows nothing of us.
+    pub(crate) fn nudge_guardian(&self) {
+        if let Some(guardian) = self.guardian
+            && getppid() == Some(guardian)
+        {
+            let _ = kill_process(guardian, Signal::USR1);
+        }
+    }
+
     /// Removes the task's control group, which is empty now.
     pub(crate) fn remove_cgroup(&self) {
         if let Some(cgroup) = &self.cgroup {
@@ -133,9 +151,14 @@ impl Run {
 #[must_use]
 pub fn run() -> i32 {
     sys::close_inherited();
-    if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
+    let purpose = std::env::args_os().nth(1).unwrap_or_default();
+    if purpose == "check" {
         println!("{}", check::report());
         return 0;
+    }
+    if purpose == "nursery" {
+        let _ = rustix::process::setsid();
+        return leave_family(nursery::tend);
     }
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
@@ -147,10 +170,16 @@ pub fn run() -> i32 {
         guard(&address);
         sys::exit_at_once(0)
     }
+    leave_family(|| guard(&address))
+}
+
+/// Does something in a process that is no descendant of the starter's: hosts kill those when they end. Returns in the
+/// starter's child only.
+fn leave_family(act: impl FnOnce()) -> i32 {
     match sys::fork() {
         Ok(Fork::Parent(_)) => 0,
         Ok(Fork::Child) => {
-            guard(&address);
+            act();
             sys::exit_at_once(0)
         }
         Err(error) => {
@@ -164,7 +193,7 @@ pub fn run() -> i32 {
 ///
 /// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
 #[inline(never)]
-fn guard(address: &Address) {
+pub(crate) fn guard(address: &Address) {
     let Some(directory) = receive_directory() else { return };
     let prepared = prepare(address, &directory);
     let Some(message) = read_message() else { return };
@@ -177,17 +206,19 @@ fn guard(address: &Address) {
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
-        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, slots })
+        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
     let run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.answer(),
     };
     fail_point("supervisor-files-made");
+    let guardian = Some(getpid());
     match sys::fork() {
         Ok(Fork::Parent(supervisor)) => stand_in::stand_by(supervisor, run),
+        Ok(Fork::Child) => launch::supervise(Run { guardian, ..run }),
         // Without a stand-in the task still runs.
-        Ok(Fork::Child) | Err(_) => launch::supervise(run),
+        Err(_) => launch::supervise(run),
     }
 }
 
@@ -278,7 +309,7 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
-fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);

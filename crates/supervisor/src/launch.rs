@@ -10,7 +10,6 @@ use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SET
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
-use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
@@ -35,9 +34,7 @@ pub(crate) struct Begun {
 #[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
-    let entry = opening_entry(&run);
-    record::journal(&mut run.files.journal, run.number, entry);
-    let begun = match begin(&mut run) {
+    let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
         Ok(begun) => begun,
         Err(refusal) => {
             let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
@@ -62,6 +59,21 @@ pub(crate) fn supervise(mut run: Run) {
         run.files.finish_batch();
     }
     conclude(&Supervisor::new(run, begun).run());
+}
+
+/// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
+/// if it had never begun, and be executed again.
+fn open_journal(run: &mut Run) -> Result<(), Refusal> {
+    let entry = opening_entry(run);
+    match run.message.launch {
+        Launch::Spawn { .. } => record::try_journal(&mut run.files.journal, run.number, entry)
+            .map_err(|error| Refusal::system("journal", &error)),
+        Launch::Adopt { .. } => {
+            record::end_torn_line(&run.files.journal);
+            record::journal(&mut run.files.journal, run.number, entry);
+            Ok(())
+        }
+    }
 }
 
 #[inline(never)]
@@ -165,9 +177,7 @@ pub(crate) fn conclude(run: &Run) {
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
     run.files.log.tidy();
-    if let Some(guardian) = rustix::process::getppid() {
-        let _ = rustix::process::kill_process(guardian, Signal::USR1);
-    }
+    run.nudge_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);
     }

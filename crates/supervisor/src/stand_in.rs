@@ -1,7 +1,5 @@
 //! The guardian: sleeps while the supervisor lives, and takes over when it was killed.
 
-use std::path::Path;
-
 use mw_model::wire::{Answer, EndRequest, JournalEntry, JournalLine, Launch};
 use mw_model::{Exit, ResourceLimit};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,7 +8,6 @@ use crate::bootstrap::{Refusal, Run, answer};
 use crate::clock;
 use crate::ending::{Ending, SIGKILL};
 use crate::launch::{Begun, adopt, conclude, detach_streams, identify};
-use crate::log::Log;
 use crate::record;
 use crate::supervise::{Leader, SETTLE_IN_MS, Supervisor};
 use crate::sys::{self, Phase, WaitResult};
@@ -59,6 +56,7 @@ fn take_over(mut run: Run) {
             return Refusal { code: "system", message }.answer();
         }
     };
+    record::end_torn_line(&run.files.journal);
     let journal = record::read_journal(run.number);
     let known = journal.iter().find_map(|line| match &line.entry {
         JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
@@ -80,9 +78,7 @@ fn take_over(mut run: Run) {
         run.number,
         JournalEntry::TakenOver { by: "guardian".to_owned() },
     );
-    if let Ok(mut log) = Log::recover(Path::new("."), run.board) {
-        log.set_cap(run.message.limits.output_cap);
-        run.files.log = log;
+    if run.files.log.succeed() {
         run.files.finish_batch();
     }
     let leader = match &run.message.launch {

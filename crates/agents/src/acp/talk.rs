@@ -405,7 +405,7 @@ pub(super) async fn in_time<T>(
 }
 
 /// Tells whether an error only says that nobody is there any more.
-fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
+pub(super) fn is_hang_up(error: &agent_client_protocol::Error) -> bool {
     let reason = error.data.as_ref().and_then(|data| data.get("reason"));
     reason.is_some_and(|reason| reason == "incoming_transport_closed")
 }

@@ -35,6 +35,7 @@ pub(super) fn open_line(
         mode: mode.or_else(|| options.agent.mode.clone()),
         known,
         errors: options.transcript.agent_errors(),
+        cancel_after: options.cancel_after,
     };
     let messages = messages.clone();
     Line::open(line, move |event| _ = messages.send(Message::Line(number, event)))

@@ -95,20 +95,31 @@ impl Office<'_> {
         }
     }
 
+    /// Answers a question; one whose answer could not be given stays open.
     pub(super) fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
-        let Some(open) = self.settle(id) else { return Ok(()) };
-        match open.source {
-            Source::Agent(number) => self.line.answer(number, reply),
+        let Some((_, open)) = self.questions.iter().find(|(known, _)| known == id) else { return Ok(()) };
+        match &open.source {
+            Source::Agent(number) => self.line.answer(*number, reply),
             Source::Store(proposal) => {
                 let answer = match reply {
                     Reply::Once => Answer::Approve(Remember::Once),
                     Reply::Session => Answer::Approve(Remember::Session),
                     Reply::Deny => Answer::Deny(String::new()),
                 };
-                self.runtime.answer(&proposal, answer, BY)?;
+                let answered = self.runtime.answer(proposal, answer, BY);
+                if let Err(error) = answered {
+                    // Answered elsewhere or run out meanwhile: nobody has to answer it any more.
+                    let found = self.runtime.find_approval(proposal.as_str());
+                    if found.is_ok_and(|entry| entry.state.word() != "asked") {
+                        self.settle(id);
+                    }
+                    return Err(error);
+                }
             }
         }
-        self.add(Entry::Answered { what: open.what, reply });
+        if let Some(open) = self.settle(id) {
+            self.add(Entry::Answered { what: open.what, reply });
+        }
         Ok(())
     }
 }

@@ -90,6 +90,7 @@ impl Slash {
 }
 
 /// Carries commands out that concern tasks, on a thread of its own: some ask, some wait.
+#[derive(Clone)]
 pub(super) struct Desktop {
     pub(super) settings: Settings,
     pub(super) premises: Premises,

@@ -11,15 +11,22 @@ use super::*;
 /// The agent whose prompts are steps, one a line.
 const SCRIPTED: &str = include_str!("../../../testkit/fixtures/agents/scripted.py");
 
-fn with_agent(home: Home) -> Home {
+pub(super) fn with_agent(home: Home) -> Home {
     let program = home.user().join("scripted.py");
     fs::write(&program, SCRIPTED).unwrap();
-    let agents: String = [("good", "--good"), ("forgetful", "--no-load"), ("absent", "--exit")]
-        .map(|(name, flag)| {
-            let words = json!(["python3", program, flag]);
-            format!("[agents.{name}]\ncommand = {words}\nenv = {{ SCRIPTED_STATE = {:?} }}\n", home.user())
-        })
-        .concat();
+    let agents: String = [
+        ("good", "--good"),
+        ("forgetful", "--no-load"),
+        ("absent", "--exit"),
+        ("deaf", "--ignore-cancel"),
+        ("modeless", "--no-modes"),
+        ("orderly", "--modes-between-turns"),
+    ]
+    .map(|(name, flag)| {
+        let words = json!(["python3", program, flag]);
+        format!("[agents.{name}]\ncommand = {words}\nenv = {{ SCRIPTED_STATE = {:?} }}\n", home.user())
+    })
+    .concat();
     let directory = home.user().join(".config/meanwhile");
     fs::create_dir_all(&directory).unwrap();
     fs::write(directory.join("config.toml"), agents).unwrap();

@@ -9,6 +9,7 @@ mod screen;
 mod slash;
 mod surface;
 mod talk;
+mod trouble;
 
 use std::time::Instant;
 

@@ -23,6 +23,7 @@ mod slots;
 mod soak;
 mod specs;
 mod store;
+mod strangers;
 mod truth;
 mod watchers;
 

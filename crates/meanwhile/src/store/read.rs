@@ -217,6 +217,20 @@ impl Store {
         Ok(count as u64)
     }
 
+    /// Returns how many come before a task in a list, if it is listed. Reads all that fit.
+    pub(crate) fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
+        let (clause, mut values) = conditions(filter);
+        values.push(Box::new(id.as_str().to_owned()));
+        let (order, last) = (order_sql(filter.order, "seq"), values.len());
+        let sql = format!(
+            "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY phase = 2, {order}) - 1 AS place \
+             FROM tasks WHERE 1{clause}) WHERE id = ?{last}"
+        );
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let place = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get::<_, i64>(0));
+        Ok(place.optional()?.map(|place| place as u64))
+    }
+
     /// Returns ids of ended tasks that fit, oldest first.
     pub(crate) fn ended(
         &self,

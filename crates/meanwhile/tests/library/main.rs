@@ -11,6 +11,7 @@ mod lazy;
 mod limits;
 mod log_names;
 mod notices;
+mod nursery;
 mod paging;
 mod queue;
 mod retention;

@@ -13,7 +13,7 @@ use crate::clock;
 use crate::control::Interest;
 use crate::fail_point::fail_point;
 use crate::launch::is_settling_due;
-use crate::pump::pump;
+use crate::pump::drain;
 use crate::record;
 use crate::sys::{self, Phase, WaitResult};
 use crate::tree;
@@ -73,8 +73,7 @@ impl Supervisor {
 
     /// Drains, records, reaps, tells, in this order.
     pub(super) fn leader_ended(&mut self, exit: Exit) {
-        let deadline = clock::monotonic_ms() + DRAIN_MS;
-        while pump(&mut self.run.files) && clock::monotonic_ms() < deadline {}
+        drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
         self.hear_progress();
         self.note_progress();
         fail_point("supervisor-exit-seen");
@@ -125,7 +124,7 @@ impl Supervisor {
         let patience = if self.ending.is_some() { DYING_MS } else { 0 };
         let deadline = clock::monotonic_ms() + patience;
         loop {
-            let mut living = self.living();
+            let mut living = self.living().processes;
             living.remove(&self.process.pid);
             if living.is_empty() || clock::monotonic_ms() >= deadline {
                 return living;

@@ -66,7 +66,7 @@ impl Supervisor {
     }
 
     fn status(&self) -> ControlReply {
-        let living = self.living();
+        let living = self.living().processes;
         ControlReply::Status {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
@@ -128,9 +128,7 @@ impl Supervisor {
     fn close_stdin(&mut self) {
         self.run.files.stdin = None;
         self.run.board.close_stdin();
-        if let Some(guardian) = rustix::process::getppid() {
-            let _ = rustix::process::kill_process(guardian, rustix::process::Signal::USR1);
-        }
+        self.run.nudge_guardian();
     }
 
     fn resize(&self, rows: u16, cols: u16) -> ControlReply {

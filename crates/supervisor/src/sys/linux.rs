@@ -1,11 +1,11 @@
 //! Linux: signalfd, /proc, pidfds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::ptr;
 
@@ -15,7 +15,8 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::Capabilities;
+use super::{Capabilities, Found};
+use crate::descriptors::{is_shortage, with_enough};
 use crate::small_file;
 
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
@@ -48,10 +49,37 @@ fn give_back_stack() {
     unsafe { libc::madvise((kept - DEPTH) as *mut libc::c_void, DEPTH, libc::MADV_DONTNEED) };
 }
 
+/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut kept: Vec<_> = kept.iter().map(|fd| fd.as_raw_fd() as libc::c_uint).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept.into_iter().filter(|fd| *fd >= 3).chain([libc::c_uint::MAX]) {
+        if from < fd {
+            // SAFETY: the caller uses none of these, and never runs what would close them again.
+            unsafe { libc::syscall(libc::SYS_close_range, from, fd - 1, 0) };
+        }
+        from = fd.saturating_add(1);
+    }
+}
+
 /// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
 ///
-/// All other signals that a terminal or a host may send are blocked: they are meant for the host.
+/// All other signals that a terminal or a host may send are blocked: they are meant for the host. So are those of
+/// the starter's limits on files and processor time: a write that is refused is an error to be handled.
 pub(crate) struct ChildEvents(OwnedFd);
+
+/// What is taken from [`ChildEvents`] instead.
+pub(super) const BLOCKED: [libc::c_int; 8] = [
+    libc::SIGCHLD,
+    libc::SIGUSR1,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGXFSZ,
+    libc::SIGXCPU,
+];
 
 impl ChildEvents {
     pub(crate) fn new() -> io::Result<Self> {
@@ -62,9 +90,7 @@ impl ChildEvents {
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in
-                [libc::SIGCHLD, libc::SIGUSR1, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT]
-            {
+            for signal in BLOCKED {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
@@ -158,7 +184,8 @@ pub(super) fn default_all_signals() {
 
 /// Makes this process the parent of every descendant that loses its own.
 pub(crate) fn become_subreaper() {
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // Any number but none means this process.
+    let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
 }
 
 /// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
@@ -195,7 +222,7 @@ pub(crate) struct ProcessHandle(OwnedFd);
 impl ProcessHandle {
     pub(crate) fn open(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
+        with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)).ok().map(Self)
     }
 
     /// Sends a signal; tells whether the process was there to get it.
@@ -222,12 +249,22 @@ struct Stat {
 }
 
 fn stat(pid: u32) -> Option<Stat> {
-    let text = small_file::read(&format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(&read_stat(pid).ok()?)
+}
+
+fn read_stat(pid: u32) -> io::Result<String> {
+    with_enough(|| small_file::read(&format!("/proc/{pid}/stat")))
+}
+
+fn parse_stat(text: &str) -> Option<Stat> {
     let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
-    let start_ticks = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, zombie: matches!(state, "Z" | "X"), start_ticks })
+    let threads: u64 = fields.nth(15)?.parse().ok()?;
+    let start_ticks = fields.nth(1)?.parse().ok()?;
+    // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
+    let zombie = matches!(state, "X" | "x") || (state == "Z" && threads <= 1);
+    Some(Stat { parent, zombie, start_ticks })
 }
 
 /// Start time of a living process, which with its pid identifies it; nothing when it is dead.
@@ -239,32 +276,64 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 ///
 /// Another supervisor and all below it are left out: a task that was started from inside a task is a
 /// task of its own, although its watchers become our children when their starter has ended.
-pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
-    let mut found = BTreeMap::new();
+pub(crate) fn descendants(root: u32) -> Found {
+    let mut found = Found { processes: BTreeMap::new(), is_whole: true };
     let mut seen = BTreeSet::from([root]);
     let mut open = vec![root];
     while let Some(pid) = open.pop() {
-        for child in children(pid) {
-            if seen.insert(child) && !is_supervisor(child) {
+        let Some(children) = children(pid) else {
+            found.is_whole = false;
+            continue;
+        };
+        for child in children {
+            if seen.insert(child) && !is_ours(child) {
                 open.push(child);
-                if let Some(ticks) = start_ticks(child) {
-                    found.insert(child, ticks);
-                }
+                found.add(child);
             }
         }
     }
     found
 }
 
-/// Tells whether a process executes what we do. The dead execute nothing.
-fn is_supervisor(pid: u32) -> bool {
-    executable(&pid.to_string()).is_some_and(|found| Some(found) == executable("self"))
+impl Found {
+    /// Adds a process if it lives.
+    fn add(&mut self, pid: u32) {
+        match read_stat(pid) {
+            Ok(text) => {
+                if let Some(stat) = parse_stat(&text).filter(|stat| !stat.zombie) {
+                    self.processes.insert(pid, stat.start_ticks);
+                }
+            }
+            Err(error) => self.is_whole &= !is_shortage(&error),
+        }
+    }
 }
 
-/// Device and inode of the file a process executes.
-pub(super) fn executable(pid: &str) -> Option<(u64, u64)> {
-    let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
-    Some((found.dev(), found.ino()))
+const SUPERVISOR: &str = "mw-supervisor";
+
+/// Tells whether a process is one of ours and so of no task: a supervisor, of whatever build, or the `mw settle` that
+/// one has started or become. The dead are none.
+pub(super) fn is_ours(pid: u32) -> bool {
+    let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
+    let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    // An upgrade takes the old file away while it is executed.
+    match name.strip_suffix(b" (deleted)").unwrap_or(name) {
+        b"mw-supervisor" => name_of(pid).is_some_and(|name| name == SUPERVISOR),
+        b"mw" | b"mw-surfaces" => {
+            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether a child that has ended was one of ours, as far as its name says.
+pub(crate) fn was_ours(pid: u32) -> bool {
+    name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR | "mw" | "mw-surfaces"))
+}
+
+fn name_of(pid: u32) -> Option<String> {
+    small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
 
 /// Tells whether a process is all the family this one has; false when that is not known.
@@ -278,50 +347,53 @@ fn own_children() -> Option<Vec<u32>> {
     Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
 }
 
-pub(super) fn children(pid: u32) -> Vec<u32> {
+/// Returns the children of a process, none of one that is gone; nothing when it cannot be looked at now.
+pub(super) fn children(pid: u32) -> Option<Vec<u32>> {
     if pid == std::process::id()
         && let Some(own) = own_children()
     {
-        return own;
+        return Some(own);
     }
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
+    let threads = match with_enough(|| fs::read_dir(format!("/proc/{pid}/task"))) {
+        Ok(threads) => threads,
+        Err(error) => return (!is_shortage(&error)).then(Vec::new),
     };
     let mut found = Vec::new();
     for thread in threads.flatten() {
-        match fs::read_to_string(thread.path().join("children")) {
+        match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
             Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            Err(error) if is_shortage(&error) => return None,
             // A kernel without this file: look at every process's parent instead.
             Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
-                return all_pids()
-                    .into_iter()
-                    .filter(|other| stat(*other).is_some_and(|s| s.parent == pid))
-                    .collect();
+                let is_child = |other: &u32| stat(*other).is_some_and(|stat| stat.parent == pid);
+                return Some(all_pids()?.into_iter().filter(is_child).collect());
             }
             Err(_) => {}
         }
     }
-    found
+    Some(found)
 }
 
-fn all_pids() -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+fn all_pids() -> Option<Vec<u32>> {
+    let entries = with_enough(|| fs::read_dir("/proc")).ok()?;
+    Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }
 
-/// Living processes whose environment carries this entry, with their start times.
-pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
-    let own = executable("self");
-    let carries = |pid: &u32| {
-        if own.is_some() && executable(&pid.to_string()) == own {
-            return false;
+/// Living processes whose environment carries this entry, with their start times. None is older than the first of them.
+pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
+    let mut found = Found { processes: BTreeMap::new(), is_whole: true };
+    let Some(all) = all_pids() else { return Found { is_whole: false, ..found } };
+    for pid in all.into_iter().filter(|pid| !is_ours(*pid)) {
+        match with_enough(|| fs::read(format!("/proc/{pid}/environ"))) {
+            Ok(environ) if environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes()) => {
+                found.add(pid);
+            }
+            Ok(_) => {}
+            Err(error) => found.is_whole &= !is_shortage(&error),
         }
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
-    };
-    all_pids().into_iter().filter(carries).filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
+    }
+    found.processes.retain(|_, ticks| *ticks >= first);
+    found
 }
 
 /// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
@@ -427,7 +499,7 @@ mod tests {
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
         let names = loop {
             let found = descendants(std::process::id());
-            let names: Vec<_> = found.keys().map(|pid| (*pid, process_command(*pid))).collect();
+            let names: Vec<_> = found.processes.keys().map(|pid| (*pid, process_command(*pid))).collect();
             if names.iter().any(|(_, name)| name == "sleep 60") || std::time::Instant::now() > deadline {
                 break names;
             }

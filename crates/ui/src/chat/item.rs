@@ -85,7 +85,9 @@ pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Vec<usize> {
             Entry::Told { .. }
             | Entry::TurnEnded { early: None }
             | Entry::Opened { .. }
-            | Entry::Joined { .. },
+            | Entry::Joined { .. }
+            | Entry::NotHeard { .. }
+            | Entry::Waits { .. },
             _,
         ) => return changed,
     };

@@ -19,6 +19,7 @@ mod layout;
 mod log;
 mod outside;
 mod program;
+mod question;
 mod reader;
 mod state;
 #[cfg(test)]

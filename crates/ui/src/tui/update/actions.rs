@@ -5,7 +5,8 @@ use meanwhile::StreamChoice;
 use super::{load, say};
 use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
 use crate::tui::keys::Action;
-use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, Question, State, Zoom};
+use crate::tui::question::{Asking, Question};
+use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
 
 /// Columns by which a log is moved sideways.
 const SIDESTEP: usize = 16;
@@ -52,15 +53,17 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
             sort_by(state, Sort::ALL[(at + 1) % Sort::ALL.len()], effects);
         }
-        Action::Kill => ask(state, |id, what| Question::Kill { id, what }),
+        Action::Kill => kill(state),
         Action::Restart => restart(state, effects),
         Action::Input => input(state),
         Action::Attach => attach(state, effects),
         Action::Editor => outside(state, Program::Editor, effects),
         Action::Pager => outside(state, Program::Pager, effects),
-        Action::Clear => ask(state, |id, what| Question::Clear { id, what }),
+        Action::Clear => clear(state),
         Action::Answer => match state.proposed.first() {
-            Some(proposed) => state.mode = Mode::Asking(Question::Answer(proposed.clone())),
+            Some(proposed) => {
+                state.mode = Mode::Asking(Asking::new(Question::Answer(proposed.clone())));
+            }
             None => say(state, Message::Note("nothing waits for approval".to_owned())),
         },
         Action::ClearEnded => {
@@ -68,7 +71,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             if count == 0 {
                 say(state, Message::Error("nothing in this list has ended".to_owned()));
             } else {
-                state.mode = Mode::Asking(Question::ClearEnded { count });
+                state.mode = Mode::Asking(Asking::new(Question::ClearEnded { count }));
             }
         }
         Action::Follow => {
@@ -111,6 +114,9 @@ pub(super) fn focus(state: &State) -> Focus {
 
 pub(super) fn set_focus(state: &mut State, focus: Focus) {
     (state.focus, state.zoom) = (focus, Zoom::Split);
+    if state.list.away.is_some() {
+        state.list.take_place();
+    }
     let height = state.list_height();
     state.list.keep_in_sight(height);
 }
@@ -185,6 +191,8 @@ pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>
 }
 
 pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
+    // What the order brings to the top is what one wants to see.
+    (state.list.selected_id, state.list.away) = (None, None);
     let query = Query { sort, ..state.list.query.clone() };
     ask_for(state, query, effects);
     say(state, Message::Note(format!("sorted by {}; live tasks first", sort.word())));
@@ -236,18 +244,33 @@ fn selected(state: &mut State) -> Option<(String, String)> {
     found
 }
 
-fn ask(state: &mut State, question: impl FnOnce(String, String) -> Question) {
-    if let Some((id, what)) = selected(state) {
-        state.mode = Mode::Asking(question(id, what));
+fn kill(state: &mut State) {
+    let Some((id, what)) = selected(state) else { return };
+    if is_over(state) && !has_survivors(state) {
+        say(state, Message::Error(format!("{id} has ended; nothing of it is left to kill")));
+    } else {
+        state.mode = Mode::Asking(Asking::new(Question::Kill { id, what }));
+    }
+}
+
+fn clear(state: &mut State) {
+    let Some((id, what)) = selected(state) else { return };
+    if is_over(state) && !has_survivors(state) {
+        state.mode = Mode::Asking(Asking::new(Question::Clear { id, what }));
+    } else {
+        say(state, Message::Error(format!("{id} lives and cannot be removed; x kills it")));
     }
 }
 
 fn restart(state: &mut State, effects: &mut Vec<Effect>) {
     let Some((id, what)) = selected(state) else { return };
-    if state.list.selected_row().is_some_and(|row| row.status.is_terminal()) {
+    if is_over(state) && !has_survivors(state) {
+        say(state, Message::Note(format!("running {id} again …")));
         effects.push(Effect::Restart(id));
     } else {
-        state.mode = Mode::Asking(Question::Restart { id, what });
+        let survivors =
+            state.list.selected_row().filter(|row| row.status.is_terminal()).map_or(0, |row| row.survivors);
+        state.mode = Mode::Asking(Asking::new(Question::Restart { id, what, survivors }));
     }
 }
 
@@ -272,6 +295,10 @@ fn attach(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn is_over(state: &State) -> bool {
     state.list.selected_row().is_some_and(|row| row.status.is_terminal())
+}
+
+fn has_survivors(state: &State) -> bool {
+    state.list.selected_row().is_some_and(|row| row.alive)
 }
 
 fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {

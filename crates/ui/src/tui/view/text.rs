@@ -41,7 +41,7 @@ pub(super) fn small_bytes(count: u64) -> String {
 }
 
 /// Returns where a text is broken into rows of this width: the byte at which each begins.
-pub(super) fn breaks(text: &str, width: usize) -> Vec<usize> {
+pub(in crate::tui) fn breaks(text: &str, width: usize) -> Vec<usize> {
     let mut begins = vec![0];
     let mut used = 0;
     for (at, c) in text.char_indices() {
