@@ -7,8 +7,8 @@ use agent_client_protocol::v1::schema::{
 use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
 use serde_json::Value;
 
-/// Returns what an update adds to the conversation, if anything.
-pub(super) fn entry(update: &SessionUpdate) -> Option<Entry> {
+/// Returns what an update adds to the conversation, if anything; `tail` says what a terminal shows.
+pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Option<Entry> {
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: text_of(chunk) }),
         SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: text_of(chunk) }),
@@ -16,13 +16,13 @@ pub(super) fn entry(update: &SessionUpdate) -> Option<Entry> {
             id: call.tool_call_id.0.to_string(),
             title: Some(call.title.clone()),
             state: Some(state(call.status)),
-            content: Some(contents(&call.content)).filter(|content| !content.is_empty()),
+            content: Some(contents(&call.content, tail)).filter(|content| !content.is_empty()),
         })),
         SessionUpdate::ToolCallUpdate(update) => Some(Entry::Tool(ToolNews {
             id: update.tool_call_id.0.to_string(),
             title: update.fields.title.clone(),
             state: update.fields.status.map(state),
-            content: update.fields.content.as_deref().map(contents),
+            content: update.fields.content.as_deref().map(|content| contents(content, tail)),
         })),
         SessionUpdate::Plan(plan) => {
             let steps = plan.entries.iter();
@@ -96,7 +96,13 @@ const fn plan_word(status: &PlanEntryStatus) -> &'static str {
     }
 }
 
-fn contents(content: &[ToolCallContent]) -> Vec<ToolContent> {
+fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<ToolContent> {
+    let shown = |one: &ToolCallContent| match one {
+        ToolCallContent::Terminal(terminal) => {
+            Some(ToolContent::Text { text: tail(&terminal.terminal_id.0) })
+        }
+        other => shown(other),
+    };
     content.iter().filter_map(shown).collect()
 }
 

@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, Sender};
 use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
 use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 
-use super::agent_line::open_line;
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Slash};
@@ -25,8 +24,10 @@ pub(super) enum Message {
     Happened,
     /// Nothing did, for a while.
     Quiet,
-    /// These questions are open in the store.
+    /// These questions are open in the store, and no others.
     Proposed(Vec<ChatQuestion>),
+    /// This question was just put there.
+    Asked(ChatQuestion),
     /// By a command that was carried out.
     Printed(String),
     /// Something failed.
@@ -59,6 +60,8 @@ pub(super) struct Office<'r> {
     pub(super) fatal: Option<String>,
     /// Questions that a person has to answer, oldest first.
     pub(super) questions: Vec<(String, Open)>,
+    /// Those of the store, as they were when they were last looked at.
+    pub(super) stored: Vec<ChatQuestion>,
     pub(super) tasks: Vec<ChatTask>,
 }
 
@@ -77,6 +80,7 @@ impl Office<'_> {
             watch::start(options.settings.clone(), session, keep, messages.clone());
             let mut office = Office::new(options, &runtime, host, messages, tell);
             office.begin();
+            office.line = office.open_line();
             for message in inbox {
                 if matches!(message, Message::Close) {
                     break;
@@ -105,9 +109,7 @@ impl Office<'_> {
         let (settings, layout) = (options.settings.clone(), options.layout);
         let desktop = Arc::new(Desktop { settings, premises, layout, messages: messages.clone() });
         let ledger = Ledger::of(&options.transcript.entries);
-        let known = ledger.known_to(&options.agent.name);
         let (lines, mode) = (1, options.mode.clone());
-        let line = open_line(&options, known, mode.clone(), lines, &messages);
         Office {
             options,
             runtime,
@@ -115,7 +117,7 @@ impl Office<'_> {
             desktop,
             messages,
             tell,
-            line,
+            line: Line::closed(),
             lines,
             state: AgentState::Starting,
             is_fresh: true,
@@ -125,6 +127,7 @@ impl Office<'_> {
             waiting: VecDeque::new(),
             fatal: None,
             questions: Vec::new(),
+            stored: Vec::new(),
             tasks: Vec::new(),
         }
     }
@@ -178,6 +181,7 @@ impl Office<'_> {
                 }
             }
             Message::Proposed(questions) => self.proposed(questions),
+            Message::Asked(question) => self.is_asked(question),
             Message::Printed(text) => self.add(Entry::Printed { text }),
             Message::Failed(text) => self.note(text),
         }
@@ -263,16 +267,8 @@ impl Office<'_> {
                 }
                 self.add(entry);
             }
-            LineEvent::Asks { number, what, lines } => {
-                let id = format!("ask-{number}");
-                let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
-                let open = Open { source: Source::Agent(number), what, lines: question.lines.clone() };
-                let same = self.questions.iter().find(|(_, other)| open.is_about(&other.what));
-                if let Some(same) = same.map(|(id, _)| id.clone()) {
-                    self.settle(&same);
-                }
-                self.questions.push((id, open));
-                (self.tell)(ChatNews::Asked(question));
+            LineEvent::Asks { number, proposal, what, lines } => {
+                self.agent_asks(Source::Agent { number, proposal }, what, lines);
             }
             LineEvent::TurnEnded(end) => self.turn_ended(end)?,
             LineEvent::Unstopped(after) => {
