@@ -11,6 +11,7 @@ use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, En
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Slash};
+use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, watch};
 use crate::acp::{Line, LineEvent};
 
@@ -49,6 +50,8 @@ pub(super) struct Office<'r> {
     pub(super) state: AgentState,
     /// Whether this line has not carried a turn yet.
     pub(super) is_fresh: bool,
+    /// What tool calls have come to and the transcript does not have.
+    pub(super) unwritten: Unwritten,
     /// What of the conversation has reached the agent.
     pub(super) ledger: Ledger,
     /// The agent's mode, and one that was chosen and is not set yet.
@@ -121,6 +124,7 @@ impl Office<'_> {
             lines,
             state: AgentState::Starting,
             is_fresh: true,
+            unwritten: Unwritten::default(),
             ledger,
             mode,
             wanted: None,
@@ -191,8 +195,10 @@ impl Office<'_> {
     /// Shows an entry and keeps it.
     pub(super) fn add(&mut self, entry: Entry) {
         self.ledger.take(&entry);
-        if let Err(error) = self.options.transcript.add(&entry) {
-            (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
+        for due in self.unwritten.before(&entry) {
+            if let Err(error) = self.options.transcript.add(&due) {
+                (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
+            }
         }
         (self.tell)(ChatNews::Entry(entry));
     }
@@ -282,7 +288,11 @@ impl Office<'_> {
     }
 
     /// Ends the tasks first and waits for them, then the agent, then what it may have started in between.
-    fn close(self) -> Result<(), Error> {
+    fn close(mut self) -> Result<(), Error> {
+        for due in self.unwritten.rest() {
+            // Nobody is there any more to be told.
+            let _ = self.options.transcript.add(&due);
+        }
         let end = || self.runtime.end_session(self.host.session(), "the end of the chat");
         self.line.stop();
         let ended = end();
