@@ -107,7 +107,7 @@ impl Caller for Asking {
     }
 
     fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.0.send(Message::Proposed(vec![question(proposal)]));
+        let _ = self.0.send(Message::Asked(question(proposal)));
         meanwhile::Asked::Elsewhere
     }
 }

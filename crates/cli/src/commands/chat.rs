@@ -105,6 +105,7 @@ impl Arguments {
             theme: self.theme.theme(),
             session: session.clone(),
             agent: agent.name.clone(),
+            editor: super::top::editor(),
             #[cfg(debug_assertions)]
             panics: self.panic,
             #[cfg(not(debug_assertions))]

@@ -19,6 +19,7 @@ mod pending;
 mod progress;
 mod ready;
 mod reboot;
+mod resumed;
 mod slots;
 mod slow_disk;
 mod soak;

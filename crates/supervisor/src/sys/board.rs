@@ -41,6 +41,7 @@ struct Page {
     started_ms: AtomicU64,
     pending_drop: AtomicU64,
     helper: AtomicU32,
+    signalled: AtomicU32,
     writer: AtomicU32,
     taken: AtomicU64,
     written: AtomicU64,
@@ -155,6 +156,15 @@ impl Board {
 
     pub(crate) fn set_helper(self, pid: Option<u32>) {
         self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Whether the first signal of the latest request for the end was sent.
+    pub(crate) fn is_signalled(self) -> bool {
+        self.0.signalled.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn set_signalled(self, signalled: bool) {
+        self.0.signalled.store(u32::from(signalled), Ordering::Release);
     }
 
     /// The process that writes the log in its supervisor's stead.

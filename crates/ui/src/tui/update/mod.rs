@@ -120,7 +120,7 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             }
         }
         Event::Done(lines) => {
-            say(state, Message::Note(lines.join("; ")));
+            say(state, Message::Note(lines.join("\n")));
             load(state, Look::Known, effects);
         }
         Event::Failed(problem) => say(state, Message::Error(problem)),
@@ -128,6 +128,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
 }
 
 pub(super) fn say(state: &mut State, message: Message) {
+    /// Nobody looks for more.
+    const MOST: usize = 100;
+    state.said.truncate(MOST - 1);
+    state.said.push_front(message.clone());
     state.message = Some(message);
     state.is_changed = true;
 }
