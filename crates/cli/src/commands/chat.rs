@@ -3,21 +3,19 @@
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::Args;
-use meanwhile::model::context_stamp;
+use meanwhile::HouseRules;
 use meanwhile::model::policy::Mode;
-use meanwhile::{Clock, HouseRules, SystemClock};
 use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_agents::dialects::screens::Layout;
 use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
 
-use super::mcp::LEAST_REPLY;
 use super::policy::parse_mode;
-use super::start::{current_umask, environment};
+use super::premises::premises;
+use super::start::current_umask;
 use super::top::Colours;
 use crate::config::Config;
 use crate::context::Context;
@@ -129,26 +127,8 @@ impl Arguments {
     }
 
     fn premises(&self, config: &Config, session: &str, cwd: PathBuf) -> Result<Premises, CommandError> {
-        let mut policy = config.decides_by()?;
-        policy.mode = self.mode.unwrap_or(policy.mode);
-        policy.stay_in_project_of(&cwd);
-        Ok(Premises {
-            session: session.to_owned(),
-            cwd,
-            env: environment(&[])?,
-            umask: current_umask(),
-            shell: config.shell.as_str().into(),
-            limits: config.settings.limits.clone(),
-            at_capacity: config.settings.queue.at_capacity,
-            lifetime: config.lifetime(),
-            context_stamp: context_stamp(SystemClock.now()),
-            reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
-            stream_bytes: config.tools.stream_bytes,
-            longest_call: Duration::from_millis(config.tools.longest_call_ms),
-            background: Background::On,
-            agents: None,
-            policy,
-        })
+        let premises = premises(config, cwd, self.mode, current_umask())?;
+        Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
     }
 }
 
