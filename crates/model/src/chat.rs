@@ -76,6 +76,16 @@ pub enum Entry {
         /// Their numbers.
         numbers: Vec<i64>,
     },
+    /// These notices did not reach it after all: it was gone, or took no turn. They lead the next one.
+    NotHeard {
+        /// Their numbers.
+        numbers: Vec<i64>,
+    },
+    /// The person wrote this while it could not be sent.
+    Waits {
+        /// The text.
+        text: String,
+    },
     /// The agent's mode.
     Mode {
         /// Which.

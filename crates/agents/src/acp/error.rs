@@ -45,6 +45,9 @@ pub enum AcpError {
         /// Why, in the words of the protocol.
         reason: String,
     },
+    /// It was asked to stop, and asked again, and did not.
+    #[error("the agent did not stop its turn and was ended")]
+    Unstopped,
     /// Its conversation is gone.
     #[error("session expired, start a new background_task ({why})")]
     Expired {

@@ -11,12 +11,14 @@
 //! and the crash rules of every other. Only the protocol knows when a turn is over; only the supervisor knows how
 //! the driver ended.
 
+mod asking;
 mod client;
 mod driver;
 mod error;
 mod files;
 mod handshake;
 mod heard;
+mod hold;
 mod keeper;
 mod line;
 mod link;
@@ -24,17 +26,19 @@ mod order;
 mod permissions;
 mod process;
 mod registry;
+mod serving;
 mod talk;
 mod terminals;
 mod transcript;
 mod wire;
 mod worktree;
 
+pub(crate) use asking::{HEARD, PROPOSAL};
 pub use driver::{DriverOptions, drive};
 pub use error::AcpError;
 pub use handshake::{Handshake, greet};
 pub use keeper::keep;
-pub use line::{Line, LineEvent, LineOptions};
+pub use line::{Line, LineEvent, LineOptions, Offer, Services, TurnEnd};
 pub use order::{AgentCall, AgentSettings, order};
 pub use permissions::{Answer, Asked, Permissions, PolicyPermissions};
 pub use registry::{AgentEntry, Known, Registry};

@@ -57,6 +57,12 @@ impl AgentProcess {
         self.child.try_wait().ok().flatten().map(in_words)
     }
 
+    /// Tells how it ended, if it does so within this time.
+    pub(super) fn ended_within(&mut self, patience: Duration) -> Option<String> {
+        self.is_gone_within(patience);
+        self.ended()
+    }
+
     /// Ends it and its group: its input is closed already, then SIGTERM, then SIGKILL.
     pub(super) fn end(mut self, patience: Duration) {
         if !self.is_gone_within(patience.min(GOODBYE)) {

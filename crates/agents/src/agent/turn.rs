@@ -16,6 +16,7 @@ use super::session::{Session, Work};
 use super::sessions::Agent;
 use super::store::StoreError;
 use super::talk::Talk;
+use crate::acp::HEARD;
 use crate::mcp::receipts::Receipt;
 use crate::toolset::ToolSpec;
 
@@ -27,6 +28,8 @@ pub(super) struct Turn<'a> {
     pub(super) talk: &'a Talk,
     pub(super) work: &'a mut Work,
     pub(super) cancelled: CancellationToken,
+    /// Whether the user's words are in the conversation.
+    pub(super) is_heard: bool,
     /// What this turn has used so far, as far as the endpoint counts it.
     pub(super) usage: Option<Usage>,
 }
@@ -57,8 +60,16 @@ impl Turn<'_> {
         match self.go(prompt).await {
             Ok(reason) => Ok(reason),
             Err(Broken::Cancelled | Broken::Closing) => Ok(StopReason::Cancelled),
-            Err(Broken::Failed(error)) => Err(error),
+            Err(Broken::Failed(error)) => Err(self.says_if_heard(error)),
         }
+    }
+
+    /// A client that tells things exactly once must know whether they have to be said again.
+    fn says_if_heard(&self, mut error: Error) -> Error {
+        if let Some(serde_json::Value::Object(data)) = &mut error.data {
+            data.insert(HEARD.to_owned(), self.is_heard.into());
+        }
+        error
     }
 
     async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Broken> {
@@ -72,6 +83,7 @@ impl Turn<'_> {
         }
         let text = self.model.choice.key.hide(&in_words(prompt));
         self.work.note(Record::User { text, notices })?;
+        self.is_heard = true;
         self.told(receipt).await;
         let specs = self.agent.specs(self.session).await;
         let most = self.agent.limits.max_calls;
@@ -229,7 +241,16 @@ pub(super) async fn run(
     };
     let cancelled = session.begin();
     let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;
-    let mut turn = Turn { agent, session, model: &model, talk, work: &mut work, cancelled, usage: None };
+    let mut turn = Turn {
+        agent,
+        session,
+        model: &model,
+        talk,
+        work: &mut work,
+        cancelled,
+        is_heard: false,
+        usage: None,
+    };
     let reason = turn.run(prompt).await?;
     Ok((reason, turn.usage))
 }

@@ -57,7 +57,7 @@ impl Waiting {
     }
 
     async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        let asked = self.talk.ask(self.question(proposal));
+        let asked = self.talk.ask(self.question(proposal), &proposal.id);
         tokio::pin!(asked);
         loop {
             let said = tokio::select! {

@@ -11,19 +11,24 @@
 //! happens on threads that send it messages.
 
 mod agent_line;
+mod ledger;
+mod modes;
 mod office;
 mod questions;
 mod slash;
 mod tasks;
 mod transcript;
+mod turns;
+mod unwritten;
 mod watch;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
-use meanwhile::Settings;
+use meanwhile::{HouseRules, Settings};
 use mw_model::chat::{ChatNews, ChatOrder};
 
 use crate::acp::AgentEntry;
@@ -43,8 +48,14 @@ pub struct ChatOptions {
     pub agent: AgentEntry,
     /// The mode that was asked for.
     pub mode: Option<String>,
+    /// What everything in the session is judged by; its mode is that of the chat.
+    pub house: HouseRules,
+    /// Something to know about how the chat was opened.
+    pub remark: Option<String>,
     /// The program `mw`, for the server the agent gets.
     pub mw: PathBuf,
+    /// How long the agent may take to stop when it is asked to.
+    pub cancel_after: Duration,
     /// How lists and screens are drawn.
     pub layout: Layout,
     /// Whether an ending starts a turn while the agent is idle.

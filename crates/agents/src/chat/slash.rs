@@ -90,6 +90,7 @@ impl Slash {
 }
 
 /// Carries commands out that concern tasks, on a thread of its own: some ask, some wait.
+#[derive(Clone)]
 pub(super) struct Desktop {
     pub(super) settings: Settings,
     pub(super) premises: Premises,
@@ -106,7 +107,7 @@ impl Caller for Asking {
     }
 
     fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.0.send(Message::Proposed(vec![question(proposal)]));
+        let _ = self.0.send(Message::Asked(question(proposal)));
         meanwhile::Asked::Elsewhere
     }
 }

@@ -1,11 +1,13 @@
 //! What was seen in a chat, a line per entry, so that it can be seen again.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mw_model::chat::Entry;
+
+use super::ledger::Ledger;
 
 const CHATS: &str = "chats";
 const FILE: &str = "transcript.jsonl";
@@ -109,7 +111,9 @@ impl Transcript {
     pub(super) fn add(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
-        self.file.write_all(line.as_bytes())
+        let before = self.file.metadata()?.len();
+        // Half a line would spoil the next one, too.
+        self.file.write_all(line.as_bytes()).inspect_err(|_| _ = self.file.set_len(before))
     }
 
     /// Puts what was added onto the disk: what is told exactly once must be there before it is acknowledged.
@@ -122,6 +126,12 @@ impl Transcript {
         self.directory.join("agent.log")
     }
 
+    /// Returns the mode that was chosen last in this chat, if it was with this agent.
+    #[must_use]
+    pub fn mode(&self) -> Option<String> {
+        Ledger::of(&self.entries).mode
+    }
+
     /// Returns with which agent and where the chat was last opened.
     #[must_use]
     pub fn opened(&self) -> Option<(&str, &str)> {
@@ -132,14 +142,26 @@ impl Transcript {
     }
 }
 
-/// Returns the chat that was written to last.
+/// Returns the chat that was written to last, of those in which anybody said anything.
 fn last(home: &Path) -> Option<String> {
     let chats = fs::read_dir(home.join(CHATS)).ok()?.flatten();
     let dated = chats.filter_map(|chat| {
-        let written = fs::metadata(chat.path().join(FILE)).ok()?.modified().ok()?;
-        Some((written, chat.file_name().into_string().ok()?))
+        let path = chat.path().join(FILE);
+        let written = fs::metadata(&path).ok()?.modified().ok()?;
+        Some((written, path, chat.file_name().into_string().ok()?))
     });
-    dated.max().map(|(_, session)| session)
+    let mut dated: Vec<_> = dated.collect();
+    dated.sort_unstable_by(|one, other| other.cmp(one));
+    dated.into_iter().find(|(_, path, _)| has_words(path)).map(|(_, _, session)| session)
+}
+
+/// Tells whether a transcript has words of a person.
+fn has_words(path: &Path) -> bool {
+    const BEGINNINGS: [&[u8]; 3] =
+        [b"{\"entry\":\"user\"", b"{\"entry\":\"command\"", b"{\"entry\":\"waits\""];
+    let Ok(file) = File::open(path) else { return false };
+    let lines = BufReader::new(file).split(b'\n').map_while(Result::ok);
+    lines.into_iter().any(|line| BEGINNINGS.iter().any(|beginning| line.starts_with(beginning)))
 }
 
 #[cfg(test)]
@@ -153,8 +175,9 @@ mod tests {
     #[test]
     fn what_was_added_is_there_again_and_torn_or_foreign_lines_are_counted() {
         let home = tempfile::tempdir().unwrap();
+        let said = Entry::User { text: "one".to_owned() };
         let mut made = Transcript::create(home.path(), "chat-1").unwrap();
-        made.add(&note("one")).unwrap();
+        made.add(&said).unwrap();
         assert!(matches!(Transcript::open(home.path(), Some("chat-1")), Err(TranscriptError::InUse(_))));
         drop(made);
         let path = home.path().join(CHATS).join("chat-1").join(FILE);
@@ -162,11 +185,24 @@ mod tests {
         file.write_all(b"{\"entry\":\"of the future\"}\n{\"entry\":\"no").unwrap();
         drop(file);
         let mut again = Transcript::open(home.path(), None).unwrap();
-        assert_eq!((again.entries.clone(), again.damaged), (vec![note("one")], 2));
+        assert_eq!((again.entries.clone(), again.damaged), (vec![said.clone()], 2));
         again.add(&note("two")).unwrap();
         drop(again);
         let last = Transcript::open(home.path(), None).unwrap();
-        assert_eq!((last.entries, last.damaged), (vec![note("one"), note("two")], 1));
+        assert_eq!((last.entries, last.damaged), (vec![said, note("two")], 1));
+    }
+
+    #[test]
+    fn the_last_chat_is_one_in_which_something_was_said() {
+        let home = tempfile::tempdir().unwrap();
+        let mut talk = Transcript::create(home.path(), "chat-1").unwrap();
+        talk.add(&Entry::User { text: "hello".to_owned() }).unwrap();
+        drop(talk);
+        let mut empty = Transcript::create(home.path(), "chat-2").unwrap();
+        empty.add(&Entry::Opened { agent: "mw".to_owned(), cwd: "/".to_owned() }).unwrap();
+        drop(empty);
+        assert_eq!(Transcript::open(home.path(), None).unwrap().session, "chat-1");
+        assert_eq!(Transcript::open(home.path(), Some("chat-2")).unwrap().session, "chat-2");
     }
 
     #[test]

@@ -171,7 +171,7 @@ impl Server {
         let teller = self.inner.tellers.name(&premises.session).await;
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || {
-            server.call(&name, &arguments, &premises, teller.as_ref(), &caller)
+            server.call(&name, &arguments, premises, teller.as_ref(), &caller)
         });
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
@@ -180,18 +180,26 @@ impl Server {
         &self,
         name: &str,
         arguments: &Map<String, Value>,
-        premises: &Premises,
+        mut premises: Premises,
         teller: Option<&Teller>,
         caller: &dyn Caller,
     ) -> Result<Reply, ErrorData> {
-        let runtime = match Runtime::open(self.inner.settings.as_ref().clone()) {
-            Ok(runtime) => runtime,
+        let opened = Runtime::open(self.inner.settings.as_ref().clone()).and_then(|runtime| {
+            // A host may have laid down how much is asked about, and may change its mind.
+            let house = runtime.house_rules(&premises.session)?;
+            Ok((runtime, house))
+        });
+        let (runtime, house) = match opened {
+            Ok(opened) => opened,
             Err(error) => {
                 let text = format!("{error}. {}", error.hint());
                 return Ok(Reply::failure(text.clone(), json!({"error": text})));
             }
         };
-        let desk = Desk { teller, ..Desk::new(&runtime, premises, caller) };
+        if let Some(house) = house {
+            premises.policy.mode = house.mode_beside(premises.policy.mode);
+        }
+        let desk = Desk { teller, ..Desk::new(&runtime, &premises, caller) };
         self.inner.toolset.call(name, arguments, &desk).ok_or_else(|| {
             let names: Vec<_> =
                 self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();

@@ -3,15 +3,19 @@
 use std::env;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use clap::Args;
-use meanwhile::HouseRules;
 use meanwhile::model::policy::Mode;
+use meanwhile::{Filter, HouseRules, Runtime, Scope};
 use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_agents::dialects::screens::Layout;
 use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::policy::parse_mode;
 use super::premises::premises;
@@ -63,26 +67,44 @@ impl Arguments {
                 "whoever answers in a chat must be a person: open it in a terminal of your own",
             ));
         }
-        let home = &context.config.settings.home;
-        let transcript = match &self.resume {
-            Some(id) => Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
-                .map_err(|error| unusable(&error))?,
-            None => Transcript::create(home, &new_session()?).map_err(|error| unusable(&error))?,
+        let config = &context.config;
+        let home = &config.settings.home;
+        let before = match &self.resume {
+            Some(id) => Some(
+                Transcript::open(home, Some(id.as_str()).filter(|id| !id.is_empty()))
+                    .map_err(|error| unusable(&error))?,
+            ),
+            None => None,
         };
-        let agent = self.agent(&context.config, &transcript)?;
-        let cwd = match transcript.opened() {
-            Some((_, cwd)) if Path::new(cwd).is_dir() => PathBuf::from(cwd),
-            _ => env::current_dir()?,
+        let agent = self.agent(config, before.as_ref())?;
+        let (cwd, remark) = place(before.as_ref())?;
+        let chosen =
+            before.as_ref().filter(|before| before.opened().is_some_and(|(name, _)| name == agent.name));
+        let chosen = self.mode.map(|mode| mode.name().to_owned()).or_else(|| chosen?.mode());
+        let session = match &before {
+            Some(before) => before.session.clone(),
+            None => new_session()?,
         };
-        let premises = self.premises(&context.config, &transcript.session, cwd)?;
+        let mode = chosen.as_deref().and_then(Mode::named);
+        let premises = chat_premises(config, &session, cwd, mode)?;
         // What runs in the session can change its environment, and must not loosen anything by that.
-        let (mode, directory) = (premises.policy.mode.name().to_owned(), premises.cwd.clone());
-        let house = HouseRules { mode, directory, ..context.config.house_rules()? };
-        runtime.set_house_rules(&transcript.session, &house)?;
+        let house = HouseRules {
+            mode: premises.policy.mode.name().to_owned(),
+            is_chosen: mode.is_some(),
+            directory: premises.cwd.clone(),
+            ..config.house_rules()?
+        };
+        runtime.set_house_rules(&session, &house)?;
+        // Last: what could not be opened leaves no chat behind.
+        let transcript = match before {
+            Some(before) => before,
+            None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
+        };
         let options = Options {
             theme: self.theme.theme(),
-            session: transcript.session.clone(),
+            session: session.clone(),
             agent: agent.name.clone(),
+            editor: super::top::editor(),
             #[cfg(debug_assertions)]
             panics: self.panic,
             #[cfg(not(debug_assertions))]
@@ -91,21 +113,25 @@ impl Arguments {
         let (post, door) = chat::door()?;
         let chat = Chat::open(
             ChatOptions {
-                settings: context.config.settings.clone(),
+                settings: config.settings.clone(),
                 premises,
-                mode: self.mode.map(|mode| mode.name().to_owned()).or_else(|| agent.mode.clone()),
+                mode: chosen.or_else(|| agent.mode.clone()),
                 agent,
-                mw: context.config.mw(),
-                layout: layout(&context.config),
-                wake: if context.config.chat.auto_wake { Wake::Idle } else { Wake::NextTurn },
+                house,
+                remark,
+                mw: config.mw(),
+                cancel_after: Duration::from_millis(config.agents.cancel_ms),
+                layout: layout(config),
+                wake: if config.chat.auto_wake { Wake::Idle } else { Wake::NextTurn },
                 transcript,
             },
             move |news| post.tell(news),
         );
         let ending = chat::run(&options, door, |order| chat.order(order));
+        say_what_ends(&runtime, &session)?;
         // Whatever happened to the screen, what the chat has started ends with it.
         chat.close();
-        eprintln!("mw chat --resume {} goes on with this", options.session);
+        eprintln!("mw chat --resume {session} goes on with this");
         Ok(match ending? {
             Ending::Quit => 0,
             Ending::Signal(signal) => u8::try_from(exit_code::SIGNAL_BASE + signal).unwrap_or(u8::MAX),
@@ -113,9 +139,9 @@ impl Arguments {
         })
     }
 
-    fn agent(&self, config: &Config, transcript: &Transcript) -> Result<AgentEntry, CommandError> {
+    fn agent(&self, config: &Config, before: Option<&Transcript>) -> Result<AgentEntry, CommandError> {
         let registry = config.agent_settings()?.registry;
-        let before = transcript.opened().map(|(agent, _)| agent.to_owned());
+        let before = before.and_then(Transcript::opened).map(|(agent, _)| agent.to_owned());
         let name = self.agent.clone().or(before).unwrap_or_else(|| OWN.to_owned());
         registry.get(&name).cloned().ok_or_else(|| {
             let names = registry.names().join(", ");
@@ -125,11 +151,44 @@ impl Arguments {
             )
         })
     }
+}
 
-    fn premises(&self, config: &Config, session: &str, cwd: PathBuf) -> Result<Premises, CommandError> {
-        let premises = premises(config, cwd, self.mode, current_umask())?;
-        Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
+/// Returns where the chat works, and what a person should know about that.
+fn place(before: Option<&Transcript>) -> Result<(PathBuf, Option<String>), CommandError> {
+    let here = env::current_dir()?;
+    Ok(match before.and_then(Transcript::opened) {
+        None => (here, None),
+        Some((_, cwd)) if Path::new(cwd).is_dir() => (PathBuf::from(cwd), None),
+        Some((_, cwd)) => {
+            let remark = format!("{cwd} is not there any more; the chat goes on in {}", here.display());
+            (here, Some(remark))
+        }
+    })
+}
+
+fn chat_premises(
+    config: &Config,
+    session: &str,
+    cwd: PathBuf,
+    mode: Option<Mode>,
+) -> Result<Premises, CommandError> {
+    let premises = premises(config, cwd, mode, current_umask())?;
+    Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
+}
+
+/// The end of tasks may take some seconds: says so, and lets a signal end the wait from here on.
+fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
     }
+    let page = runtime.list(&Filter::new(Scope::Session(session.to_owned())));
+    let live = page.map_or(0, |page| page.tasks.iter().filter(|task| !task.status.is_terminal()).count());
+    match live {
+        0 => {}
+        1 => eprintln!("ending 1 task…"),
+        live => eprintln!("ending {live} tasks…"),
+    }
+    Ok(())
 }
 
 fn unusable(error: &TranscriptError) -> CommandError {

@@ -64,6 +64,7 @@ impl Config {
         });
         Ok(HouseRules {
             mode: self.policy.mode.name().to_owned(),
+            is_chosen: false,
             profile: self.profile_name().to_owned(),
             ci_reads: self.policy.ci_reads,
             writable: self.policy.writable.iter().map(PathBuf::from).collect(),

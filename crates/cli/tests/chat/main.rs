@@ -5,9 +5,11 @@
 mod foreign;
 mod knobs;
 mod resume;
+mod screen;
 mod slash;
 mod surface;
 mod talk;
+mod trouble;
 
 use std::time::Instant;
 

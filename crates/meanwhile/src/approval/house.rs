@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mw_model::policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -15,6 +16,9 @@ const VERSION: u32 = 1;
 pub struct HouseRules {
     /// How much is asked about.
     pub mode: String,
+    /// Whether a person chose that for this very session: settings around a call do not change it then, neither way.
+    #[serde(default)]
+    pub is_chosen: bool,
     /// Whose conventions hold.
     pub profile: String,
     /// Whether tools that only read are allowed in mode ci.
@@ -25,6 +29,15 @@ pub struct HouseRules {
     pub directory: PathBuf,
     /// Rules of the user and the project, as they were written.
     pub rules: Vec<RuleText>,
+}
+
+impl HouseRules {
+    /// Returns by how much is asked about in a call that would ask by `present` itself.
+    #[must_use]
+    pub fn mode_beside(&self, present: Mode) -> Mode {
+        let laid_down = Mode::named(&self.mode).unwrap_or_default();
+        if self.is_chosen { laid_down } else { laid_down.or_stricter(present) }
+    }
 }
 
 /// A file of rules.

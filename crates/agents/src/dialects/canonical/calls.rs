@@ -276,7 +276,7 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     let mut data = Vec::new();
     for one in &stopped {
         let over = one.before.status.is_terminal();
-        let dead = one.receipt.killed.len();
+        let dead = one.receipt.killed.len() as u64 + one.receipt.killed_more;
         let alive = one.receipt.survivors.len();
         let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
         let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };

@@ -1,0 +1,185 @@
+//! What of a conversation has reached the agent. It is read off the entries alone, so that a chat that was killed
+//! knows as much as one that was closed.
+
+use std::collections::{BTreeMap, HashSet};
+
+use mw_model::Notice;
+use mw_model::chat::Entry;
+
+use super::slash::Slash;
+
+/// What the entries so far say.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// Notices that were shown.
+    shown: BTreeMap<i64, Notice>,
+    /// Those that went to the agent.
+    told: HashSet<i64>,
+    /// Those that went, and did not arrive.
+    lost: HashSet<i64>,
+    /// What was said and brought no word back yet.
+    pub(super) flight: Option<Flight>,
+    /// What waited and was not sent.
+    pub(super) unsent: Vec<String>,
+    /// Whether a turn has begun and not ended.
+    pub(super) is_under_way: bool,
+    /// Whether anything was said that an agent could remember.
+    pub(super) has_talked: bool,
+    /// The agent that was there last, and its name for the conversation if it can take that up again.
+    agent: Option<String>,
+    known: Option<String>,
+    /// The mode that the person chose last by a command, and the one that was asked for.
+    pub(super) mode: Option<String>,
+    wanted: Option<String>,
+}
+
+/// What is on its way to the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Flight {
+    pub(super) numbers: Vec<i64>,
+    pub(super) text: Option<String>,
+}
+
+impl Ledger {
+    pub(super) fn of<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Self {
+        let mut ledger = Self::default();
+        entries.into_iter().for_each(|entry| ledger.take(entry));
+        ledger
+    }
+
+    pub(super) fn take(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Opened { agent, .. } => {
+                if self.agent.replace(agent.clone()).is_some_and(|before| before != *agent) {
+                    (self.known, self.mode) = (None, None);
+                }
+                self.unsent.clear();
+            }
+            Entry::Joined { session, can_load, .. } => self.known = can_load.then(|| session.clone()),
+            Entry::User { text } => {
+                if let Some(at) = self.unsent.iter().position(|waited| waited == text) {
+                    self.unsent.remove(at);
+                }
+                self.flight.get_or_insert_default().text = Some(text.clone());
+                (self.has_talked, self.is_under_way) = (true, true);
+            }
+            Entry::Told { numbers } => {
+                self.told.extend(numbers);
+                numbers.iter().for_each(|number| _ = self.lost.remove(number));
+                self.flight = Some(Flight { numbers: numbers.clone(), text: None });
+                (self.has_talked, self.is_under_way) = (true, true);
+            }
+            Entry::NotHeard { numbers } => {
+                numbers.iter().for_each(|number| _ = self.told.remove(number));
+                self.lost.extend(numbers);
+            }
+            Entry::Notice { notice } => _ = self.shown.insert(notice.number, (**notice).clone()),
+            Entry::Waits { text } => self.unsent.push(text.clone()),
+            // A word of the agent: it has heard.
+            Entry::Said { .. } | Entry::Thought { .. } | Entry::Tool(_) | Entry::Plan { .. } => {
+                self.flight = None;
+            }
+            Entry::TurnEnded { .. } => (self.flight, self.is_under_way) = (None, false),
+            Entry::Command { text } => {
+                if let Ok(Slash::Mode(Some(mode))) = Slash::parse(text.trim_end()) {
+                    self.wanted = Some(mode);
+                }
+            }
+            Entry::Mode { mode } => {
+                if self.wanted.take_if(|wanted| wanted == mode).is_some() {
+                    self.mode = Some(mode.clone());
+                }
+            }
+            Entry::Printed { .. } | Entry::Answered { .. } | Entry::Note { .. } => {}
+        }
+    }
+
+    /// Returns by what name this agent knows the conversation.
+    pub(super) fn known_to(&self, agent: &str) -> Option<String> {
+        self.known.clone().filter(|_| self.agent.as_deref() == Some(agent))
+    }
+
+    pub(super) fn was_shown(&self, number: i64) -> bool {
+        self.shown.contains_key(&number)
+    }
+
+    pub(super) fn was_told(&self, number: i64) -> bool {
+        self.told.contains(&number)
+    }
+
+    /// Returns the notices that went to the agent and did not arrive, oldest first.
+    pub(super) fn lost(&self) -> impl Iterator<Item = &Notice> {
+        self.shown.values().filter(|notice| self.lost.contains(&notice.number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn user(text: &str) -> Entry {
+        Entry::User { text: text.to_owned() }
+    }
+
+    fn said() -> Entry {
+        Entry::Said { text: "x".to_owned() }
+    }
+
+    fn opened(agent: &str) -> Entry {
+        Entry::Opened { agent: agent.to_owned(), cwd: "/".to_owned() }
+    }
+
+    fn notice(number: i64) -> Entry {
+        let notice: Notice = serde_json::from_value(json!({
+            "number": number, "task": "bash-k3f9x2ab", "handle": "bash_1", "run": 1, "at": "2027-01-15T08:00:00Z",
+            "news": "ended", "cause": {"cause": "exited", "code": 0},
+            "command": "true", "output_path": "/x", "duration_ms": 4240
+        }))
+        .unwrap();
+        Entry::Notice { notice: Box::new(notice) }
+    }
+
+    #[test]
+    fn what_brought_no_word_back_is_on_its_way_and_what_did_not_arrive_is_told_again() {
+        let told = Entry::Told { numbers: vec![7] };
+        let mut ledger = Ledger::of(&[notice(7), told.clone(), user("hello")]);
+        let flight = Flight { numbers: vec![7], text: Some("hello".to_owned()) };
+        assert_eq!((ledger.flight.as_ref(), ledger.is_under_way), (Some(&flight), true));
+        ledger.take(&Entry::NotHeard { numbers: vec![7] });
+        assert!(!ledger.was_told(7));
+        assert_eq!(ledger.lost().map(|notice| notice.number).collect::<Vec<_>>(), [7]);
+        for entry in [told, said()] {
+            ledger.take(&entry);
+        }
+        assert_eq!((ledger.flight.as_ref(), ledger.lost().count(), ledger.was_told(7)), (None, 0, true));
+        ledger.take(&Entry::TurnEnded { early: None });
+        assert!(!ledger.is_under_way);
+    }
+
+    #[test]
+    fn what_waited_is_unsent_until_it_is_said() {
+        let waits = |text: &str| Entry::Waits { text: text.to_owned() };
+        let mut ledger = Ledger::of(&[opened("mw"), waits("a"), waits("b"), user("a")]);
+        assert_eq!(ledger.unsent, ["b"]);
+        ledger.take(&opened("mw"));
+        assert_eq!(ledger.unsent, [""; 0], "it was said when the chat was opened again");
+    }
+
+    #[test]
+    fn a_session_and_a_mode_belong_to_the_agent_that_had_them() {
+        let joined = Entry::Joined { info: None, session: "s1".to_owned(), can_load: true };
+        let command = Entry::Command { text: "/mode plan".to_owned() };
+        let mode = |mode: &str| Entry::Mode { mode: mode.to_owned() };
+        let mut ledger = Ledger::of(&[opened("mw"), joined, mode("safe")]);
+        assert_eq!(ledger.mode, None, "nobody chose it");
+        ledger.take(&command);
+        ledger.take(&mode("plan"));
+        assert_eq!(ledger.mode.as_deref(), Some("plan"));
+        assert_eq!(ledger.known_to("mw").as_deref(), Some("s1"));
+        assert_eq!(ledger.known_to("other"), None);
+        ledger.take(&opened("other"));
+        assert_eq!((ledger.mode.as_deref(), ledger.known_to("other")), (None, None));
+    }
+}

@@ -1,0 +1,161 @@
+//! Turns: when one begins, what it says, and what becomes of words that did not arrive.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use meanwhile::{Error, Moment};
+use mw_model::chat::{AgentState, ChatNews, Entry};
+use mw_model::{Notice, Turn};
+
+use super::Wake;
+use super::office::Office;
+use crate::acp::TurnEnd;
+
+impl Office<'_> {
+    /// Starts the agent once more.
+    pub(super) fn call_again(&mut self) {
+        self.lines += 1;
+        self.line = self.open_line();
+        self.is_fresh = true;
+        self.set_state(AgentState::Starting);
+    }
+
+    /// Begins the next turn, if there is anything to say and somebody to hear it.
+    pub(super) fn go_on(&mut self) -> Result<(), Error> {
+        if self.state != AgentState::Idle {
+            return Ok(());
+        }
+        let text = self.waiting.front().cloned();
+        if text.is_some() || (self.options.wake == Wake::Idle && self.anything_to_tell()?) {
+            // Words that cannot be sent go on waiting.
+            self.turn(text.as_deref())?;
+            if text.is_some() {
+                self.waiting.pop_front();
+                self.tell_waiting();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell_waiting(&self) {
+        (self.tell)(ChatNews::Waiting(self.waiting.iter().cloned().collect()));
+    }
+
+    fn anything_to_tell(&self) -> Result<bool, Error> {
+        // What was refused is not tried again by itself: that would go round and round.
+        if self.is_fresh && self.ledger.lost().next().is_some() {
+            return Ok(true);
+        }
+        let delivery = self.host.drain(Moment::Idle)?;
+        Ok(delivery.notices().iter().any(|notice| self.is_news(notice)))
+    }
+
+    /// After a crash the same comes again; what is in the transcript was told.
+    fn is_news(&self, notice: &Notice) -> bool {
+        !self.ledger.was_told(notice.number)
+    }
+
+    /// Says something to the agent, with what it has not been told in front.
+    fn turn(&mut self, text: Option<&str>) -> Result<(), Error> {
+        let host = Rc::clone(&self.host);
+        let delivery = host.drain(Moment::RunStart)?;
+        let new = delivery.notices().iter().filter(|notice| self.is_news(notice));
+        let news: BTreeMap<_, _> =
+            self.ledger.lost().chain(new).map(|notice| (notice.number, notice.clone())).collect();
+        let numbers: Vec<_> = news.keys().copied().collect();
+        let news: Vec<_> = news.into_values().collect();
+        let message = Turn::with_notices(&news, text.unwrap_or_default()).to_text();
+        if message.is_empty() {
+            return Ok(());
+        }
+        for notice in news {
+            self.show(notice);
+        }
+        let tells = !numbers.is_empty();
+        if tells {
+            self.add(Entry::Told { numbers });
+        }
+        if let Some(text) = text {
+            self.add(Entry::User { text: text.to_owned() });
+        }
+        // What cannot be kept is told once more after a crash, never not at all.
+        if tells
+            && self.options.transcript.sync().is_ok()
+            && let Err(error) = delivery.acknowledge()
+        {
+            self.note(format!("{error}. {}", error.hint()));
+        }
+        self.is_fresh = false;
+        self.set_state(AgentState::Busy);
+        self.line.prompt(message);
+        Ok(())
+    }
+
+    fn show(&mut self, notice: Notice) {
+        if !self.ledger.was_shown(notice.number) {
+            self.add(Entry::Notice { notice: Box::new(notice) });
+        }
+    }
+
+    /// Shows what has happened since the last look, and wakes the agent if it wants that.
+    pub(super) fn look_at_notices(&mut self) -> Result<(), Error> {
+        let host = Rc::clone(&self.host);
+        // They are only looked at; the next turn takes them.
+        let news = host.drain(Moment::Idle)?.notices().to_vec();
+        for notice in news {
+            self.show(notice);
+        }
+        self.go_on()
+    }
+
+    pub(super) fn turn_ended(&mut self, end: TurnEnd) -> Result<(), Error> {
+        self.forget_questions_of_agent();
+        let flight = self.ledger.flight.take();
+        match end {
+            TurnEnd::Done => self.add(Entry::TurnEnded { early: None }),
+            TurnEnd::Early(why) => self.add(Entry::TurnEnded { early: Some(why) }),
+            TurnEnd::Refused(why) => {
+                self.add(Entry::TurnEnded { early: Some(why) });
+                if let Some(flight) = flight {
+                    self.not_heard(flight.numbers);
+                }
+            }
+        }
+        self.fatal = None;
+        self.set_state(AgentState::Idle);
+        self.look_at_tasks()?;
+        self.look_at_notices()
+    }
+
+    pub(super) fn gone(&mut self, how: &str) {
+        self.forget_questions_of_agent();
+        let flight = self.ledger.flight.take().unwrap_or_default();
+        if self.state == AgentState::Busy {
+            self.add(Entry::TurnEnded { early: Some("the agent is gone".to_owned()) });
+        }
+        self.not_heard(flight.numbers);
+        let next = match flight.text {
+            None => "What you say next starts it again.",
+            Some(text) if self.fatal.as_ref() == Some(&text) => {
+                "That was the second time over the same words; they are not said again. What you say next starts it \
+                 again."
+            }
+            Some(text) => {
+                self.fatal = Some(text.clone());
+                self.add(Entry::Waits { text: text.clone() });
+                self.waiting.push_front(text);
+                self.tell_waiting();
+                "It may not have heard your last words: they wait, and what you say next starts it again."
+            }
+        };
+        self.note(format!("{how}. {next}"));
+        self.set_state(AgentState::Gone);
+    }
+
+    /// Notes which notices did not arrive.
+    pub(super) fn not_heard(&mut self, numbers: Vec<i64>) {
+        if !numbers.is_empty() {
+            self.add(Entry::NotHeard { numbers });
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! Agents that die, do not listen, or answer late: nothing that was said is lost, and the chat stays free.
+
+use std::fs;
+
+use mw_testkit::model_endpoint::ModelEndpoint;
+use mw_testkit::wait_until;
+use serde_json::json;
+
+use super::foreign::with_agent;
+use super::*;
+
+/// Everything the scripted agent was told so far, turn by turn.
+pub(super) fn prompts(home: &Home) -> Vec<String> {
+    let files = fs::read_dir(home.user()).unwrap().flatten().map(|entry| entry.path());
+    let mut sessions = files.filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with('s') && name.ends_with(".json")
+    });
+    let Some(path) = sessions.next() else { return Vec::new() };
+    assert_eq!(sessions.next(), None, "one conversation");
+    let read: Option<Vec<String>> = serde_json::from_slice(&fs::read(path).unwrap()).ok();
+    read.unwrap_or_default()
+}
+
+fn is_notice(text: &str) -> bool {
+    text.starts_with("<task-notification>") && text.contains("<task-id>bash_1</task-id>")
+}
+
+/// Starts a task that has ended by the next wake, in the session of a chat.
+fn start_task(terminal: &mut Terminal) {
+    let call = json!({"command": "exit 3", "run_in_background": true});
+    say(terminal, &format!("mcp shell {call}"));
+}
+
+#[test]
+fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "die-once mark\nsay still here");
+    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "waits: die-once mark");
+    say(&mut terminal, "say and this");
+    until_shown(&terminal, "and this\n");
+    let screen = until_shown(&terminal, "\n still here");
+    assert!(!screen.text.contains("waits:"), "{}", screen.text);
+    say(&mut terminal, "die 4");
+    until_shown(&terminal, "waits: die 4");
+    say(&mut terminal, "say good");
+    until_shown(&terminal, "second time over the same words");
+    say(&mut terminal, "say morning");
+    until_shown(&terminal, "\n morning");
+    leave(terminal);
+}
+
+#[test]
+fn notices_that_did_not_arrive_lead_the_next_turn() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    for way in ["die 1", "error out of tokens"] {
+        fs::write(home.user().join("on-notice"), way).unwrap();
+        let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+        start_task(&mut terminal);
+        until_shown(&terminal, if way == "die 1" { "· not there" } else { "out of tokens" });
+        say(&mut terminal, "say thanks");
+        until_shown(&terminal, "\n thanks");
+        let told = prompts(&home);
+        let [.., lost, again] = &told[..] else { panic!("{told:?}") };
+        assert!(is_notice(lost) && is_notice(again) && again.ends_with("say thanks"), "{way}: {told:?}");
+        say(&mut terminal, "say more");
+        until_shown(&terminal, "\n more");
+        assert_eq!(prompts(&home).last().unwrap(), "say more", "once is enough");
+        leave(terminal);
+        fs::read_dir(home.user()).unwrap().flatten().map(|entry| entry.path()).for_each(|path| {
+            if path.extension().is_some_and(|extension| extension == "json") {
+                fs::remove_file(path).unwrap();
+            }
+        });
+    }
+}
+
+#[test]
+fn a_notice_that_a_killed_chat_had_just_said_is_told_by_the_next() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    fs::write(home.user().join("on-notice"), "hang").unwrap();
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    start_task(&mut terminal);
+    wait_until(SOON, "the agent is told", || prompts(&home).last().filter(|text| is_notice(text)).cloned());
+    say(&mut terminal, "say unsent");
+    until_shown(&terminal, "waits: say unsent");
+    terminal.signal(rustix::process::Signal::KILL);
+    terminal.ended();
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "■ stopped: the chat ended in the middle of it");
+    until_shown(&terminal, "not sent before the chat ended: say unsent");
+    wait_until(SOON, "it is told again", || {
+        let told = prompts(&home);
+        (told.iter().filter(|text| is_notice(text)).count() == 2).then_some(())
+    });
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "· ready");
+    assert_eq!(prompts(&home).iter().filter(|text| is_notice(text)).count(), 2, "not a third time");
+    leave(terminal);
+}
+
+#[test]
+fn a_mode_that_the_agent_sets_late_holds_nothing_up() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "orderly"]);
+    say(&mut terminal, "ask rm -rf target");
+    until_shown(&terminal, "may it?");
+    terminal.press(ESC);
+    until_gone(&terminal, "may it?");
+    say(&mut terminal, "/mode plan");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "permission: yes");
+    until_shown(&terminal, "· plan ·");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn a_mode_chosen_before_the_agent_is_there_is_set_when_it_comes() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "die-once mark");
+    until_shown(&terminal, "· not there");
+    say(&mut terminal, "/mode plan");
+    until_shown(&terminal, "The agent gets mode plan when it is there.");
+    say(&mut terminal, "mode");
+    until_shown(&terminal, "\n plan");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+    let mut terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "· plan ·");
+    say(&mut terminal, "/background touch x");
+    until_shown(&terminal, "not allowed in mode plan");
+    leave(terminal);
+}
+
+#[test]
+fn the_mode_of_the_chat_is_that_of_the_agents_tools() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "modeless", "--mode", "plan"]);
+    until_shown(&terminal, "the agent itself has no mode plan");
+    let call = json!({"command": "touch made"});
+    say(&mut terminal, &format!("mcp shell {call}\nsay \nsay that was the first"));
+    until_shown(&terminal, "that was the first");
+    assert!(!home.has_file("made"));
+    let call = json!({"command": "rm -rf nothing; touch made"});
+    say(&mut terminal, "/mode dangerous");
+    until_shown(&terminal, "· dangerous ·");
+    say(&mut terminal, &format!("mcp shell {call}"));
+    wait_until(SOON, "the looser mode reached the server", || home.has_file("made").then_some(()));
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "/mode plan");
+    until_shown(&terminal, "· plan ·");
+    let call = json!({"command": "touch again"});
+    say(&mut terminal, &format!("mcp shell {call}\nsay \nsay that was the last"));
+    until_shown(&terminal, "that was the last");
+    assert!(!home.has_file("again"));
+    leave(terminal);
+}
+
+#[test]
+fn an_agent_that_does_not_stop_is_ended_by_the_second_wish() {
+    let home = with_agent(home(&ModelEndpoint::new())).with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "200");
+    let mut terminal = chat_with(&home, &["chat", "--agent", "deaf"]);
+    say(&mut terminal, "say begun\nhang");
+    until_shown(&terminal, "\n begun");
+    terminal.press(ESC);
+    until_shown(&terminal, "Esc once more ends it");
+    terminal.press(ESC);
+    until_shown(&terminal, "did not stop its turn and was ended");
+    until_shown(&terminal, "· not there");
+    say(&mut terminal, "say again there");
+    until_shown(&terminal, "\n again there");
+    leave(terminal);
+}
+
+#[test]
+fn a_chat_that_was_never_one_is_not_the_last() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "say remember me");
+    until_shown(&terminal, "\n remember me");
+    leave(terminal);
+    let mut refused = home.command(["chat", "--agent", "nobody"]).on_terminal();
+    assert_eq!(refused.ended(), Some(2));
+    leave(chat_with(&home, &["chat", "--agent", "good"]));
+    let chats = fs::read_dir(home.state().join("chats")).unwrap().count();
+    assert_eq!(chats, 2, "the one that was refused is none");
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "\n remember me");
+    leave(terminal);
+}
+
+#[test]
+fn a_chat_whose_directory_is_gone_says_so() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let place = home.user().join("place");
+    fs::create_dir(&place).unwrap();
+    let mut terminal = home.command(["chat", "--agent", "good"]).cwd(&place).on_terminal();
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "say hello");
+    until_shown(&terminal, "\n hello");
+    leave(terminal);
+    fs::remove_dir(&place).unwrap();
+    let terminal = chat_with(&home, &["chat", "--resume"]);
+    until_shown(&terminal, "is not there any more");
+    leave(terminal);
+}
