@@ -265,6 +265,7 @@ impl TaskArguments {
             teller: None,
             agent: None,
             approval: Approval::User,
+            expected: None,
         })
     }
 
