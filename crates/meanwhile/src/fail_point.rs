@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 17] = [
+pub const FAIL_POINTS: [&str; 19] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -15,6 +15,8 @@ pub const FAIL_POINTS: [&str; 17] = [
     "kill-sent",
     "adopt-recorded",
     "restart-committed",
+    "restart-file-shelved",
+    "clear-files-removed",
     "notices-handed-over",
     "reply-ready",
     "reply-written",

@@ -20,6 +20,7 @@ use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
 use crate::launch;
+use crate::nursery;
 use crate::record;
 use crate::resume::ADOPTER;
 use crate::stand_in;
@@ -49,7 +50,7 @@ impl Refusal {
 }
 
 /// What the command line says: which run to look after, before it is known what to do with it.
-struct Address {
+pub(crate) struct Address {
     run: u32,
     purpose: Purpose,
     /// Whether the starter is about to end, so that no fork is needed to get away from it.
@@ -73,6 +74,11 @@ impl Address {
         let run = words.next()?.to_str()?.parse().ok()?;
         let stays = words.next().is_some_and(|word| word == "stay");
         Some(Self { run, purpose, stays })
+    }
+
+    /// The address of a run that is to be executed, by a process that nobody waits for.
+    pub(crate) const fn of_first_process(run: u32) -> Self {
+        Self { run, purpose: Purpose::Spawn, stays: true }
     }
 }
 
@@ -146,9 +152,14 @@ impl Run {
 #[must_use]
 pub fn run() -> i32 {
     sys::close_inherited();
-    if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
+    let purpose = std::env::args_os().nth(1).unwrap_or_default();
+    if purpose == "check" {
         println!("{}", check::report());
         return 0;
+    }
+    if purpose == "nursery" {
+        let _ = rustix::process::setsid();
+        return leave_family(nursery::tend);
     }
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
@@ -160,10 +171,16 @@ pub fn run() -> i32 {
         guard(&address);
         sys::exit_at_once(0)
     }
+    leave_family(|| guard(&address))
+}
+
+/// Does something in a process that is no descendant of the starter's: hosts kill those when they end. Returns in the
+/// starter's child only.
+fn leave_family(act: impl FnOnce()) -> i32 {
     match sys::fork() {
         Ok(Fork::Parent(_)) => 0,
         Ok(Fork::Child) => {
-            guard(&address);
+            act();
             sys::exit_at_once(0)
         }
         Err(error) => {
@@ -177,7 +194,7 @@ pub fn run() -> i32 {
 ///
 /// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
 #[inline(never)]
-fn guard(address: &Address) {
+pub(crate) fn guard(address: &Address) {
     let Some(directory) = receive_directory() else { return };
     let prepared = prepare(address, &directory);
     let Some(message) = read_message() else { return };
@@ -300,7 +317,7 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
-fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);

@@ -31,6 +31,7 @@ mod hosts;
 mod launch;
 mod limit_watch;
 mod log;
+mod nursery;
 mod pipe;
 mod pump;
 mod record;

@@ -21,6 +21,7 @@ mod ready;
 mod reboot;
 mod resumed;
 mod slots;
+mod slow_disk;
 mod soak;
 mod specs;
 mod store;

@@ -25,8 +25,8 @@ pub(crate) use platform::{
     tagged_processes, was_ours,
 };
 pub(crate) use process::{
-    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
-    reap, spawn, spawn_helper, spawn_settle,
+    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,
+    ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
 };
 pub(crate) use usage::{proportional_memory, usage};
 

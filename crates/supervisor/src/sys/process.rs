@@ -37,6 +37,12 @@ pub(crate) fn ignore_broken_pipes() {
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
 }
 
+/// Nobody waits for the children of this process; the system takes them away.
+pub(crate) fn ignore_children() {
+    // SAFETY: ignoring a signal has no preconditions.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
+}
+
 /// Ends this process without running destructors, which belong to the other side of a fork.
 pub(crate) fn exit_at_once(code: i32) -> ! {
     // SAFETY: ends the process; nothing is touched afterwards.

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
@@ -11,6 +12,8 @@ pub(super) enum Message<News> {
     News(News),
     Signal(i32),
     Crashed,
+    /// A program that had the terminal has ended, or could not be waited for.
+    Ended(io::Result<ExitStatus>),
 }
 
 /// The way to the screen.

@@ -10,14 +10,16 @@ use ratatui::Frame;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
-use super::outside::Outside;
+use super::outside::{Outside, Return};
 use super::post::{Door, Message};
 use super::screen::{Link, MouseUse, Screen};
-use super::signals;
+use super::signals::{self, Stopped};
 
 /// Long enough to take in what has come; with no time at all nothing would be read.
-const MOMENT: Duration = Duration::from_millis(1);
+pub(super) const MOMENT: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
+/// How long news are taken in before keys have their turn: whoever never falls silent must not make us deaf.
+const ROUND: Duration = Duration::from_millis(50);
 
 /// A full-screen program.
 pub(crate) trait App {
@@ -86,16 +88,18 @@ pub(crate) fn run<A: App>(door: Door<A::News>, app: impl FnOnce((u16, u16)) -> A
     signals::watch(&door.post, Arc::clone(&is_outside))?;
     let screen = Screen::take()?;
     let app = app(screen.size()?);
-    Program { app, door, is_outside, screen, is_stale: true }.go()
+    Program { app, door, is_outside, screen, is_stale: true, is_more_there: false }.go()
 }
 
-struct Program<A: App> {
-    app: A,
-    door: Door<A::News>,
+pub(super) struct Program<A: App> {
+    pub(super) app: A,
+    pub(super) door: Door<A::News>,
     is_outside: Arc<AtomicBool>,
     screen: Screen,
     /// Whether somebody else had the terminal, so that nothing is left of what was drawn.
     is_stale: bool,
+    /// Whether news may be left from the last round.
+    is_more_there: bool,
 }
 
 /// What is to be done next.
@@ -117,7 +121,11 @@ impl<A: App> Program<A> {
                 self.screen.draw(|frame| app.draw(frame))?;
             }
             let ticks = self.app.wants_ticks();
-            let wait = ticks.then(|| tick.saturating_duration_since(Instant::now()));
+            let wait = if self.is_more_there {
+                Some(Duration::ZERO)
+            } else {
+                ticks.then(|| tick.saturating_duration_since(Instant::now()))
+            };
             if let Next::Leave(ending) = self.sleep(wait)? {
                 return Ok(ending);
             }
@@ -127,14 +135,22 @@ impl<A: App> Program<A> {
                     return Ok(ending);
                 }
             }
+            let round = Instant::now();
+            self.is_more_there = false;
             while let Some(message) = self.door.next() {
                 let next = match message {
                     Message::News(news) => self.take(Input::News(news))?,
                     Message::Signal(signal) => self.signalled(signal)?,
                     Message::Crashed => Next::Leave(Ending::Crashed),
+                    // Of a program that was left running.
+                    Message::Ended(_) => Next::GoOn,
                 };
                 if let Next::Leave(ending) = next {
                     return Ok(ending);
+                }
+                if round.elapsed() >= ROUND {
+                    self.is_more_there = true;
+                    break;
                 }
             }
         }
@@ -186,7 +202,12 @@ impl<A: App> Program<A> {
 
     /// Lets the program take something in, and does what it wants.
     fn take(&mut self, input: Input<A::News>) -> io::Result<Next> {
-        for request in self.app.take(input) {
+        let wanted = self.app.take(input);
+        self.fulfil(wanted)
+    }
+
+    fn fulfil(&mut self, wanted: Vec<Request>) -> io::Result<Next> {
+        for request in wanted {
             let next = match request {
                 Request::Run(outside) => self.run_outside(&outside)?,
                 Request::Mouse(mouse) => {
@@ -215,8 +236,17 @@ impl<A: App> Program<A> {
 
     fn suspend(&mut self) -> io::Result<Next> {
         self.screen.leave();
-        signals::stop()?;
-        self.come_back()
+        let stopped = signals::stop()?;
+        if let Next::Leave(ending) = self.come_back()? {
+            return Ok(Next::Leave(ending));
+        }
+        match stopped {
+            Stopped::Woken => Ok(Next::GoOn),
+            Stopped::Never => {
+                let text = "no shell has this as a job, so nothing would bring it back; q leaves";
+                self.take(Input::Back(Err(text.to_owned())))
+            }
+        }
     }
 
     /// Takes the terminal back, whoever had it.
@@ -229,11 +259,17 @@ impl<A: App> Program<A> {
     fn run_outside(&mut self, outside: &Outside) -> io::Result<Next> {
         self.screen.leave();
         self.is_outside.store(true, Ordering::SeqCst);
-        let done = outside.run();
+        let mut wanted = Vec::new();
+        let done = self.outside(outside, &mut wanted);
         self.is_outside.store(false, Ordering::SeqCst);
+        let done = match done? {
+            Return::Here(done) => done,
+            Return::Leave(ending) => return Ok(Next::Leave(ending)),
+        };
         if let Next::Leave(ending) = self.come_back()? {
             return Ok(Next::Leave(ending));
         }
-        self.take(Input::Back(done))
+        wanted.extend(self.app.take(Input::Back(done)));
+        self.fulfil(wanted)
     }
 }

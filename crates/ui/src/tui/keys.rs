@@ -73,12 +73,16 @@ pub enum Action {
     Wrap,
     /// Gives the mouse to the terminal, and back.
     Mouse,
+    /// What was said so far.
+    Said,
     /// This list of keys.
     Help,
     /// Draws everything anew.
     Redraw,
     /// Stops the program, as in a shell.
     Suspend,
+    /// Leaves what has the whole screen, else the program.
+    Close,
     /// Leaves; tasks go on.
     Quit,
 }
@@ -191,10 +195,12 @@ bindings! {
     Left Log "← h" "to the left" [k(KeyCode::Left), c('h')];
     Right Log "→ l" "to the right" [k(KeyCode::Right), c('l')];
     Help Program "?" "this help" [c('?'), k(KeyCode::F(1))];
+    Said Program "M" "what was said so far" [c('M')];
     Mouse Program "m" "mouse: ours or the terminal's" [c('m')];
     Redraw Program "^l" "draw anew" [ctrl('l')];
     Suspend Program "^z" "to the shell; fg comes back" [ctrl('z')];
-    Quit Program "q ^c" "leave; tasks go on" [c('q'), ctrl('c')];
+    Close Program "q" "close the log, or leave" [c('q')];
+    Quit Program "^c" "leave; tasks go on" [ctrl('c')];
 }
 
 /// Returns what a key asks for.

@@ -13,6 +13,7 @@
 
 mod ansi;
 mod deeds;
+mod depth;
 mod event;
 mod keys;
 mod layout;
@@ -32,6 +33,7 @@ mod worker;
 
 pub use crate::terminal::Ending;
 pub(crate) use crate::terminal::Link;
+pub use depth::Depth;
 pub use event::{
     Effect, Event, Force, Lane, Look, MouseUse, Program, Proposed, Query, Removal, Reply, Sort, States,
     Stretch, Window,

@@ -26,6 +26,8 @@ pub struct Options {
     pub settings: Settings,
     /// The only session to be seen, if there is one.
     pub session: Option<String>,
+    /// The session to be shown at first; others may be chosen.
+    pub shown: Option<String>,
     /// Who asks, for the record.
     pub requester: String,
     /// Colours.
@@ -74,7 +76,10 @@ struct Manager {
 
 impl Manager {
     fn new(options: Arc<Options>, post: Post, size: (u16, u16)) -> Self {
-        let state = State::new(size, options.theme, options.session.clone());
+        let mut state = State::new(size, options.theme, options.session.clone());
+        if let Some(session) = &options.shown {
+            state.show_session(session);
+        }
         let worker = Worker::start(Arc::clone(&options), &post);
         let reader = Reader::new(Arc::clone(&options), post.clone());
         watch::news(Arc::clone(&options), &post);

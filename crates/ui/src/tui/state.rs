@@ -1,5 +1,7 @@
 //! All that the screen is made of.
 
+use std::collections::VecDeque;
+
 use meanwhile::model::Timestamp;
 
 use super::event::{Lane, Proposed, Query, Window};
@@ -45,6 +47,8 @@ pub(crate) enum Mode {
     Choosing(Menu),
     /// The list of keys is shown, from this line on.
     Help(usize),
+    /// What was said so far is shown, from this line on.
+    Said(usize),
 }
 
 /// A line that is typed.
@@ -81,7 +85,7 @@ pub(crate) enum MenuKind {
     Sessions(Vec<(String, String)>),
 }
 
-/// What is said at the bottom.
+/// What is said at the bottom, in one or more lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Note(String),
@@ -162,6 +166,8 @@ pub struct State {
     /// What waits for a person's answer, oldest first.
     pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
+    /// What was said so far, the last first.
+    pub(crate) said: VecDeque<Message>,
     /// Why the screen is not live.
     pub(crate) deaf: Option<String>,
     pub(crate) mouse_is_ours: bool,
@@ -207,12 +213,18 @@ impl State {
             lanes_asked: Vec::new(),
             proposed: Vec::new(),
             message: None,
+            said: VecDeque::new(),
             deaf: None,
             mouse_is_ours: true,
             bound_to: session,
             now: Timestamp::default(),
             is_changed: true,
         }
+    }
+
+    /// Shows a session at first, of which others may be chosen.
+    pub fn show_session(&mut self, session: &str) {
+        self.list.query.session = Some(session.to_owned());
     }
 
     /// Tells whether the screen is out of date, once.
@@ -227,6 +239,14 @@ impl State {
         let shown = self.list.visible(usize::from(areas.list.height)).any(|row| row.alive);
         let selected = self.list.selected_row().is_some_and(|row| row.alive);
         (shown || (areas.detail.height > 0 && selected)) && self.size.0 > 0
+    }
+
+    /// Which pane keys go to; one that has the whole screen has them all.
+    pub(crate) const fn keys_go_to(&self) -> Focus {
+        match self.zoom {
+            Zoom::Split => self.focus,
+            Zoom::Detail => Focus::Detail,
+        }
     }
 
     pub(crate) fn list_height(&self) -> usize {

@@ -264,6 +264,17 @@ fn a_session_that_is_set_cannot_be_left() {
 }
 
 #[test]
+fn a_session_that_was_asked_for_can_be_left() {
+    let mut desk = Desk::new(80, 24);
+    desk.state.show_session("mine");
+    desk.list(rows());
+    desk.press("S");
+    assert_eq!(desk.effects, [Effect::LookUpSessions]);
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query.session, None);
+}
+
+#[test]
 fn pasted_text_is_no_keys() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.take(Event::Paste("xyq".to_owned()));

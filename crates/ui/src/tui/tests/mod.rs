@@ -48,6 +48,7 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
         ended_at: is_over.then(|| ago(5)),
         duration_ms: (status != Status::Pending).then_some(120_000),
         percent: None,
+        exit_code: (status == Status::Failed).then_some(101),
         output_path: format!("/home/me/tasks/bash-{number:08}/output.log"),
         sample: Sample::default(),
     }

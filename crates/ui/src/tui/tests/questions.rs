@@ -22,6 +22,38 @@ fn a_kill_is_asked_and_its_receipt_shown() {
 }
 
 #[test]
+fn a_receipt_is_shown_whole_and_once_more_when_asked_for() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let lines = [
+        "bash-00000002 cancelled: SIGTERM, SIGKILL to 14 processes, 5034 ms",
+        "  still alive: 4711 /usr/bin/python3 -m http.server --directory /srv/data 8000",
+        "  still alive: 4712 /usr/lib/postgresql/bin/postgres -D /var/lib/postgres -c config_file=/etc/p.conf",
+    ];
+    desk.take(Event::Done(lines.map(str::to_owned).to_vec()));
+    let is_whole = |drawn: &str| {
+        [
+            "SIGTERM, SIGKILL to 14 processes",
+            "4711 /usr/bin/python3",
+            "4712 /usr/lib/postgresql",
+            "/etc/p.conf",
+        ]
+        .iter()
+        .all(|part| drawn.contains(part))
+    };
+    assert!(is_whole(&desk.drawn()), "{}", desk.drawn());
+    desk.press("j");
+    assert!(!is_whole(&desk.drawn()));
+    desk.press("M");
+    assert!(is_whole(&desk.drawn()), "{}", desk.drawn());
+    desk.press("q");
+    assert_eq!(desk.effects, []);
+    // What does not fit says so.
+    let many = (0..40).map(|at| format!("kept bash-{at}: running")).collect();
+    desk.take(Event::Done(many));
+    assert!(desk.drawn().contains("33 lines more: M shows all"), "{}", desk.drawn());
+}
+
+#[test]
 fn what_waits_for_approval_is_counted_shown_and_answered() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("A");

@@ -24,7 +24,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Open => open(state),
         Action::Back => back(state, effects),
         Action::OtherPane => {
-            let other = match focus(state) {
+            let other = match state.keys_go_to() {
                 Focus::List => Focus::Detail,
                 Focus::Detail => Focus::List,
             };
@@ -98,17 +98,11 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             say(state, Message::Note(text.to_owned()));
         }
         Action::Help => state.mode = Mode::Help(0),
+        Action::Said => state.mode = Mode::Said(0),
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
-        Action::Quit => effects.push(Effect::Quit),
-    }
-}
-
-/// Which pane keys go to; one that has the whole screen has them all.
-pub(super) fn focus(state: &State) -> Focus {
-    match state.zoom {
-        Zoom::Split => state.focus,
-        Zoom::Detail => Focus::Detail,
+        Action::Close if state.zoom == Zoom::Detail => set_focus(state, Focus::List),
+        Action::Close | Action::Quit => effects.push(Effect::Quit),
     }
 }
 
@@ -122,7 +116,7 @@ pub(super) fn set_focus(state: &mut State, focus: Focus) {
 }
 
 fn page(state: &State) -> isize {
-    let rows = match focus(state) {
+    let rows = match state.keys_go_to() {
         Focus::List => state.list_height(),
         Focus::Detail => state.detail_size().1,
     };
@@ -130,7 +124,7 @@ fn page(state: &State) -> isize {
 }
 
 fn move_by(state: &mut State, by: isize) {
-    match focus(state) {
+    match state.keys_go_to() {
         Focus::List => move_selection(state, by),
         Focus::Detail => move_detail(state, by),
     }
@@ -170,9 +164,9 @@ fn open(state: &mut State) {
 
 fn back(state: &mut State, effects: &mut Vec<Effect>) {
     let bound = Query { session: state.bound_to.clone(), sort: state.list.query.sort, ..Query::default() };
-    if focus(state) == Focus::Detail && state.log.search.is_some() {
+    if state.keys_go_to() == Focus::Detail && state.log.search.is_some() {
         state.log.search = None;
-    } else if focus(state) == Focus::Detail {
+    } else if state.keys_go_to() == Focus::Detail {
         set_focus(state, Focus::List);
     } else if state.list.query != bound {
         ask_for(state, bound, effects);
@@ -192,7 +186,9 @@ pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>
 
 pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
     // What the order brings to the top is what one wants to see.
-    (state.list.selected_id, state.list.away) = (None, None);
+    if state.list.query.sort != sort {
+        (state.list.selected_id, state.list.away) = (None, None);
+    }
     let query = Query { sort, ..state.list.query.clone() };
     ask_for(state, query, effects);
     say(state, Message::Note(format!("sorted by {}; live tasks first", sort.word())));
@@ -213,7 +209,7 @@ fn batch(state: &mut State, effects: &mut Vec<Effect>) {
 }
 
 fn find(state: &mut State) {
-    let searches = focus(state) == Focus::Detail && state.pane == Pane::Log;
+    let searches = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
     let (purpose, text) = if searches {
         (Purpose::Search, String::new())
     } else {
@@ -224,14 +220,14 @@ fn find(state: &mut State) {
 }
 
 fn next_match(state: &mut State, by: isize) {
-    let (_, height) = state.detail_size();
+    let (width, height) = state.detail_size();
     match &state.log.search {
         None => say(state, Message::Error("nothing is searched for: Tab to the log, then /".to_owned())),
         Some(search) if search.lines.is_empty() => {
             let text = format!("{:?} is not in what was read of the log", search.text);
             say(state, Message::Error(text));
         }
-        Some(_) => state.log.next_match(by, height),
+        Some(_) => state.log.next_match(by, height, width),
     }
 }
 
@@ -302,9 +298,10 @@ fn has_survivors(state: &State) -> bool {
 }
 
 fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {
-    let path = state.list.selected_row().map(|row| row.output_path.clone());
-    match path {
-        Some(path) => effects.push(Effect::Run(program(path))),
+    let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
+    match row {
+        Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
+        Some((path, Some(_))) => effects.push(Effect::Run(program(path))),
         None => say(state, Message::Error("no task is selected".to_owned())),
     }
 }

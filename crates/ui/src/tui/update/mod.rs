@@ -120,7 +120,7 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             }
         }
         Event::Done(lines) => {
-            say(state, Message::Note(lines.join("; ")));
+            say(state, Message::Note(lines.join("\n")));
             load(state, Look::Known, effects);
         }
         Event::Failed(problem) => say(state, Message::Error(problem)),
@@ -128,6 +128,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
 }
 
 pub(super) fn say(state: &mut State, message: Message) {
+    /// Nobody looks for more.
+    const MOST: usize = 100;
+    state.said.truncate(MOST - 1);
+    state.said.push_front(message.clone());
     state.message = Some(message);
     state.is_changed = true;
 }
@@ -210,7 +214,7 @@ fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
     }
     let (width, height) = state.detail_size();
     let log = &mut state.log;
-    let near_top = log.is_read && !log.follows && log.first(height, width) < height;
+    let near_top = log.is_read && !log.follows && log.first(height, width).line < height;
     if let Some(target) = &log.target
         && near_top
         && log.has_earlier

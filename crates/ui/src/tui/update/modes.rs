@@ -44,14 +44,15 @@ pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
         Mode::Asking(asking) => answered(state, asking, key, effects),
         Mode::Choosing(_) if is_interrupt => {}
         Mode::Choosing(menu) => chosen(state, menu, key, effects),
-        Mode::Help(top) => state.mode = help(top, key),
+        Mode::Help(top) => state.mode = turned(top, key).map_or(Mode::Normal, Mode::Help),
+        Mode::Said(top) => state.mode = turned(top, key).map_or(Mode::Normal, Mode::Said),
     }
 }
 
 /// What nobody can see is not done: a window that is too small takes only the keys that it names.
 fn unseen(key: KeyEvent, effects: &mut Vec<Effect>) {
     match keys::action_of(key) {
-        Some(Action::Quit) => effects.push(Effect::Quit),
+        Some(Action::Close | Action::Quit) => effects.push(Effect::Quit),
         Some(Action::Suspend) => effects.push(Effect::Suspend),
         Some(Action::Redraw) => effects.push(Effect::Redraw),
         Some(_) | None => {}
@@ -80,7 +81,7 @@ pub(super) fn paste(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
             show_filter(state, &prompt, effects);
         }
         // Pasted text is no keys.
-        (Mode::Normal | Mode::Asking(_) | Mode::Choosing(_) | Mode::Help(_), _) => {
+        (Mode::Normal | Mode::Asking(_) | Mode::Choosing(_) | Mode::Help(_) | Mode::Said(_), _) => {
             say(state, Message::Error("pasted text is taken only where something is typed".to_owned()));
         }
     }
@@ -261,7 +262,7 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Ef
         Some(Action::Down) => menu.selected + 1,
         Some(Action::First) => 0,
         Some(Action::Last) => count,
-        Some(Action::Back | Action::Quit) => return,
+        Some(Action::Back | Action::Close | Action::Quit) => return,
         Some(Action::Open) => {
             match menu.kind {
                 MenuKind::States => actions::choose_states(state, STATES[menu.selected], effects),
@@ -278,12 +279,13 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Ef
     state.mode = Mode::Choosing(menu);
 }
 
-fn help(top: usize, key: KeyEvent) -> Mode {
-    match keys::action_of(key) {
-        Some(Action::Down) => Mode::Help(top + 1),
-        Some(Action::Up) => Mode::Help(top.saturating_sub(1)),
-        Some(Action::PageDown) => Mode::Help(top + 10),
-        Some(Action::PageUp) => Mode::Help(top.saturating_sub(10)),
-        Some(_) | None => Mode::Normal,
+/// Turns the pages of something to be read; any other key goes back.
+fn turned(top: usize, key: KeyEvent) -> Option<usize> {
+    match keys::action_of(key)? {
+        Action::Down => Some(top + 1),
+        Action::Up => Some(top.saturating_sub(1)),
+        Action::PageDown => Some(top + 10),
+        Action::PageUp => Some(top.saturating_sub(10)),
+        _ => None,
     }
 }

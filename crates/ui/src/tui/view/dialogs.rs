@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
+use super::footer::message_lines;
 use super::text::{fit, width_of};
 use super::{put, states_word};
 use crate::tui::keys::{BINDINGS, Group};
@@ -18,6 +19,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
         Mode::Asking(asking) => draw_question(state, asking, area, buffer),
         Mode::Choosing(menu) => draw_menu(state, menu, area, buffer),
         Mode::Help(top) => help(state, *top, area, buffer),
+        Mode::Said(top) => said(state, *top, area, buffer),
     }
 }
 
@@ -60,6 +62,24 @@ fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
     for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate().skip(first)) {
         let style = if place == menu.selected { state.theme.selected } else { Style::new() };
         put(buffer, inner, y, line, style);
+    }
+}
+
+/// What was said so far, the last first.
+fn said(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
+    Clear.render(area, buffer);
+    let width = usize::from(area.width).saturating_sub(2);
+    let lines: Vec<_> = state.said.iter().flat_map(|message| message_lines(state, message, width)).collect();
+    let head = match lines.len() {
+        0 => " Nothing was said so far. Any key goes back.",
+        _ => " What was said, the last first. Any other key goes back.",
+    };
+    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
+    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
+    let rows = usize::from(area.height).saturating_sub(1);
+    let top = top.min(lines.len().saturating_sub(rows));
+    for (y, (line, style)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(top)) {
+        put(buffer, area, y, line, *style);
     }
 }
 
