@@ -269,6 +269,7 @@ impl TaskArguments {
             teller: None,
             agent: None,
             approval: Approval::User,
+            expected: None,
         })
     }
 
