@@ -17,7 +17,7 @@ mod toolset;
 pub use dialects::Dialect;
 pub use session_of::{Clues, HostSession, session_of};
 pub use table::table;
-pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset};
+pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset, USUAL_WAIT_MS};
 
 /// Compiles the examples of the page.
 #[cfg(doctest)]

@@ -79,11 +79,14 @@ impl Entry {
     }
 }
 
+/// How long a wait takes at the most that is given no time.
+pub const USUAL_WAIT_MS: u64 = 30_000;
+
 /// The tools of one session.
-#[derive(Default)]
 pub struct Toolset {
     entries: Vec<Entry>,
     aliases: BTreeMap<String, String>,
+    wait_ms: u64,
 }
 
 impl Toolset {
@@ -91,7 +94,13 @@ impl Toolset {
     #[must_use]
     pub fn of(dialect: Dialect) -> Self {
         let own = dialect.tools().iter().map(|tool| Entry::Own { dialect, tool, background: None });
-        Self { entries: own.collect(), aliases: BTreeMap::new() }
+        Self { entries: own.collect(), aliases: BTreeMap::new(), wait_ms: USUAL_WAIT_MS }
+    }
+
+    /// Chooses how long a wait takes that is given no time; schemas say so.
+    #[must_use]
+    pub fn waiting(self, wait_ms: u64) -> Self {
+        Self { wait_ms, ..self }
     }
 
     /// Adds the tools of another dialect.
@@ -189,7 +198,7 @@ impl Toolset {
             Entry::Custom(custom) => Some(custom.spec.clone()),
             Entry::Own { tool, background: chosen, .. } => {
                 let background = chosen.unwrap_or(background);
-                tool.is_offered(background).then(|| ToolSpec::of(tool, background))
+                tool.is_offered(background).then(|| ToolSpec::of(tool, background, self.wait_ms))
             }
         };
         self.entries.iter().filter_map(spec).collect()
@@ -202,11 +211,12 @@ impl Toolset {
         match entry {
             Entry::Custom(custom) => Some((custom.run)(given, desk)),
             Entry::Own { dialect, tool, background } => {
-                let background = background.unwrap_or(desk.premises.background);
+                let background = background.unwrap_or(desk.background);
                 if !tool.is_offered(background) {
                     return None;
                 }
-                let reply = tool.call(given, background, desk);
+                let desk = &Desk { background, wait_ms: self.wait_ms, ..*desk };
+                let reply = tool.call(given, desk);
                 Some(reply.unwrap_or_else(|refusal| {
                     let reply = dialect.refuse(&refusal, desk);
                     held_up(reply, refusal)
@@ -229,12 +239,12 @@ fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
 }
 
 impl ToolSpec {
-    fn of(tool: &Tool, background: Background) -> Self {
+    fn of(tool: &Tool, background: Background, wait_ms: u64) -> Self {
         Self {
             name: tool.name.to_owned(),
             title: tool.title.to_owned(),
-            description: tool.description(background),
-            input_schema: tool.input_schema(background),
+            description: tool.description(background, wait_ms),
+            input_schema: tool.input_schema(background, wait_ms),
             output_schema: Some(tool.output_schema()),
             effect: Some(tool.effect),
         }

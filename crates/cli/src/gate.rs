@@ -109,26 +109,13 @@ impl Asker for Prompt {
         }
         // Ctrl-C is a key from here on: it aborts, and that is recorded.
         let raw = RawMode::enter(Keys::All);
-        let question = for_terminal(&proposal.question()).replace('\n', "\r\n");
+        let question = proposal.question().replace('\n', "\r\n");
         let _ = write!(std::io::stderr(), "{question} ");
         let said = read_answer(answered);
         drop(raw);
         let _ = writeln!(std::io::stderr());
         said.map_or(Asked::Elsewhere, |answer| Asked::Answered { answer, by: "the terminal" })
     }
-}
-
-/// Makes a question fit to be shown: lines stay, but nothing in it commands the terminal.
-pub(crate) fn for_terminal(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() && c != '\n' {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
 }
 
 /// Reads a line that is an answer; none when the answer came another way.
@@ -195,10 +182,5 @@ mod tests {
         for unclear in ["", "yn", "ja", "1", "yess"] {
             assert_eq!(understood(unclear.as_bytes()), None, "{unclear}");
         }
-    }
-
-    #[test]
-    fn a_question_commands_no_terminal() {
-        assert_eq!(for_terminal("rm x\n\x1b[2Jls\r"), "rm x\n\\u{1b}[2Jls\\r");
     }
 }

@@ -305,10 +305,11 @@ impl Home {
         lines.filter_map(told).collect()
     }
 
-    /// Reads the journal from a line on.
+    /// Reads the journal. A line that makes no sense, because its writer was killed or had no room for it, hides no
+    /// other.
     pub(crate) fn journal(&self, id: &TaskId) -> Vec<JournalLine> {
-        let text = fs::read_to_string(self.task(id).join(JOURNAL_FILE)).unwrap_or_default();
-        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+        let text = fs::read(self.task(id).join(JOURNAL_FILE)).unwrap_or_default();
+        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
     /// Replaces a file in a task's directory whole.

@@ -116,13 +116,21 @@ impl Runtime {
             asked = self.ask(id, request)?;
         }
         self.reconcile_task(id)?;
-        let status = self.stored(id)?.status;
+        let task = self.stored(id)?;
+        let is_over = matches!(task.state, TaskState::Ended { .. }) && task.survivors == 0;
+        if !is_over {
+            let message = "its supervisor was asked to end it and does not say that it has: look at `mw status`, \
+                           and kill it again";
+            return Err(Error::Refused { id: id.to_string(), message: message.to_owned() });
+        }
+        let status = task.status;
         Ok(KillReceipt {
             id: id.to_string(),
             status,
             requested_by: request.by.clone(),
             signals: Vec::new(),
             killed: Vec::new(),
+            killed_more: 0,
             survivors: Vec::new(),
             duration_ms: 0,
         })

@@ -37,6 +37,7 @@ mod launch;
 mod lease;
 mod local_files;
 mod notices;
+mod nursery;
 mod outbox;
 mod output;
 mod platform;

@@ -71,6 +71,16 @@ impl Runtime {
         }
     }
 
+    /// Tells whether a task has a log under the name of a context, as those have that were started in it.
+    #[must_use]
+    pub fn is_of_context(&self, task: &Task, context: &str) -> bool {
+        let directory = self.home.session(&task.session).path().join(LOGS);
+        let (log, handle) = (self.home.log(&task.id), short_handle(task.kind, task.number));
+        (0..)
+            .map_while(|clashes| fs::read_link(directory.join(task_log_name(&handle, context, clashes))).ok())
+            .any(|linked| linked == log)
+    }
+
     /// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
     /// them. What cannot be taken away is a link to nothing, and is tried again with the next removal.
     pub(crate) fn sweep_log_names(&self) {

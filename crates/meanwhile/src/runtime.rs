@@ -214,6 +214,14 @@ impl Runtime {
         Ok(page)
     }
 
+    /// Returns how many come before a task in a list, wherever the page begins; nothing if it is not listed.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>> {
+        Ok(self.store()?.place(filter, id)?)
+    }
+
     /// Adds what is not stored because it changes while nobody writes.
     pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
         match &task.state {

@@ -36,6 +36,7 @@ mod time;
 mod trace;
 mod transition;
 mod units;
+mod visible;
 pub mod wire;
 
 pub use agent::{Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree};
@@ -62,3 +63,4 @@ pub use trace::{
 };
 pub use transition::{Refusal, next_state};
 pub use units::{UnitError, parse_duration_ms, parse_milli_cpus, parse_size};
+pub use visible::{is_hidden, visible};

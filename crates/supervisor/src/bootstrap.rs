@@ -12,6 +12,7 @@ use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::cgroup::{self, Cgroup};
 use crate::check;
@@ -19,7 +20,9 @@ use crate::clock;
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
 use crate::launch;
+use crate::nursery;
 use crate::record;
+use crate::resume::ADOPTER;
 use crate::stand_in;
 use crate::sys::{self, Board, ChildEvents, Fork};
 
@@ -47,7 +50,7 @@ impl Refusal {
 }
 
 /// What the command line says: which run to look after, before it is known what to do with it.
-struct Address {
+pub(crate) struct Address {
     run: u32,
     purpose: Purpose,
     /// Whether the starter is about to end, so that no fork is needed to get away from it.
@@ -72,6 +75,11 @@ impl Address {
         let stays = words.next().is_some_and(|word| word == "stay");
         Some(Self { run, purpose, stays })
     }
+
+    /// The address of a run that is to be executed, by a process that nobody waits for.
+    pub(crate) const fn of_first_process(run: u32) -> Self {
+        Self { run, purpose: Purpose::Spawn, stays: true }
+    }
 }
 
 /// One run and everything that is held open for it.
@@ -83,6 +91,8 @@ pub(crate) struct Run {
     pub(crate) events: ChildEvents,
     pub(crate) cgroup: Option<Cgroup>,
     pub(crate) boot_id: String,
+    /// The stand-in of whoever has this; nobody for the stand-in itself.
+    pub(crate) guardian: Option<Pid>,
     /// Locks that say that this task runs. Guardian and supervisor have the same.
     slots: Vec<OwnedFd>,
 }
@@ -107,10 +117,26 @@ impl Run {
         }
     }
 
+    /// Drops what was needed to execute the command.
+    pub(crate) fn forget_command(&mut self) {
+        if let Launch::Spawn { argv, env, .. } = &mut self.message.launch {
+            (*argv, *env) = (Vec::new(), Vec::new());
+        }
+    }
+
     /// Reaps a process of the task's, and notes what it used.
     pub(crate) fn reap(&self, pid: u32) {
         if let Ok(us) = sys::reap(pid) {
             self.board.add_spent_us(us);
+        }
+    }
+
+    /// Wakes the guardian, so that it looks at the board. Whoever took its place as our parent knows nothing of us.
+    pub(crate) fn nudge_guardian(&self) {
+        if let Some(guardian) = self.guardian
+            && getppid() == Some(guardian)
+        {
+            let _ = kill_process(guardian, Signal::USR1);
         }
     }
 
@@ -126,9 +152,14 @@ impl Run {
 #[must_use]
 pub fn run() -> i32 {
     sys::close_inherited();
-    if std::env::args_os().nth(1).is_some_and(|word| word == "check") {
+    let purpose = std::env::args_os().nth(1).unwrap_or_default();
+    if purpose == "check" {
         println!("{}", check::report());
         return 0;
+    }
+    if purpose == "nursery" {
+        let _ = rustix::process::setsid();
+        return leave_family(nursery::tend);
     }
     let Some(address) = Address::parse(std::env::args_os()) else {
         eprintln!("mw-supervisor is started by mw; it is not meant to be run by hand");
@@ -140,10 +171,16 @@ pub fn run() -> i32 {
         guard(&address);
         sys::exit_at_once(0)
     }
+    leave_family(|| guard(&address))
+}
+
+/// Does something in a process that is no descendant of the starter's: hosts kill those when they end. Returns in the
+/// starter's child only.
+fn leave_family(act: impl FnOnce()) -> i32 {
     match sys::fork() {
         Ok(Fork::Parent(_)) => 0,
         Ok(Fork::Child) => {
-            guard(&address);
+            act();
             sys::exit_at_once(0)
         }
         Err(error) => {
@@ -154,7 +191,10 @@ pub fn run() -> i32 {
 }
 
 /// P1: sets everything up, forks the supervisor and sleeps until it is needed.
-fn guard(address: &Address) {
+///
+/// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
+#[inline(never)]
+pub(crate) fn guard(address: &Address) {
     let Some(directory) = receive_directory() else { return };
     let prepared = prepare(address, &directory);
     let Some(message) = read_message() else { return };
@@ -167,17 +207,22 @@ fn guard(address: &Address) {
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
-        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, slots })
+        Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
-    let run = match run {
+    let mut run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.answer(),
     };
     fail_point("supervisor-files-made");
+    let guardian = Some(getpid());
     match sys::fork() {
         Ok(Fork::Parent(supervisor)) => stand_in::stand_by(supervisor, run),
+        Ok(Fork::Child) => {
+            run.guardian = guardian;
+            launch::supervise(run);
+        }
         // Without a stand-in the task still runs.
-        Ok(Fork::Child) | Err(_) => launch::supervise(run),
+        Err(_) => launch::supervise(run),
     }
 }
 
@@ -192,6 +237,7 @@ struct Ready {
 }
 
 /// Makes ready what does not depend on the message, while that is still being written.
+#[inline(never)]
 fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     rustix::process::fchdir(directory).map_err(|error| Refusal::system("task directory", &error.into()))?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
@@ -205,7 +251,11 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
     let (prepared, group) = match address.purpose {
         Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
-        Purpose::Adopt => (Prepared::for_adoption(journal, board), None),
+        Purpose::Adopt => {
+            // For no group of its own: one that was sent from inside a task must not end with that.
+            let _ = cgroup::base_group();
+            (Prepared::for_adoption(journal, board), None)
+        }
     };
     let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
     Ok(Ready { board, prepared, events, group, boot_id: sys::boot_id() })
@@ -230,6 +280,7 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
 }
 
 /// Reads the start message and what came with it; nothing when the start was called off.
+#[inline(never)]
 fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
     let (text, slots) = receive().ok()?;
     if text.is_empty() {
@@ -266,7 +317,7 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
-fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
+pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -342,6 +393,6 @@ pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
             let pipes = [run.files.stdout.inode(), run.files.stderr.inode()];
             JournalEntry::Spawning { pipes, cgroup, enforcement }
         }
-        Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
+        Launch::Adopt { .. } => JournalEntry::TakenOver { by: ADOPTER.to_owned() },
     }
 }

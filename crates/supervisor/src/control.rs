@@ -3,15 +3,21 @@
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::time::Duration;
 
 use mw_model::wire::{CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
+use crate::descriptors::{is_shortage, with_enough};
 use crate::sys;
 
 /// Longest request line; a paste of a megabyte comes in parts.
 const LONGEST_LINE: usize = 256 << 10;
-/// Most connections at a time; a further one is closed at once and its asker falls back to looking.
+/// Most connections at a time. For a further one the oldest is closed, and its asker falls back to looking.
 const MOST: usize = 256;
+/// How many descriptors are kept free for other work where there are too few.
+const SPARE: usize = 8;
+/// How long to wait for descriptors when there is nobody who could give one up.
+const SHORTAGE_PAUSE_MS: u64 = 10;
 
 /// What a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +44,56 @@ struct Connection {
 /// Number of a connection, valid until [`Connections::sweep`].
 pub(crate) type Slot = usize;
 
-/// All connections.
-#[derive(Default)]
-pub(crate) struct Connections(Vec<Connection>);
+/// All connections, the oldest first.
+pub(crate) struct Connections {
+    open: Vec<Connection>,
+    most: usize,
+}
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self { open: Vec::new(), most: MOST }
+    }
+}
 
 impl Connections {
     /// Takes new connections from processes of the same user.
     pub(crate) fn accept(&mut self, listener: &UnixListener) {
-        while let Ok((stream, _)) = listener.accept() {
-            if self.0.len() < MOST && same_user(&stream) && stream.set_nonblocking(true).is_ok() {
-                self.0.push(Connection { stream, buffer: Vec::new(), interest: Interest::None, open: true });
+        loop {
+            match with_enough(|| listener.accept()) {
+                Ok((stream, _)) if same_user(&stream) && stream.set_nonblocking(true).is_ok() => {
+                    self.make_room();
+                    let (buffer, interest) = (Vec::new(), Interest::None);
+                    self.open.push(Connection { stream, buffer, interest, open: true });
+                }
+                Ok(_) => {}
+                Err(error) if is_shortage(&error) && !self.open.is_empty() => {
+                    self.most = self.open.len().saturating_sub(SPARE).max(1);
+                    self.make_room();
+                }
+                Err(error) if is_shortage(&error) => {
+                    // The listener stays readable, so this would go on without a pause.
+                    return std::thread::sleep(Duration::from_millis(SHORTAGE_PAUSE_MS));
+                }
+                Err(_) => return,
             }
         }
     }
 
+    /// Closes the oldest connections until there is room for one more.
+    fn make_room(&mut self) {
+        let surplus = (self.open.len() + 1).saturating_sub(self.most);
+        self.open.drain(..surplus);
+    }
+
     pub(crate) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.0.iter().map(|connection| connection.stream.as_fd())
+        self.open.iter().map(|connection| connection.stream.as_fd())
     }
 
     /// Reads what has come and returns the requests that are complete.
     pub(crate) fn requests(&mut self) -> Vec<(Slot, Operation)> {
         let mut found = Vec::new();
-        for (slot, connection) in self.0.iter_mut().enumerate() {
+        for (slot, connection) in self.open.iter_mut().enumerate() {
             connection.fill();
             while let Some(end) = connection.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = connection.buffer.drain(..=end).collect();
@@ -79,16 +113,16 @@ impl Connections {
     }
 
     pub(crate) fn set_interest(&mut self, slot: Slot, interest: Interest) {
-        self.0[slot].interest = interest;
+        self.open[slot].interest = interest;
     }
 
     pub(crate) fn reply(&mut self, slot: Slot, reply: &ControlReply) {
-        self.0[slot].send(reply);
+        self.open[slot].send(reply);
     }
 
     /// Answers every connection whose interest is met; `answer` says with what.
     pub(crate) fn answer(&mut self, answer: impl Fn(Interest) -> Option<ControlReply>) {
-        for connection in &mut self.0 {
+        for connection in &mut self.open {
             if connection.interest != Interest::None
                 && let Some(reply) = answer(connection.interest)
             {
@@ -99,12 +133,12 @@ impl Connections {
     }
 
     pub(crate) fn any_waits_for(&self, interest: Interest) -> bool {
-        self.0.iter().any(|connection| connection.interest == interest)
+        self.open.iter().any(|connection| connection.interest == interest)
     }
 
     /// Forgets closed connections.
     pub(crate) fn sweep(&mut self) {
-        self.0.retain(|connection| connection.open);
+        self.open.retain(|connection| connection.open);
     }
 }
 

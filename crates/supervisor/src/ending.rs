@@ -9,7 +9,11 @@ use mw_model::{Status, Timestamp, signal_name};
 const GIVE_UP_MS: u64 = 10_000;
 /// How often SIGKILL is repeated while anything lives: forks may race with a sweep.
 const REPEAT_MS: u64 = 10;
+/// How often it is repeated after the receipt has named who does not die.
+const LATER_MS: u64 = 5000;
 pub(crate) const SIGKILL: i32 = 9;
+/// Most processes that a reply names by their numbers: it must fit into a socket's buffer.
+pub(crate) const MOST_NAMED: usize = 4096;
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +22,7 @@ pub(crate) enum Step {
     WaitUntil(u64),
     /// Send this signal to every living process of the tree.
     Send(i32),
-    /// What lives now cannot be killed.
+    /// What lives now cannot be killed; whoever waits is told so, once.
     GiveUp,
 }
 
@@ -28,9 +32,13 @@ pub(crate) struct Ending {
     pub(crate) asked: Option<EndRequest>,
     pub(crate) signals: Vec<SentSignal>,
     begun_ms: u64,
-    /// Signals still to send, each with its moment.
+    /// The signal to send next, and when.
     next: (i32, u64),
-    first_kill_ms: Option<u64>,
+    /// When SIGKILL is due. A further request only ever brings it nearer.
+    kill_ms: u64,
+    /// Since when SIGKILL is sent again and again.
+    killing_ms: Option<u64>,
+    given_up: bool,
     signalled: BTreeSet<u32>,
 }
 
@@ -41,22 +49,37 @@ impl Ending {
             signals: Vec::new(),
             begun_ms: now_ms,
             next: (signal, now_ms),
-            first_kill_ms: None,
+            kill_ms: u64::MAX,
+            killing_ms: None,
+            given_up: false,
             signalled: BTreeSet::new(),
         }
     }
 
     /// Takes a further request: a signal at once, never a weaker schedule than before.
     pub(crate) fn press(&mut self, signal: i32, now_ms: u64) {
-        if self.first_kill_ms.is_none() {
+        if std::mem::take(&mut self.given_up) {
+            self.killing_ms = Some(now_ms);
+            self.next = (SIGKILL, now_ms);
+        } else if self.killing_ms.is_none() {
             self.next = (signal, now_ms);
         }
+    }
+
+    /// Lets SIGKILL come no later than then.
+    pub(crate) fn kill_by(&mut self, due_ms: u64) {
+        self.kill_ms = self.kill_ms.min(due_ms);
+    }
+
+    /// Takes the word of a predecessor that the first signal was sent.
+    pub(crate) const fn was_sent(&mut self) {
+        self.next = (SIGKILL, self.kill_ms);
     }
 
     /// Says what to do now.
     pub(crate) fn step(&self, now_ms: u64) -> Step {
         let (signal, due) = self.next;
-        if self.first_kill_ms.is_some_and(|first| now_ms >= first + GIVE_UP_MS) {
+        if !self.given_up && self.killing_ms.is_some_and(|since| now_ms >= since + GIVE_UP_MS) {
             Step::GiveUp
         } else if now_ms >= due {
             Step::Send(signal)
@@ -68,16 +91,28 @@ impl Ending {
     /// Notes that a signal was sent to these processes, and plans the next.
     pub(crate) fn sent(&mut self, signal: i32, pids: &[u32], at: Timestamp, now_ms: u64, grace_ms: u64) {
         self.signalled.extend(pids);
-        if signal == SIGKILL {
-            if self.first_kill_ms.is_none() {
-                self.first_kill_ms = Some(now_ms);
-                self.signals.push(SentSignal { signal: signal_name(signal), at });
-            }
-            self.next = (SIGKILL, now_ms + REPEAT_MS);
-        } else {
+        let is_first = self.killing_ms.is_none();
+        if is_first {
             self.signals.push(SentSignal { signal: signal_name(signal), at });
-            self.next = (SIGKILL, now_ms.saturating_add(grace_ms));
         }
+        if signal == SIGKILL {
+            self.killing_ms.get_or_insert(now_ms);
+            self.next = (SIGKILL, now_ms + if self.given_up { LATER_MS } else { REPEAT_MS });
+        } else {
+            self.kill_ms = self.kill_ms.min(now_ms.saturating_add(grace_ms));
+            self.next = (SIGKILL, self.kill_ms);
+        }
+    }
+
+    /// Goes on at leisure: what cannot be killed now may be mortal later.
+    pub(crate) const fn give_up(&mut self, now_ms: u64) {
+        self.given_up = true;
+        self.next = (SIGKILL, now_ms + LATER_MS);
+    }
+
+    /// Tells whether those who wait were told that not all can be killed.
+    pub(crate) const fn has_given_up(&self) -> bool {
+        self.given_up
     }
 
     /// Returns the receipt, given what still lives.
@@ -94,12 +129,16 @@ impl Ending {
             None => "resource limit".to_owned(),
         };
         let living: BTreeSet<u32> = alive.iter().map(|process| process.pid).collect();
+        let mut killed: Vec<u32> = self.signalled.difference(&living).copied().collect();
+        let killed_more = killed.len().saturating_sub(MOST_NAMED) as u64;
+        killed.truncate(MOST_NAMED);
         KillReceipt {
             id: task.to_owned(),
             status,
             requested_by,
             signals: self.signals.clone(),
-            killed: self.signalled.difference(&living).copied().collect(),
+            killed,
+            killed_more,
             survivors: alive,
             duration_ms: now_ms.saturating_sub(self.begun_ms),
         }
@@ -145,6 +184,37 @@ mod tests {
         ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 5000);
         ending.press(TERM, 105);
         assert_eq!(ending.step(110), Step::Send(SIGKILL));
+    }
+
+    #[test]
+    fn asking_again_never_postpones_the_end() {
+        let mut ending = ending();
+        for second in 0..5 {
+            let now = 100 + second * 700;
+            ending.press(TERM, now);
+            assert_eq!(ending.step(now), Step::Send(TERM));
+            ending.sent(TERM, &[7], Timestamp::default(), now, 5000);
+            assert_eq!(ending.step(now), Step::WaitUntil(5100));
+        }
+        ending.sent(TERM, &[7], Timestamp::default(), 4000, 100);
+        assert_eq!(ending.step(4000), Step::WaitUntil(4100));
+    }
+
+    #[test]
+    fn what_cannot_be_killed_is_told_once_and_tried_again_at_leisure() {
+        let mut ending = ending();
+        ending.sent(SIGKILL, &[7], Timestamp::default(), 100, 0);
+        assert_eq!(ending.step(10_100), Step::GiveUp);
+        ending.give_up(10_100);
+        assert_eq!(ending.step(10_100), Step::WaitUntil(15_100));
+        assert_eq!(ending.step(15_100), Step::Send(SIGKILL));
+        ending.sent(SIGKILL, &[7], Timestamp::default(), 15_100, 0);
+        assert_eq!(ending.step(15_110), Step::WaitUntil(20_100));
+        ending.press(TERM, 16_000);
+        assert_eq!(ending.step(16_000), Step::Send(SIGKILL), "whoever asks again is answered again");
+        ending.sent(SIGKILL, &[7], Timestamp::default(), 16_000, 0);
+        assert_eq!(ending.step(16_005), Step::WaitUntil(16_010));
+        assert_eq!(ending.step(26_000), Step::GiveUp);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
 /// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 14] = [
+pub const FAIL_POINTS: [&str; 26] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
@@ -12,9 +12,21 @@ pub const FAIL_POINTS: [&str; 14] = [
     "output-taken",
     "output-forgotten",
     "output-recovered",
+    "drop-announced",
+    "drop-marked",
+    "middle-copied",
+    "middle-index-replaced",
+    "middle-dropped",
+    "writer-wrote",
+    "writer-ended",
+    "supervisor-kill-noted",
+    "guardian-takes-over",
+    "guardian-took-over",
+    "adopter-noted",
     "supervisor-exit-seen",
     "supervisor-recorded",
     "supervisor-reaped",
+    "supervisor-synced",
     "supervisor-settling",
 ];
 
@@ -27,5 +39,24 @@ pub(crate) fn fail_point(name: &str) {
     if cfg!(debug_assertions) && std::env::var_os("MEANWHILE_FAIL_AT").is_some_and(|wanted| wanted == *name) {
         let me = rustix::process::getpid();
         let _ = rustix::process::kill_process(me, rustix::process::Signal::KILL);
+    }
+}
+
+/// Waits as on a slow disk, when the environment asks for it; nothing in a release build.
+///
+/// `MEANWHILE_SLOW_DISK` names a file that says how many milliseconds a write takes. A write goes on as soon as the
+/// file is gone.
+pub(crate) fn slow_point() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let Some(path) = std::env::var_os("MEANWHILE_SLOW_DISK") else { return };
+    let begun = std::time::Instant::now();
+    let is_slow = || {
+        let wanted = std::fs::read_to_string(&path).ok()?.trim().parse().ok()?;
+        (begun.elapsed() < std::time::Duration::from_millis(wanted)).then_some(())
+    };
+    while is_slow().is_some() {
+        std::thread::sleep(std::time::Duration::from_millis(2));
     }
 }

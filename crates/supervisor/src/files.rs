@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -10,9 +10,10 @@ use mw_model::Io;
 use mw_model::wire::{
     CONTROL_SOCKET, JOURNAL_FILE, JournalEntry, Launch, PROGRESS_FIFO, STDIN_FIFO, StartMessage,
 };
+use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
-use crate::log::Log;
+use crate::log::{Log, Stream};
 use crate::pipe::OutputPipe;
 use crate::record;
 use crate::sys::{self, Board};
@@ -38,7 +39,27 @@ impl Files {
     /// Puts right the batch of output in which earlier supervisors were killed.
     pub(crate) fn finish_batch(&mut self) {
         // Where that cannot be done, the task must go on all the same.
-        let _ = self.log.finish_batch([&self.stdout, &self.stderr]);
+        let _ = self.log.finish_batch([&self.stdout.read, &self.stderr.read]);
+    }
+}
+
+impl Files {
+    /// What to wait for to take more output.
+    pub(crate) fn output(&self) -> impl Iterator<Item = PollFd<'_>> {
+        let full = self.log.full_pipe(Stream::Stdout);
+        let terminal = self.terminal.as_ref().filter(|_| full.is_none());
+        let err = self.log.full_pipe(Stream::Stderr);
+        [awaited(full, &self.stdout), awaited(err, &self.stderr)]
+            .into_iter()
+            .chain(terminal.map(|terminal| PollFd::from_borrowed_fd(terminal.ours.as_fd(), PollFlags::IN)))
+    }
+}
+
+/// A pipe of the task's, or one that must have room before anything can be taken from it.
+fn awaited<'a>(full: Option<BorrowedFd<'a>>, pipe: &'a OutputPipe) -> PollFd<'a> {
+    match full {
+        Some(full) => PollFd::from_borrowed_fd(full, PollFlags::OUT),
+        None => PollFd::from_borrowed_fd(pipe.read.as_fd(), PollFlags::IN),
     }
 }
 
@@ -95,7 +116,7 @@ impl Prepared {
         let (stdout, stderr, for_command) = match pipes {
             Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends)),
             None => {
-                let (stdout, stderr) = find_pipes(&message.task, run)?;
+                let (stdout, stderr) = find_pipes(message, run)?;
                 (stdout, stderr, None)
             }
         };
@@ -112,13 +133,19 @@ impl Prepared {
     }
 }
 
-fn find_pipes(task: &str, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
+fn find_pipes(message: &StartMessage, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
     let pipes = record::read_journal(run).into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { pipes, .. } => Some(pipes),
         _ => None,
     });
     let [stdout, stderr] = pipes.unwrap_or_default();
-    let holders: Vec<u32> = Tree::of_orphan(task).living(None).into_keys().collect();
+    let holders: Vec<u32> = match &message.launch {
+        Launch::Adopt { process, .. } => {
+            let living = Tree::of_orphan(&message.task, process).living(None).processes;
+            [process.pid].into_iter().chain(living.into_keys()).collect()
+        }
+        Launch::Spawn { .. } => Vec::new(),
+    };
     Ok((
         OutputPipe::find(stdout, holders.iter().copied())?,
         OutputPipe::find(stderr, holders.iter().copied())?,

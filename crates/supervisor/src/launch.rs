@@ -10,7 +10,6 @@ use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SET
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
-use rustix::process::Signal;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
@@ -18,6 +17,7 @@ use crate::ending::SIGKILL;
 use crate::fail_point::fail_point;
 use crate::files;
 use crate::record;
+use crate::resume::resume;
 use crate::supervise::{Leader, Supervisor};
 use crate::sys::{self, Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
 
@@ -32,23 +32,16 @@ pub(crate) struct Begun {
 }
 
 /// Starts (or adopts) the command and looks after it to its end.
+#[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
-    let entry = opening_entry(&run);
-    record::journal(&mut run.files.journal, run.number, entry);
-    let begun = match begin(&mut run) {
+    let adopts = matches!(run.message.launch, Launch::Adopt { .. });
+    let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
         Ok(begun) => begun,
-        Err(refusal) => {
-            let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
-            record::journal(&mut run.files.journal, run.number, entry);
-            run.remove_cgroup();
-            run.free_slots();
-            refusal.answer();
-            return run.board.set_phase(Phase::Settling);
-        }
+        Err(refusal) => return call_off(&mut run, refusal),
     };
     fail_point("supervisor-spawned");
-    if matches!(run.message.launch, Launch::Spawn { .. }) {
+    if !adopts {
         let entry = JournalEntry::Started { process: begun.process.clone(), started_at: begun.started_at };
         record::journal(&mut run.files.journal, run.number, entry);
     }
@@ -57,12 +50,44 @@ pub(crate) fn supervise(mut run: Run) {
     run.board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
     detach_streams();
-    if let Launch::Adopt { .. } = run.message.launch {
+    if adopts {
         run.files.finish_batch();
     }
-    conclude(&Supervisor::new(run, begun).run());
+    let mut supervisor = Supervisor::new(run, begun);
+    if adopts {
+        let journal = record::read_journal(supervisor.run.number);
+        resume(&mut supervisor, &journal);
+    }
+    conclude(&supervisor.run());
 }
 
+/// Writes down and answers that the command was not executed, and lets go of everything.
+pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
+    let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
+    record::journal(&mut run.files.journal, run.number, entry);
+    run.remove_cgroup();
+    run.free_slots();
+    refusal.answer();
+    run.board.set_phase(Phase::Settling);
+}
+
+/// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
+/// if it had never begun, and be executed again.
+fn open_journal(run: &mut Run) -> Result<(), Refusal> {
+    let entry = opening_entry(run);
+    match run.message.launch {
+        Launch::Spawn { .. } => record::try_journal(&mut run.files.journal, run.number, entry)
+            .map_err(|error| Refusal::system("journal", &error)),
+        Launch::Adopt { .. } => {
+            record::end_torn_line(&run.files.journal);
+            record::journal(&mut run.files.journal, run.number, entry);
+            fail_point("adopter-noted");
+            Ok(())
+        }
+    }
+}
+
+#[inline(never)]
 fn begin(run: &mut Run) -> Result<Begun, Refusal> {
     match &run.message.launch {
         Launch::Spawn { program, argv, env, cwd, umask } => {
@@ -126,7 +151,7 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
     Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
 }
 
-fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
+pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
         (SpawnStep::Directory, _) => ("cwd", "working directory"),
@@ -163,9 +188,7 @@ pub(crate) fn conclude(run: &Run) {
     run.remove_cgroup();
     files::remove_endpoints(&run.message);
     run.files.log.tidy();
-    if let Some(guardian) = rustix::process::getppid() {
-        let _ = rustix::process::kill_process(guardian, Signal::USR1);
-    }
+    run.nudge_guardian();
     if run.message.always_settle || is_settling_due() || is_much_unsettled() {
         let _ = sys::execute_last(&run.message.settle);
     }

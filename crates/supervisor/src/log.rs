@@ -6,22 +6,27 @@
 //! has happened.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{
-    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, drop_marker, segments,
-};
+use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, segments};
 use rustix::io::Errno;
 
+use crate::clock;
+use crate::fail_point::slow_point;
 use crate::sys::{self, Board};
 
 mod batch;
 mod compact;
+mod damage;
+mod dropping;
+mod slow;
 mod stage;
+mod succession;
 
+use self::slow::Writer;
 use self::stage::Staging;
 
 /// Most bytes moved by one call, which is also the size asked for our pipes.
@@ -52,6 +57,7 @@ pub(crate) enum Moved {
 /// An open log.
 pub(crate) struct Log {
     dir: PathBuf,
+    path: PathBuf,
     file: File,
     /// Made when it has something to tell: a second stream, a later time, dropped bytes. A log without
     /// one is all stdout.
@@ -71,9 +77,22 @@ pub(crate) struct Log {
     announced: Option<(Stream, u64)>,
     /// When the first byte came.
     born_us: Option<u64>,
-    /// The log's, as of the last look.
+    /// The log's, 0 before anybody asked.
     inode: u64,
     staging: Staging,
+    way: Way,
+    /// When a write last took long, on the monotonic clock.
+    slow_ms: Option<u64>,
+}
+
+/// How bytes come into the log.
+enum Way {
+    /// This process writes them.
+    Straight,
+    /// A process of its own does, because the disk was seen to be slow.
+    Through(Box<Writer>),
+    /// Not at all: what a predecessor left could not be opened yet. Bytes are counted and dropped.
+    Closed,
 }
 
 impl Log {
@@ -94,10 +113,10 @@ impl Log {
 
     fn with(dir: &Path, file: File, index: Option<File>, board: Board) -> io::Result<Self> {
         let null = OpenOptions::new().write(true).open("/dev/null")?;
-        let dir = dir.to_owned();
         let index_len = HEADER_LEN;
         Ok(Self {
-            dir,
+            dir: dir.to_owned(),
+            path: dir.join(LOG_FILE),
             file,
             index,
             null,
@@ -112,10 +131,12 @@ impl Log {
             born_us: None,
             inode: 0,
             staging: Staging::Untried,
+            way: Way::Straight,
+            slow_ms: None,
         })
     }
 
-    /// Sets the most bytes the log may hold; 0 = no cap.
+    /// Sets the most bytes of output the log may hold; 0 = no cap.
     pub(crate) fn set_cap(&mut self, cap: u64) {
         self.cap = cap;
     }
@@ -126,51 +147,6 @@ impl Log {
         self.prefix = text.len() as u64;
         self.size = self.prefix;
         self.open_index().map(|_| ())
-    }
-
-    /// Opens the log that a predecessor left, finishing a replacement it was killed in.
-    pub(crate) fn recover(dir: &Path, board: Board) -> io::Result<Self> {
-        let mut bytes = Vec::new();
-        let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE)).ok();
-        if let Some(index) = &mut index {
-            index.read_to_end(&mut bytes)?;
-        }
-        let header = IndexHeader::decode(&bytes);
-        let inode = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
-        if let Some(header) = &header
-            && inode(&dir.join(LOG_FILE)) != Some(header.log_inode)
-            && inode(&dir.join(NEW_LOG)) == Some(header.log_inode)
-        {
-            fs::rename(dir.join(NEW_LOG), dir.join(LOG_FILE))?;
-        }
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(dir.join(LOG_FILE))?;
-        let size = file.seek(SeekFrom::End(0))?;
-        let mut log = Self::with(dir, file, None, board)?;
-        log.size = size;
-        log.end = size;
-        if let (Some(header), Some(index)) = (header, index) {
-            let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
-            index.set_len(whole as u64)?;
-            let entries: Vec<_> =
-                bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
-            let found = segments(&entries, header.prefix_len, size);
-            log.index = Some(index);
-            log.index_len = whole as u64;
-            log.prefix = header.prefix_len;
-            log.end = found.last().map_or(0, |last| last.logical + last.len);
-            let drops = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_)));
-            log.dropped = drops.map(|part| part.len).sum();
-        }
-        let pending = board.pending_drop();
-        log.end += pending;
-        log.dropped += pending;
-        Ok(log)
     }
 
     /// Logical end: every byte the task printed so far.
@@ -185,9 +161,19 @@ impl Log {
 
     /// The last bytes of the log as it stands.
     pub(crate) fn tail(&self, most: u64) -> Vec<u8> {
-        let from = self.size.saturating_sub(most).max(self.prefix);
-        let mut bytes = vec![0; (self.size - from) as usize];
-        let read = self.file.read_at(&mut bytes, from).unwrap_or(0);
+        // Whoever else writes it may have replaced it.
+        let file = match self.way {
+            Way::Straight => None,
+            Way::Through(_) | Way::Closed => File::open(&self.path).ok(),
+        };
+        let file = file.as_ref().unwrap_or(&self.file);
+        let size = match self.way {
+            Way::Straight => self.size,
+            Way::Through(_) | Way::Closed => file.metadata().map_or(0, |found| found.size()),
+        };
+        let from = size.saturating_sub(most).max(self.prefix).min(size);
+        let mut bytes = vec![0; (size - from) as usize];
+        let read = file.read_at(&mut bytes, from).unwrap_or(0);
         bytes.truncate(read);
         bytes
     }
@@ -235,7 +221,12 @@ impl Log {
         waiting: u64,
         now_us: u64,
     ) -> Moved {
-        match self.keep(stream, &source, waiting, now_us) {
+        let kept = match &self.way {
+            Way::Straight => self.keep(stream, &source, waiting, now_us),
+            Way::Through(_) => return self.pass_on(stream, &source),
+            Way::Closed => self.reopen().and_then(|()| self.keep(stream, &source, waiting, now_us)),
+        };
+        match kept {
             Ok(moved) => moved,
             Err(_) => {
                 self.unshare(stream);
@@ -245,13 +236,23 @@ impl Log {
     }
 
     fn keep(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+        let mut begun_ms = clock::monotonic_ms();
+        slow_point();
         self.notice_damage()?;
         self.write_pending_drop()?;
-        if self.cap > 0 && (self.size >= self.cap || self.index_len > INDEX_LIMIT) {
+        if self.cap > 0 && (self.held() >= self.cap || self.index_len > INDEX_LIMIT) {
             self.drop_middle()?;
+            // Copying much takes its time on any disk.
+            begun_ms = clock::monotonic_ms();
         }
+        let moved = self.write(stream, source, waiting, now_us);
+        self.judge_disk(begun_ms);
+        moved
+    }
+
+    fn write(&mut self, stream: Stream, source: &impl AsFd, waiting: u64, now_us: u64) -> io::Result<Moved> {
+        let room = self.room()?;
         self.announce(stream, now_us)?;
-        let room = if self.cap == 0 { CHUNK } else { CHUNK.min((self.cap - self.size) as usize) };
         if let Some(moved) = self.keep_much(stream, source, waiting as usize, room)? {
             return Ok(Moved::Bytes(moved));
         }
@@ -267,6 +268,22 @@ impl Log {
         }
     }
 
+    /// Bytes that count against the cap: the header does not.
+    fn held(&self) -> u64 {
+        self.size.saturating_sub(self.prefix)
+    }
+
+    /// How much may be written at once; an error where that is nothing, since nothing would ever be taken then.
+    fn room(&self) -> io::Result<usize> {
+        if self.cap == 0 {
+            return Ok(CHUNK);
+        }
+        match self.cap.saturating_sub(self.held()) {
+            0 => Err(io::ErrorKind::StorageFull.into()),
+            left => Ok(CHUNK.min(left as usize)),
+        }
+    }
+
     /// For file systems that cannot splice.
     fn copy(&mut self, source: &impl AsFd, room: usize) -> io::Result<Moved> {
         let mut buffer = vec![0; room.min(64 << 10)];
@@ -275,14 +292,14 @@ impl Log {
             Err(Errno::AGAIN) => return Ok(Moved::Nothing),
             Err(error) => return Err(error.into()),
         };
+        self.end += read as u64;
         match self.file.write_all(&buffer[..read]) {
             Ok(()) => self.size += read as u64,
             Err(_) => {
-                self.rewind_to(self.size)?;
                 self.count_drop(read as u64);
+                self.rewind_to(self.size)?;
             }
         }
-        self.end += read as u64;
         Ok(Moved::Bytes(read as u64))
     }
 
@@ -316,7 +333,10 @@ impl Log {
     /// Makes the index if there is none; returns where it ends.
     fn open_index(&mut self) -> io::Result<u64> {
         if self.index.is_none() {
-            let index = fresh(&self.dir.join(INDEX_FILE))?;
+            // What lies there is from an attempt for which there was no room.
+            let path = self.dir.join(INDEX_FILE);
+            let _ = fs::remove_file(&path);
+            let index = fresh(&path)?;
             let mut bytes = self.header(false).encode().to_vec();
             if self.end > 0 {
                 let kind = EntryKind::Stdout(self.born_us.unwrap_or(0));
@@ -342,49 +362,6 @@ impl Log {
         self.index.as_ref().map_or(Ok(()), |index| index.write_all_at(&header, 0))
     }
 
-    fn discard(&mut self, source: &impl AsFd) -> Moved {
-        match sys::move_bytes(source, &self.null, CHUNK).or_else(|_| read_away(source, CHUNK)) {
-            Ok(gone) => {
-                self.end += gone as u64;
-                self.count_drop(gone as u64);
-                Moved::Bytes(gone as u64)
-            }
-            Err(_) => Moved::Nothing,
-        }
-    }
-
-    fn count_drop(&mut self, bytes: u64) {
-        self.dropped += bytes;
-        self.board.set_pending_drop(self.board.pending_drop() + bytes);
-    }
-
-    /// Puts a marker where bytes were dropped, as soon as there is room for it.
-    fn write_pending_drop(&mut self) -> io::Result<()> {
-        let count = self.board.pending_drop();
-        if count == 0 {
-            return Ok(());
-        }
-        let size = self.size;
-        let index_len = self.open_index()?;
-        let written = self.append_drop(count);
-        if written.is_err() {
-            self.rewind_to(size)?;
-            self.cut_index(index_len)?;
-        }
-        written
-    }
-
-    fn append_drop(&mut self, count: u64) -> io::Result<()> {
-        self.append_entry(Entry { offset: self.end - count, kind: EntryKind::Drop(count) })?;
-        let marker = drop_marker(count);
-        self.file.write_all(marker.as_bytes())?;
-        self.write_index_header()?;
-        self.size += marker.len() as u64;
-        self.announced = None;
-        self.board.set_pending_drop(0);
-        Ok(())
-    }
-
     fn header(&self, has_drops: bool) -> IndexHeader {
         let log_inode = self.file.metadata().map(|found| found.ino()).unwrap_or_default();
         IndexHeader { log_inode, prefix_len: self.prefix, has_drops }
@@ -394,29 +371,6 @@ impl Log {
         self.file.set_len(size)?;
         self.file.seek(SeekFrom::Start(size))?;
         self.size = size;
-        Ok(())
-    }
-
-    /// Somebody cut the log or removed it: what it held counts as dropped, and it begins anew.
-    fn notice_damage(&mut self) -> io::Result<()> {
-        let found = self.file.metadata()?;
-        self.inode = found.ino();
-        if found.nlink() > 0 && found.size() >= self.size {
-            return Ok(());
-        }
-        if found.nlink() == 0 {
-            self.file = fresh(&self.dir.join(LOG_FILE))?;
-            self.inode = self.file.metadata()?.ino();
-        } else {
-            self.rewind_to(0)?;
-        }
-        self.prefix = 0;
-        self.size = 0;
-        self.cut_index(HEADER_LEN)?;
-        self.write_index_header()?;
-        self.announced = None;
-        self.dropped = self.end;
-        self.board.set_pending_drop(self.end);
         Ok(())
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use mw_model::wire::{
-    ExitRecord, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata, RESULT_FILE, SPAN_FILE,
+    ExitRecord, JOURNAL_FILE, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata,
+    RESULT_FILE, SPAN_FILE,
 };
 
 use crate::clock;
@@ -61,16 +62,44 @@ pub(crate) fn try_journal(file: &mut File, run: u32, entry: JournalEntry) -> io:
     let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
     let mut text = serde_json::to_vec(&line)?;
     text.push(b'\n');
-    file.write_all(&text)
+    append_line(file, &*file, &text)
+}
+
+/// Appends a line whole or not at all: the next one would be glued to half a line, and both be lost.
+fn append_line(file: &File, mut writer: impl Write, line: &[u8]) -> io::Result<()> {
+    let mut left = line;
+    while !left.is_empty() {
+        match writer.write(left) {
+            Ok(written) if written > 0 => left = &left[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            failed => {
+                let half = (line.len() - left.len()) as u64;
+                if half > 0 {
+                    file.set_len(file.metadata()?.len().saturating_sub(half))?;
+                }
+                return Err(failed.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ends the line in the midst of which a predecessor was killed.
+pub(crate) fn end_torn_line(file: &File) {
+    if fs::read(JOURNAL_FILE).is_ok_and(|text| text.last().is_some_and(|last| *last != b'\n')) {
+        let _ = append_line(file, file, b"\n");
+    }
 }
 
 /// Reads the journal lines of a run.
 pub(crate) fn read_journal(run: u32) -> Vec<JournalLine> {
-    let text = fs::read_to_string(mw_model::wire::JOURNAL_FILE).unwrap_or_default();
-    text.lines()
-        .filter_map(|line| serde_json::from_str::<JournalLine>(line).ok())
-        .filter(|line| line.run == run)
-        .collect()
+    let text = fs::read(JOURNAL_FILE).unwrap_or_default();
+    lines(&text).filter(|line| line.run == run).collect()
+}
+
+/// A line that makes no sense, because its writer was killed or had no room for it, hides no other.
+fn lines(text: &[u8]) -> impl Iterator<Item = JournalLine> {
+    text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 pub(crate) fn private(options: &mut OpenOptions, name: &str) -> io::Result<File> {
@@ -82,4 +111,49 @@ pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(tail).into_owned();
     let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
     Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full after a few more bytes.
+    struct Full<'a>(&'a File, usize);
+
+    impl Write for Full<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.1 == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let written = self.0.write(&bytes[..self.1.min(bytes.len())])?;
+            self.1 -= written;
+            Ok(written)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_hides_no_other() {
+        let line = br#"{"v":1,"at":"2026-01-02T03:04:05.678Z","run":1,"entry":"tree_empty"}"#;
+        let text = [line, b"{\"prompt\":\"\xe2\x82".as_slice(), b"", line].join(&b'\n');
+        assert_eq!(lines(&text).count(), 2);
+        assert_eq!(lines(b"").count(), 0);
+    }
+
+    #[test]
+    fn a_line_that_does_not_fit_leaves_no_half() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        let file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        append_line(&file, &file, b"whole\n").unwrap();
+        for room in 0..12 {
+            assert!(append_line(&file, Full(&file, room), b"does not fit\n").is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "whole\n");
+        }
+        append_line(&file, &file, b"next\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\nnext\n");
+    }
 }

@@ -32,9 +32,9 @@ mod readiness;
 mod requests;
 mod telling;
 
-const SIGTERM: i32 = 15;
+pub(crate) const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
-const SETTLE_IN_MS: u64 = 5;
+pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.
 const RECHECK_MS: u64 = 200;
 
@@ -86,7 +86,7 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     pub(crate) fn new(run: Run, begun: Begun) -> Self {
         let tree = match begun.leader {
-            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task),
+            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task, &begun.process),
             Leader::Child(_) | Leader::Ended => Tree::of_child(),
         };
         let now = clock::monotonic_ms();
@@ -150,6 +150,7 @@ impl Supervisor {
             let _ = sys::reap(settle);
         }
         self.bury_helper();
+        self.run.files.log.rejoin();
         self.run
     }
 
@@ -158,17 +159,16 @@ impl Supervisor {
             let ms = due.saturating_sub(clock::monotonic_ms());
             Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
         });
-        let mut fds: Vec<_> =
-            [self.run.events.as_fd(), self.run.files.stdout.read.as_fd(), self.run.files.stderr.read.as_fd()]
-                .into_iter()
-                .chain(self.listener.as_ref().map(AsFd::as_fd))
-                .chain(self.run.files.terminal.as_ref().map(|terminal| terminal.ours.as_fd()))
-                .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
-                .chain(self.foreign_handle())
-                .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
-                .chain(self.connections.descriptors())
-                .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-                .collect();
+        let mut fds: Vec<_> = [self.run.events.as_fd()]
+            .into_iter()
+            .chain(self.listener.as_ref().map(AsFd::as_fd))
+            .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
+            .chain(self.foreign_handle())
+            .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
+            .chain(self.connections.descriptors())
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .chain(self.run.files.output())
+            .collect();
         let _ = poll(&mut fds, timeout.as_ref());
     }
 
@@ -187,13 +187,21 @@ impl Supervisor {
         });
         let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
             || (self.record.is_some() && self.tree.is_foreign());
-        let recheck = (foreign_tree || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
+        // A look that had to be broken off says nothing.
+        let unseen = self.record.is_some() && self.tree_changed;
+        let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
         let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
         let limit = self.limit_due().map(|(_, due)| due);
         let told =
             if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
         let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
-        let own = [self.settled_in_ms, self.readiness.due_ms(), told, self.limits_due_ms()];
+        let own = [
+            self.settled_in_ms,
+            self.readiness.due_ms(),
+            told,
+            self.limits_due_ms(),
+            self.run.files.log.due_ms(),
+        ];
         [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
     }
 
@@ -269,13 +277,21 @@ impl Supervisor {
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
         // Before the socket is there: who can connect can rely on it.
-        if let Some(hosts) = &mut self.hosts {
-            hosts.search();
-        }
+        self.look_for_hosts();
         self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
             self.begin_readiness();
+        }
+        self.run.forget_command();
+        sys::give_back_memory();
+    }
+
+    /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
+    /// comes after us could not tell that from a session that never had any.
+    fn look_for_hosts(&mut self) {
+        if self.hosts.as_mut().is_some_and(Hosts::search_first) {
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Hosted);
         }
     }
 

@@ -2,14 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use mw_model::Process;
 use mw_model::wire::Survivor;
 
-use crate::sys::{self, ProcessHandle, Use};
+use crate::sys::{self, Found, ProcessHandle, Use};
 
 /// Where to look for a task's processes.
 pub(crate) struct Tree {
-    /// `MEANWHILE_TASK_ID=…`, set when the command is not our child and may have lost its relatives.
-    tag: Option<String>,
+    /// Set when the command is not our child and may have lost its relatives.
+    tag: Option<Tag>,
+}
+
+/// How processes of a task are known without their relatives.
+struct Tag {
+    entry: String,
+    /// When the first of them began: none is older.
+    first: u64,
 }
 
 impl Tree {
@@ -19,8 +27,8 @@ impl Tree {
     }
 
     /// The tree of a command whose supervisors died: found by the mark in its environment.
-    pub(crate) fn of_orphan(task: &str) -> Self {
-        Self { tag: Some(format!("MEANWHILE_TASK_ID={task}")) }
+    pub(crate) fn of_orphan(task: &str, leader: &Process) -> Self {
+        Self { tag: Some(Tag { entry: format!("MEANWHILE_TASK_ID={task}"), first: leader.start_ticks }) }
     }
 
     /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
@@ -28,21 +36,23 @@ impl Tree {
         self.tag.is_some()
     }
 
-    /// Returns the living processes with their start times, without `ours` and their descendants.
-    pub(crate) fn living(&self, ours: impl IntoIterator<Item = u32>) -> BTreeMap<u32, u64> {
+    /// Returns the living processes, without `ours` and their descendants.
+    pub(crate) fn living(&self, ours: impl IntoIterator<Item = u32>) -> Found {
         let me = std::process::id();
         let mut found = sys::descendants(me);
         if let Some(tag) = &self.tag {
-            let marked = sys::tagged_processes(tag);
-            let below: Vec<_> = marked.keys().map(|pid| sys::descendants(*pid)).collect();
-            found.extend(marked);
-            found.extend(below.into_iter().flatten());
-            found.remove(&me);
+            let marked = sys::tagged_processes(&tag.entry, tag.first);
+            let below = marked.processes.keys().map(|pid| sys::descendants(*pid)).collect::<Vec<_>>();
+            for more in below.into_iter().chain([marked]) {
+                found.processes.extend(more.processes);
+                found.is_whole &= more.is_whole;
+            }
+            found.processes.remove(&me);
         }
         for ours in ours {
-            found.remove(&ours);
-            for pid in sys::descendants(ours).keys() {
-                found.remove(pid);
+            found.processes.remove(&ours);
+            for pid in sys::descendants(ours).processes.keys() {
+                found.processes.remove(pid);
             }
         }
         found
@@ -53,24 +63,25 @@ impl Tree {
     pub(crate) fn usage(&self, ours: &[u32], mut known: Vec<u32>, most: u64) -> Vec<Use> {
         if let Some(tag) = &self.tag {
             // Parents first: they are older.
-            let mut marked: Vec<_> = sys::tagged_processes(tag).into_iter().collect();
+            let marked = sys::tagged_processes(&tag.entry, tag.first).processes;
+            let mut marked: Vec<_> = marked.into_iter().collect();
             marked.sort_by_key(|(pid, ticks)| (*ticks, *pid));
             known.extend(marked.into_iter().map(|(pid, _)| pid));
         }
         sys::usage(std::process::id(), &known, ours, most)
     }
 
-    /// Sends a signal to each process that still is the one it was; returns those that got it.
-    pub(crate) fn signal(processes: &BTreeMap<u32, u64>, number: i32) -> Vec<u32> {
-        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, number)).map(|(pid, _)| *pid).collect()
+    /// Sends signals to each process that still is the one it was; returns those that got them.
+    pub(crate) fn signal(processes: &BTreeMap<u32, u64>, numbers: &[i32]) -> Vec<u32> {
+        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, numbers)).map(|(pid, _)| *pid).collect()
     }
 }
 
 /// A pid may be reused between looking and signalling, so a hold is taken and the start time checked
 /// again behind it.
-fn send(pid: u32, start_ticks: u64, number: i32) -> bool {
-    let handle = ProcessHandle::open(pid);
-    handle.is_some_and(|handle| sys::start_ticks(pid) == Some(start_ticks) && handle.signal(number))
+fn send(pid: u32, start_ticks: u64, numbers: &[i32]) -> bool {
+    let handle = ProcessHandle::open(pid).filter(|_| sys::start_ticks(pid) == Some(start_ticks));
+    handle.is_some_and(|handle| numbers.iter().all(|number| handle.signal(*number)))
 }
 
 /// Names processes for a receipt or a record.

@@ -22,6 +22,7 @@
 mod capture;
 pub mod children;
 pub mod clients;
+pub mod compiled;
 pub mod contract;
 mod conversation;
 mod disk;

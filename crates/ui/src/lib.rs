@@ -10,6 +10,8 @@ mod facts;
 mod receipt;
 mod row;
 mod task_row;
+#[cfg(feature = "tui")]
+mod terminal;
 mod text;
 #[cfg(feature = "tui")]
 pub mod tui;

@@ -34,6 +34,8 @@ pub struct TaskRow {
     pub duration_ms: Option<u64>,
     /// How far it has come, in percent.
     pub percent: Option<f64>,
+    /// The code it exited with.
+    pub exit_code: Option<i32>,
     /// The log.
     pub output_path: String,
     /// What its tree used when somebody last looked.
@@ -75,6 +77,7 @@ impl TaskRow {
             ended_at: task.ended_at,
             duration_ms: task.duration_ms,
             percent: task.progress.as_ref().and_then(|progress| progress.percent),
+            exit_code: task.exit_code,
             output_path: task.output_path.clone(),
             sample,
         }

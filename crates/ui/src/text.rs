@@ -1,7 +1,8 @@
 //! Numbers and texts for people.
 
 use meanwhile::clean_text;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// Cuts a text to a number of columns, control characters taken out.
 #[must_use]
@@ -11,11 +12,11 @@ pub fn shortened(text: &str, columns: usize) -> String {
         return text;
     }
     let mut used = 1;
-    let fits = |c: &char| {
-        used += c.width().unwrap_or(0);
+    let fits = |grapheme: &&str| {
+        used += grapheme.width();
         used <= columns
     };
-    let cut: String = text.chars().take_while(fits).collect();
+    let cut: String = text.graphemes(true).take_while(fits).collect();
     format!("{cut}…")
 }
 
@@ -27,12 +28,12 @@ pub fn shortened_path(path: &str, columns: usize) -> String {
         return path;
     }
     let mut used = 1;
-    let fits = |c: &char| {
-        used += c.width().unwrap_or(0);
+    let fits = |grapheme: &&str| {
+        used += grapheme.width();
         used <= columns
     };
-    let end: Vec<char> = path.chars().rev().take_while(fits).collect();
-    std::iter::once('…').chain(end.into_iter().rev()).collect()
+    let end: Vec<&str> = path.graphemes(true).rev().take_while(fits).collect();
+    std::iter::once("…").chain(end.into_iter().rev()).collect()
 }
 
 /// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
@@ -94,6 +95,12 @@ mod tests {
     fn texts_are_cut_by_what_they_take_on_screen() {
         assert_eq!(shortened("abcdef", 4), "abc…");
         assert_eq!(shortened("日本語", 4), "日…");
+        assert_eq!(
+            shortened("\u{26a0}\u{fe0f}\u{26a0}\u{fe0f}", 3),
+            "\u{26a0}\u{fe0f}…",
+            "one sign, two columns"
+        );
+        assert_eq!(shortened("ae\u{301}bc", 3), "ae\u{301}…", "an accent stays with its letter");
         assert_eq!(shortened("a\nb\x1b[31mc", 10), "a bc");
     }
 

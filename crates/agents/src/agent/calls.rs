@@ -128,7 +128,12 @@ impl Turn<'_> {
         let path = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
         let path = match session.place.find(path) {
             Ok(path) => path,
-            Err(why) => return Carried::refused(why),
+            Err(why) => {
+                let own = session.place.real(path).ok().filter(|_| tool == FileTool::Read);
+                let Some(own) = own else { return Carried::refused(why) };
+                let read = self.agent.read_own(session, own, arguments).await;
+                return read.unwrap_or_else(|| Carried::refused(why));
+            }
         };
         let wanted = Wanted::File { tool, path: &path, root: session.place.root() };
         match tools::pass(session, &wanted, text, caller) {

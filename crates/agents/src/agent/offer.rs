@@ -43,6 +43,10 @@ pub struct AgentLimits {
     pub context_tokens: u64,
     /// How often it is asked in one turn.
     pub max_requests: u64,
+    /// How many tools it may call in one turn. What runs in the background counts once, as the call that started it.
+    pub max_calls: u64,
+    /// How long a call waits for the end of a task that is given no time.
+    pub wait_ms: u64,
     /// How long it may be silent.
     pub silence: Duration,
 }

@@ -71,7 +71,7 @@ impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
         Self {
             limits: offer.limits,
-            toolset: Arc::new(Toolset::of(Dialect::Canonical)),
+            toolset: Arc::new(Toolset::of(Dialect::Canonical).waiting(offer.limits.wait_ms)),
             tellers: Tellers::new(Arc::new(offer.settings.clone()), Dialect::Canonical, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),

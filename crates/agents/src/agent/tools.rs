@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::Block;
-use super::files::{self, FileTool, GrepCall, Occurrences};
+use super::files::{self, FileTool, GrepCall, Occurrences, OwnFile};
 use super::gate::{self, Wanted};
 use super::session::Session;
 use super::sessions::Agent;
@@ -186,6 +186,35 @@ impl Agent {
         blocks
     }
 
+    /// Reads a file of one of the session's own tasks; nothing where the path leads elsewhere.
+    pub(super) async fn read_own(
+        &self,
+        session: &Session,
+        path: PathBuf,
+        arguments: &Map<String, Value>,
+    ) -> Option<Carried> {
+        let call = self.calls.begin().await;
+        let teller = self.tellers.name(&session.premises.session).await;
+        let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
+        let (arguments, most_bytes) = (arguments.clone(), most_bytes(session));
+        let done = tokio::task::spawn_blocking(move || {
+            let runtime = Runtime::open(settings.as_ref().clone()).ok()?;
+            let file = OwnFile::find(&runtime, &name, &path)?;
+            let part = lines(&arguments).and_then(|(offset, limit)| {
+                Ok(files::excerpt(&file.read(&runtime)?, offset, limit, most_bytes))
+            });
+            let part = match part {
+                Ok(part) => part,
+                Err(why) => return Some(Carried::refused(why)),
+            };
+            // Who has read the log of a task that is over to its end need not be told of it.
+            let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
+            let receipt = Receipt { notices: None, told, teller, spent: Vec::new(), settings, _call: call };
+            Some(Carried { receipt: Some(receipt), ..Carried::done(part.text) })
+        });
+        done.await.unwrap_or_else(|_| Some(Carried::refused("the call broke down")))
+    }
+
     /// Carries a call of a file tool out. `path` was found and may be used.
     pub(super) async fn call_file(
         &self,
@@ -226,9 +255,13 @@ async fn read(
     most_bytes: usize,
 ) -> Result<Carried, String> {
     let text = whole_text(talk, &path).await?;
-    let (offset, limit) =
-        (number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX));
-    Ok(Carried::done(files::excerpt(&text, offset, limit, most_bytes)))
+    let (offset, limit) = lines(arguments)?;
+    Ok(Carried::done(files::excerpt(&text, offset, limit, most_bytes).text))
+}
+
+/// Reads which lines are wanted: the first, and how many.
+fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
+    Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
 }
 
 async fn write(

@@ -86,6 +86,8 @@ impl Turn<'_> {
         self.is_heard = true;
         self.told(receipt).await;
         let specs = self.agent.specs(self.session).await;
+        let most = self.agent.limits.max_calls;
+        let mut calls_left = usize::try_from(most).unwrap_or(usize::MAX);
         for _ in 0..self.agent.limits.max_requests {
             self.trim().await?;
             let (spoken, stop) = self.ask_model(&specs).await?;
@@ -99,6 +101,13 @@ impl Turn<'_> {
                 return Ok(if stop == Stop::Length { StopReason::MaxTokens } else { StopReason::EndTurn });
             }
             for (at, call) in calls.iter().enumerate() {
+                if calls_left == 0 {
+                    let why =
+                        format!("not carried out: {most} calls are the most in one turn (agent.max_calls)");
+                    self.leave_out(&calls[at..], &why)?;
+                    return Ok(StopReason::MaxTurnRequests);
+                }
+                calls_left -= 1;
                 if let Err(broken) = self.carry_out(call).await {
                     self.leave_out(&calls[at + 1..], "not carried out: the turn ended before")?;
                     return Err(broken);

@@ -1,16 +1,14 @@
 //! The background-task specification: `background_output`, `background_block`, `background_cancel`,
 //! `background_clear`, and for agents `background_task` and `background_resume`.
 
-use std::time::Duration;
-
 use meanwhile::{Condition, Error, Filter, Task};
 use serde_json::{Value, json};
 
 use super::Dialect;
 use super::text::{minutes, title};
 use crate::tools::{
-    Arguments, ClearCall, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal,
-    Reply, StopCall, Tool, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop, told, wait,
+    Arguments, ClearCall, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Refusal, Reply,
+    StopCall, Tool, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop, told, wait,
 };
 
 const OWN: Dialect = Dialect::BackgroundTask;
@@ -93,16 +91,12 @@ pub(super) static TOOLS: [Tool; 6] = [
     Tool {
         name: "background_block",
         title: "Wait for tasks",
-        about: "Wait until all of these tasks have ended, or until the timeout (ms, default 30000). Returns the status of each.",
+        about: "Wait until all of these tasks have ended, or until the timeout (ms, default {wait}). Returns the status of each.",
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, "All tasks of a batch, too"),
-            Parameter::optional(
-                "timeout",
-                Kind::Number(Range { least: 0, most: Some(600_000), default: Some(30_000) }),
-                "",
-            ),
+            Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
         effect: Effect::Reads,
         offered: Offered::WithBackground,
@@ -237,7 +231,7 @@ fn more(missing: usize) -> Option<String> {
 }
 
 fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
-    let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
+    let timeout = desk.wait(arguments.number("timeout"));
     let mut tasks = arguments.texts("task_ids").unwrap_or_default();
     if let Some(batch) = arguments.text("batch_id") {
         let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };

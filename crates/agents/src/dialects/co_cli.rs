@@ -136,6 +136,7 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         stream: StreamChoice::Both,
         from: From::TailLines(LINES),
         max_lines: 0,
+        within: 0,
         parts: 1,
     };
     let read = output(call, desk)?;

@@ -1,7 +1,5 @@
 //! mycode: `Bash`, `Task`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
 
-use std::time::Duration;
-
 use meanwhile::{Condition, Error, Task};
 use mw_model::Status;
 use serde_json::{Value, json};
@@ -67,16 +65,12 @@ pub(super) static TOOLS: [Tool; 4] = [
     Tool {
         name: "TaskOutput",
         title: "Get a task's output",
-        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: longest wait in milliseconds (default 30000, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
+        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: longest wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
         about_background: "",
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::optional("block", Kind::Flag { default: Some(true) }, ""),
-            Parameter::optional(
-                "timeout",
-                Kind::Number(Range { least: 0, most: Some(600_000), default: Some(30_000) }),
-                "",
-            ),
+            Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
         ],
         effect: Effect::Reads,
         offered: Offered::WithBackground,
@@ -201,7 +195,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
     let task = desk.task(arguments.required("task_id"))?;
     let mut timed_out = false;
     if arguments.flag("block") != Some(false) {
-        let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
+        let timeout = desk.wait(arguments.number("timeout"));
         let call = WaitCall {
             tasks: vec![task.id.to_string()],
             any: false,

@@ -198,14 +198,19 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let (from, max_lines) =
             if news_only { (From::Cursor(READER.to_owned()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
-        let read = output(OutputCall { task, stream, from, max_lines, parts }, desk)?;
+        let within = desk.premises.stream_bytes;
+        let read = output(OutputCall { task, stream, from, max_lines, within, parts }, desk)?;
         if !news_only {
             // Reading moves the place, whichever way it was read.
             desk.runtime.move_cursor(&read.task.id, READER, stream, read.next_offset)?;
         }
         let shown = read.text.trim_end_matches('\n');
         data[name] = shown.into();
-        text.push_str(&format!("[{name}]\n{shown}"));
+        text.push_str(&format!("[{name}]\n"));
+        if read.passed_over > 0 {
+            text.push_str(&format!("({} older bytes of {name} are left out)\n", read.passed_over));
+        }
+        text.push_str(shown);
         if !shown.is_empty() {
             text.push('\n');
         }
@@ -213,7 +218,8 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
             text.push_str(&format!("({} more bytes of {name}: call again)\n", read.left));
         }
         // What came before the place of the last read was seen; what was dropped never was.
-        if read.left > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0 {
+        let misses = read.passed_over > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0;
+        if read.left > 0 || misses {
             data["truncated"] = true.into();
         }
         over.push(Some(read.task).filter(|_| read.ended));

@@ -154,9 +154,12 @@ fn exit_code(task: &Task) -> Option<i32> {
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    // One that waits for its turn is not listed.
-    let listed =
-        |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
+    // One that waits for its turn is not listed, nor is what another host of this session started.
+    let listed = |task: &Task| {
+        task.kind == TaskKind::Shell
+            && OWN.word(task.status, task.cause_value()).is_some()
+            && desk.runtime.is_of_context(task, &desk.premises.context_stamp)
+    };
     let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {

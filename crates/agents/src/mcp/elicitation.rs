@@ -57,7 +57,7 @@ pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
         },
     }))
     .ok()?;
-    let message = proposal.question().replace(" [y/n]", "");
+    let message = format!("{}\n\n{}", proposal.matter(), proposal.prompt());
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
 

@@ -13,6 +13,7 @@ use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
+use crate::toolset::USUAL_WAIT_MS;
 
 /// What holds for all calls of a session.
 #[derive(Clone)]
@@ -37,6 +38,8 @@ pub struct Premises {
     pub context_stamp: String,
     /// Most bytes of output in one reply.
     pub reply_bytes: u64,
+    /// How many of the last bytes of a stream `bg_output` looks at; 0 = all.
+    pub stream_bytes: u64,
     /// Longest time one call may block.
     pub longest_call: Duration,
     /// Whether background work is offered.
@@ -101,6 +104,10 @@ pub struct Desk<'a> {
     pub teller: Option<&'a Teller>,
     /// The tool that is called, for policy.
     pub tool: policy::Tool,
+    /// Whether this call may leave something behind that runs.
+    pub background: Background,
+    /// How long a wait takes that is given no time.
+    pub wait_ms: u64,
 }
 
 /// The gate's way to whoever made the call.
@@ -122,7 +129,8 @@ impl<'a> Desk<'a> {
     pub const fn new(runtime: &'a Runtime, premises: &'a Premises, caller: &'a dyn Caller) -> Self {
         // Until a tool is called, the strictest class stands for it.
         let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
-        Self { runtime, premises, caller, teller: None, tool }
+        let background = premises.background;
+        Self { runtime, premises, caller, teller: None, tool, background, wait_ms: USUAL_WAIT_MS }
     }
 
     /// Lets a start pass the gate, or not.
@@ -143,6 +151,11 @@ impl<'a> Desk<'a> {
         let passage = Passage { tool: self.tool, policy: &self.premises.policy, asker: &asker };
         let text = format!("{} {}", self.tool.name, Value::Object(given.clone()));
         self.runtime.pass_deed(&self.premises.session, &self.premises.cwd, &text, &passage)
+    }
+
+    /// Returns how long a call that waits may take.
+    pub(crate) fn wait(&self, asked_ms: Option<u64>) -> Duration {
+        Duration::from_millis(asked_ms.unwrap_or(self.wait_ms))
     }
 
     /// Whose tasks a call may see.

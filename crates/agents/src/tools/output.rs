@@ -17,6 +17,8 @@ pub struct OutputCall {
     pub from: From,
     /// Most lines; 0 = as many as a reply may hold.
     pub max_lines: u64,
+    /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all.
+    pub within: u64,
     /// Into how many such parts the reply is divided.
     pub parts: u64,
 }
@@ -34,6 +36,8 @@ pub struct OutputReply {
     pub left: u64,
     /// Whether bytes of these streams are missing: before what is shown, or within it.
     pub misses: bool,
+    /// How many bytes were passed over, because they are older than what is looked at.
+    pub passed_over: u64,
     /// Whether the task is over and nothing is left to read.
     pub ended: bool,
 }
@@ -55,6 +59,7 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         max_bytes: most,
         max_lines: call.max_lines,
         run: None,
+        within: call.within,
     };
     let mut reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
     let mut text = shown(&reply, most);
@@ -71,6 +76,7 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         next_offset: reply.next_offset,
         left: reply.left,
         misses: reply.has_earlier || has_gap,
+        passed_over: reply.passed_over,
         // Whatever it printed was in the log before it was seen to be over.
         ended: reply.left == 0 && task.status.is_terminal(),
         task,

@@ -44,6 +44,13 @@ pub enum Kind {
     Whole(Range),
     /// The same, shown as `number`.
     Number(Range),
+    /// How many milliseconds to wait; without it as long as the setting says.
+    Wait {
+        /// The longest time.
+        most: Option<u64>,
+        /// How it is shown: `integer` or `number`.
+        shown: &'static str,
+    },
     /// One of some words.
     Word {
         /// Which.
@@ -95,14 +102,15 @@ impl Parameter {
         Self { offered: Offered::WithBackground, ..self }
     }
 
-    /// Returns its JSON schema.
+    /// Returns its JSON schema, where a wait takes so long unless it is given a time.
     #[must_use]
-    pub fn schema(&self) -> Value {
+    pub fn schema(&self, wait_ms: u64) -> Value {
         let mut schema = match self.kind {
             Kind::Text | Kind::Command => json!({"type": "string"}),
             Kind::Flag { default } => with_default(json!({"type": "boolean"}), default),
             Kind::Whole(range) => range.schema("integer"),
             Kind::Number(range) => range.schema("number"),
+            Kind::Wait { most, shown } => Range { least: 0, most, default: Some(wait_ms) }.schema(shown),
             Kind::Word { words, default } => with_default(json!({"type": "string", "enum": words}), default),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Pairs => json!({"type": "object", "additionalProperties": {"type": "string"}}),
@@ -117,6 +125,13 @@ impl Parameter {
     fn read(&self, given: &Value) -> Result<Value, Refusal> {
         let wrong =
             |wanted: &str| Refusal::argument(self.name, &format!("must be {wanted}, not {}", short(given)));
+        let in_range = |range: Range| {
+            let number = number(given).ok_or_else(|| wrong("a number that is not negative"))?;
+            if number < range.least || range.most.is_some_and(|most| number > most) {
+                return Err(wrong(&range.to_words()));
+            }
+            Ok(number.into())
+        };
         match self.kind {
             Kind::Text => text(given).map(Value::from).ok_or_else(|| wrong("a text")),
             Kind::Command => match given {
@@ -132,13 +147,8 @@ impl Parameter {
                 Value::String(word) if word.eq_ignore_ascii_case("false") || word == "0" => Ok(false.into()),
                 _ => Err(wrong("true or false")),
             },
-            Kind::Whole(range) | Kind::Number(range) => {
-                let number = number(given).ok_or_else(|| wrong("a number that is not negative"))?;
-                if number < range.least || range.most.is_some_and(|most| number > most) {
-                    return Err(wrong(&range.to_words()));
-                }
-                Ok(number.into())
-            }
+            Kind::Whole(range) | Kind::Number(range) => in_range(range),
+            Kind::Wait { most, .. } => in_range(Range { least: 0, most, default: None }),
             Kind::Word { words, .. } => {
                 let word = given.as_str().unwrap_or_default();
                 let found = words.iter().find(|known| known.eq_ignore_ascii_case(word));

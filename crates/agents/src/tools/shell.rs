@@ -157,9 +157,8 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         patience == Patience::GoOn
     })?;
     let mut task = waited.tasks.into_iter().next().unwrap_or(task);
-    let is_late = patience == Patience::GoOn
-        && !task.status.is_terminal()
-        && desk.premises.background == Background::Off;
+    let is_late =
+        patience == Patience::GoOn && !task.status.is_terminal() && desk.background == Background::Off;
     if patience == Patience::GiveUp || is_late {
         let kill = KillRequest::term(desk.requester());
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;

@@ -3,7 +3,7 @@
 use mw_model::policy;
 use serde_json::{Map, Value, json};
 
-use super::desk::{Background, Desk, Premises};
+use super::desk::{Background, Desk};
 use super::parameter::{Arguments, Offered, Parameter};
 use super::refusal::Refusal;
 use super::reply::Reply;
@@ -15,7 +15,7 @@ pub struct Tool {
     pub name: &'static str,
     /// A few words for people.
     pub title: &'static str,
-    /// What a model reads about it.
+    /// What a model reads about it. `{wait}` stands for how long a wait takes that is given no time.
     pub about: &'static str,
     /// What a model reads besides where background work is allowed.
     pub about_background: &'static str,
@@ -64,13 +64,14 @@ impl Field {
 impl Tool {
     /// Returns what a model reads about it.
     #[must_use]
-    pub fn description(&self, background: Background) -> String {
-        match background {
+    pub fn description(&self, background: Background, wait_ms: u64) -> String {
+        let text = match background {
             Background::On if !self.about_background.is_empty() => {
                 format!("{}\n\n{}", self.about, self.about_background)
             }
             Background::On | Background::Off => self.about.to_owned(),
-        }
+        };
+        text.replace("{wait}", &wait_ms.to_string())
     }
 
     /// Tells whether it is offered.
@@ -81,10 +82,10 @@ impl Tool {
 
     /// Returns the JSON schema of what it takes.
     #[must_use]
-    pub fn input_schema(&self, background: Background) -> Value {
+    pub fn input_schema(&self, background: Background, wait_ms: u64) -> Value {
         let shown = || self.parameters.iter().filter(|parameter| is_offered(parameter.offered, background));
         let properties: Map<_, _> =
-            shown().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
+            shown().map(|parameter| (parameter.name.to_owned(), parameter.schema(wait_ms))).collect();
         let required: Vec<_> =
             shown().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
         json!({"type": "object", "properties": properties, "required": required})
@@ -106,15 +107,11 @@ impl Tool {
     ///
     /// # Errors
     /// When it is refused.
-    pub fn call(
-        &self,
-        given: &Map<String, Value>,
-        background: Background,
-        desk: &Desk<'_>,
-    ) -> Result<Reply, Refusal> {
+    pub fn call(&self, given: &Map<String, Value>, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         let arguments = Arguments::read(self.parameters, given)?;
         // What is not shown can still be sent, by a model that remembers it or guesses.
-        let hidden = self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, background));
+        let hidden =
+            self.parameters.iter().filter(|parameter| !is_offered(parameter.offered, desk.background));
         for parameter in hidden {
             if arguments.flag(parameter.name) == Some(true) {
                 return Err(Refusal::NoBackground { flag: parameter.name });
@@ -122,9 +119,8 @@ impl Tool {
         }
         // A tool that policy does not know is as good as one that delegates.
         let unknown = policy::Tool { name: self.name, class: policy::ToolClass::Delegates };
-        let premises = Premises { background, ..desk.premises.clone() };
         let tool = policy::Tool::named(self.name).unwrap_or(unknown);
-        let desk = Desk { premises: &premises, tool, ..*desk };
+        let desk = Desk { tool, ..*desk };
         if !tool.class.runs_a_command() {
             desk.pass_call(given)?;
         }

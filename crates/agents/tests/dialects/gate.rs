@@ -50,7 +50,8 @@ fn starts(dialect: Dialect, command: &str) -> Vec<(&'static str, Value)> {
         Dialect::BackgroundTask => Vec::new(),
         Dialect::Opta => vec![("bg_start", json!({"command": command}))],
         Dialect::CoCli => {
-            vec![("start_background_task", json!({"command": command, "description": "x"}))]
+            let start = |shell: bool| json!({"command": command, "description": "x", "shell": shell});
+            vec![("start_background_task", start(false)), ("start_background_task", start(true))]
         }
     }
 }
@@ -75,6 +76,21 @@ fn foreground_and_background_pass_one_gate_in_every_dialect() {
             assert_eq!(refused(&reply), dialect == Dialect::Opta, "{dialect:?} {tool}: {}", reply.text);
         }
     }
+}
+
+/// the words of a program and a script for a shell are judged each for what it is.
+#[test]
+fn a_command_is_judged_in_its_own_form() {
+    let world = world(Dialect::CoCli, Mode::Safe);
+    let start = |command: &str, shell: bool| {
+        let given = json!({"command": command, "description": "x", "shell": shell});
+        refused(&world.call("start_background_task", given))
+    };
+    assert!(!start("ls '; rm precious'", false), "to ls it is the name of a file");
+    assert!(!start("ls '; rm precious'", true), "and so it is in quotes");
+    assert!(start("ls ; rm precious", true), "a shell runs both");
+    assert!(start("sh -c 'ls ; rm precious'", false), "whoever calls it");
+    assert!(world.home.has_file("precious"));
 }
 
 #[test]

@@ -133,3 +133,72 @@ fn blank_lines_partial_lines_and_odd_bytes_are_kept() {
     let reply = world.done("bg_output", json!({"id": id}));
     assert_eq!(reply.data["stdout"], "a\n\nb\n\u{fffd}\u{fffd}\nlast");
 }
+
+/// O-064: a buffer of 20 bytes loses the older of two lines of 11 bytes.
+#[test]
+fn of_each_stream_the_oldest_lines_go_first() {
+    let mut world = world();
+    world.premises.stream_bytes = 20;
+    let script = "printf '0123456789\nabcdefghij\n'; printf '9876543210\nABCDEFGHIJ\n' >&2";
+    for asked in [json!({}), json!({"since_last_read": false})] {
+        let id = started(&world, script);
+        until_over(&world, &id);
+        let mut asked = asked;
+        asked["id"] = id.clone().into();
+        let reply = world.done("bg_output", asked);
+        let expected = json!({"stdout": "abcdefghij", "stderr": "ABCDEFGHIJ", "truncated": true});
+        assert_eq!(reply.data, expected);
+    }
+    let id = started(&world, script);
+    until_over(&world, &id);
+    let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
+    assert_eq!(
+        reply.text,
+        "[stdout]\n(11 older bytes of stdout are left out)\nabcdefghij\n[ended] state=completed exit=0\n"
+    );
+    // What went is not what is new: a place within the limit is read from as it is.
+    let again = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
+    assert_eq!(again.data, json!({"stdout": "", "stderr": "", "truncated": false}));
+}
+
+/// O-017: what fits is shown whole, to the byte; a line that does not fit is shown from within.
+#[test]
+fn a_limit_of_a_stream_is_reached_at_a_lines_beginning() {
+    let mut world = world();
+    for (limit, script, shown, truncated) in [
+        (22, r"printf '0123456789\nabcdefghij\n'", "0123456789\nabcdefghij", false),
+        (21, r"printf '0123456789\nabcdefghij\n'", "abcdefghij", true),
+        (11, r"printf '0123456789\nabcdefghij\n'", "abcdefghij", true),
+        // Without a newline at its end it is a line all the same.
+        (10, r"printf '0123456789\nabcdefghij'", "abcdefghij", true),
+        (5, r"printf '0123456789\nabcdefghij'", "fghij", true),
+        (5, r"printf '0123456789\nabcdefghij\n'", "ghij", true),
+        (0, r"printf '0123456789\nabcdefghij\n'", "0123456789\nabcdefghij", false),
+        // The other stream takes nothing of it, wherever it lies between.
+        (12, r"printf 01234; printf eeeeeeeeee >&2; printf '56789\nabcdefghij\n'", "abcdefghij", true),
+    ] {
+        world.premises.stream_bytes = limit;
+        let id = started(&world, script);
+        until_over(&world, &id);
+        let reply = world.done("bg_output", json!({"id": id, "stream": "stdout"}));
+        assert_eq!(reply.data["stdout"], shown, "{limit}: {script}");
+        assert_eq!(reply.data["truncated"], truncated, "{limit}: {script}");
+    }
+}
+
+/// O-064: the last two of five lines, six bytes for `hello` and its newline, a line that is not complete.
+#[test]
+fn lines_and_bytes_are_counted_as_in_the_source() {
+    let world = world();
+    let id = started(&world, r"printf 'a\nb\nc\nd\ne\n'");
+    until_over(&world, &id);
+    let last = world.done("bg_output", json!({"id": id, "lines": 2, "since_last_read": false}));
+    assert_eq!(last.data["stdout"], "d\ne");
+    let id = started(&world, "echo hello");
+    until_over(&world, &id);
+    assert_eq!(world.task(&id).output_bytes, 6);
+    let id = started(&world, r"printf 'whole\npart'");
+    until_over(&world, &id);
+    let last = world.done("bg_output", json!({"id": id, "lines": 1, "since_last_read": false}));
+    assert_eq!(last.data["stdout"], "part");
+}

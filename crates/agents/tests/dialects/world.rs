@@ -61,6 +61,7 @@ impl World {
             at_capacity,
             context_stamp: "20260523-024147-123".to_owned(),
             reply_bytes: 16 << 10,
+            stream_bytes: 1 << 20,
             longest_call: Duration::from_secs(60),
             background: Background::On,
             agents: None,

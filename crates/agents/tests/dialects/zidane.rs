@@ -139,7 +139,9 @@ fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
 #[test]
 fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
     let world = world();
-    let running = world.fill();
+    for _ in 0..8 {
+        world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
+    }
     let reply = world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     assert_eq!(reply.data["task_id"], "bash_9");
     assert!(reply.text.starts_with("Started bash_9 (queued). Output: "), "{}", reply.text);
@@ -150,5 +152,23 @@ fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
     let killed = world.done("shell_kill", json!({"task_id": "bash_9"}));
     assert!(killed.text.starts_with("Killed bash_9 before it began."), "{}", killed.text);
     assert_eq!(killed.data["status"], "killed");
-    assert_eq!(running.len(), 8);
+}
+
+/// what runs of a host that is gone is history to the next; it is there, and can still be killed by its name.
+#[test]
+fn a_later_host_lists_what_it_started_itself() {
+    let mut world = world();
+    let start = |world: &World| {
+        world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
+    };
+    start(&world);
+    let running = |world: &World| world.refused("shell_kill", json!({"task_id": "bash_99"})).text;
+    assert_eq!(running(&world), "No task \"bash_99\". Running: bash_1.");
+    world.premises.context_stamp = "20260523-024147-124".to_owned();
+    assert_eq!(running(&world), "No task \"bash_99\". None is running.");
+    start(&world);
+    assert_eq!(running(&world), "No task \"bash_99\". Running: bash_2.");
+    assert_eq!(world.tasks().len(), 2);
+    let killed = world.done("shell_kill", json!({"task_id": "bash_1"}));
+    assert!(killed.text.starts_with("Killed bash_1 "), "{}", killed.text);
 }

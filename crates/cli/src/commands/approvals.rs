@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::gate::for_terminal;
 use crate::render;
 
 #[derive(Args)]
@@ -74,11 +73,13 @@ pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
 /// Everything that a person needs to answer.
 fn question(entry: &ApprovalEntry) -> String {
     let proposal = &entry.proposal;
-    let asked = for_terminal(proposal.question().trim_end_matches("Start in background? [y/n]").trim_end());
-    let asked = asked.trim_end_matches("Go ahead? [y/n]").trim_end();
     format!(
-        "{}  asked {}\n{asked}\n  mw approve {}   mw deny {}\n\n",
-        proposal.id, proposal.asked_at, proposal.id, proposal.id
+        "{}  asked {}\n{}\n  mw approve {}   mw deny {}\n\n",
+        proposal.id,
+        proposal.asked_at,
+        proposal.matter(),
+        proposal.id,
+        proposal.id
     )
 }
 

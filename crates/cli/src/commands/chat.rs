@@ -105,6 +105,7 @@ impl Arguments {
             theme: self.theme.theme(),
             session: session.clone(),
             agent: agent.name.clone(),
+            editor: super::top::editor(),
             #[cfg(debug_assertions)]
             panics: self.panic,
             #[cfg(not(debug_assertions))]
@@ -186,6 +187,7 @@ fn premises(
         lifetime: config.lifetime(),
         context_stamp: context_stamp(SystemClock.now()),
         reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
+        stream_bytes: config.tools.stream_bytes,
         longest_call: Duration::from_millis(config.tools.longest_call_ms),
         background: Background::On,
         agents: None,

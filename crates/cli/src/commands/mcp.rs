@@ -91,6 +91,7 @@ impl Arguments {
             lifetime: config.lifetime(),
             context_stamp: context_stamp(SystemClock.now()),
             reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
+            stream_bytes: config.tools.stream_bytes,
             longest_call: Duration::from_millis(config.tools.longest_call_ms),
             background,
             policy,
@@ -99,7 +100,7 @@ impl Arguments {
         Ok(Offer {
             settings: config.settings,
             premises,
-            toolset: Toolset::of(self.dialect),
+            toolset: Toolset::of(self.dialect).waiting(config.tools.wait_ms),
             dialect: self.dialect,
             clues,
             tells: config.tools.tells(),

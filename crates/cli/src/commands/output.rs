@@ -171,6 +171,7 @@ impl Arguments {
             max_bytes,
             max_lines: self.max_lines.unwrap_or(0),
             run: self.run,
+            within: 0,
         }
     }
 
@@ -255,6 +256,7 @@ impl Arguments {
             from: From::TailBytes(SCREEN_BYTES),
             max_bytes: SCREEN_BYTES,
             run: self.run,
+            within: 0,
             ..ReadRequest::default()
         };
         let reply = runtime.read(self.id(), &context.scope(), &request)?;

@@ -38,9 +38,9 @@ pub(crate) fn parse_dialect(name: &str) -> Result<Dialect, String> {
 }
 
 impl Arguments {
-    pub(crate) fn run(self, _: &Context) -> CommandResult {
+    pub(crate) fn run(self, context: &Context) -> CommandResult {
         let background = if self.no_background { Background::Off } else { Background::On };
-        let specs = Toolset::of(self.dialect).specs(background);
+        let specs = Toolset::of(self.dialect).waiting(context.config.tools.wait_ms).specs(background);
         let form = match self.format {
             FormChoice::Mcp => Form::Mcp,
             FormChoice::Openai => Form::OpenAi,

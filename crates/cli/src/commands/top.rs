@@ -16,7 +16,7 @@ pub(crate) struct Arguments {
     /// sixteen, or none
     #[arg(long, value_enum, default_value_t = Colours::Auto)]
     theme: Colours,
-    /// Only of this session
+    /// Show this session at first
     #[arg(long)]
     session: Option<String>,
     /// Panic as soon as something was drawn
@@ -39,8 +39,8 @@ impl Colours {
     pub(super) fn theme(self) -> ThemeChoice {
         match self {
             Self::Auto => ThemeChoice::detect(|name| env::var(name).ok()),
-            Self::Dark => ThemeChoice::Dark,
-            Self::Light => ThemeChoice::Light,
+            Self::Dark => ThemeChoice::Dark.within(|name| env::var(name).ok()),
+            Self::Light => ThemeChoice::Light.within(|name| env::var(name).ok()),
             Self::Basic => ThemeChoice::Basic,
             Self::None => ThemeChoice::Plain,
         }
@@ -55,23 +55,28 @@ impl Arguments {
                 "mw list prints the tasks, with --json as data; mw watch prints what happens",
             ));
         }
+        if let (Some(own), Some(asked)) = (&context.session, &self.session)
+            && own != asked
+        {
+            return Err(CommandError::usage(
+                format!("the tasks of session {asked} are not yours: MEANWHILE_SESSION is {own}"),
+                "leave --session out, or look from a shell in which MEANWHILE_SESSION is not set",
+            ));
+        }
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
         runtime.last_event()?;
-        let variable = |names: &[&str], default: &str| {
-            let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
-            names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
-        };
         let ending = tui::run(Options {
             settings: context.config.settings.clone(),
-            session: context.session.clone().or(self.session),
+            session: context.session.clone(),
+            shown: self.session,
             requester: context.requester(),
             theme: self.theme.theme(),
             mw: programs::mw()?.into(),
             gated: context.gated_session().is_some(),
             inside: gate::around(&runtime),
             keep: context.config.policy.patience.keep,
-            editor: variable(&["VISUAL", "EDITOR"], "vi"),
+            editor: editor(),
             pager: variable(&["PAGER"], "less -R"),
             #[cfg(debug_assertions)]
             panics: self.panic,
@@ -84,4 +89,14 @@ impl Arguments {
             Ending::Crashed => exit_code::FAILURE,
         })
     }
+}
+
+/// The editor that the person has chosen.
+pub(super) fn editor() -> String {
+    variable(&["VISUAL", "EDITOR"], "vi")
+}
+
+fn variable(names: &[&str], default: &str) -> String {
+    let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+    names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
 }

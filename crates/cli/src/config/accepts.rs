@@ -173,11 +173,14 @@ impl fmt::Display for Accepts {
             Self::Size { least, most } => {
                 write!(f, "0, or a size from {least} to {most} bytes such as 4096, \"64KiB\" or \"10MiB\"")
             }
-            Self::Duration { most } => write!(
-                f,
-                "a time from 0 to {} days such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds",
-                most / 86_400_000
-            ),
+            Self::Duration { most } => {
+                let (most, unit) =
+                    if *most < DAY_MS { (most / 60_000, "minutes") } else { (most / DAY_MS, "days") };
+                write!(
+                    f,
+                    "a time from 0 to {most} {unit} such as \"500ms\", \"30s\", \"5m\", \"2h\" or a number of seconds"
+                )
+            }
             Self::Cpus { least, most } => {
                 let cpus = |thousandths: &u64| *thousandths as f64 / 1000.0;
                 write!(f, "0, or a number from {} to {} such as 2 or 1.5", cpus(least), cpus(most))

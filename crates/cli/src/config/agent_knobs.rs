@@ -125,6 +125,16 @@ pub(super) const AGENT_MAX_REQUESTS: Knob = Knob {
     set: |c, value| c.agent.max_requests = value.number(),
 };
 
+pub(super) const AGENT_MAX_CALLS: Knob = Knob {
+    name: "agent.max_calls",
+    variable: "MEANWHILE_AGENT_MAX_CALLS",
+    help: "how many tools the model may call in one turn; what runs in the background counts once, when it is started",
+    accepts: Accepts::Count { least: 1, most: 100_000 },
+    in_project: InProject::Lower,
+    get: |c| Value::Number(c.agent.max_calls),
+    set: |c, value| c.agent.max_calls = value.number(),
+};
+
 pub(super) const AGENT_SILENCE_MS: Knob = Knob {
     name: "agent.silence_ms",
     variable: "MEANWHILE_AGENT_SILENCE_MS",

@@ -18,11 +18,13 @@ pub(super) const DAY_MS: u64 = 24 * HOUR_MS;
 pub(super) const MOST_RUNNING: u64 = 10_000;
 /// What a log may hold.
 pub(super) const CAP: Accepts = Accepts::Size { least: 512, most: 1 << 40 };
+/// What is looked at of a stream.
+pub(super) const STREAM_BYTES: Accepts = Accepts::Size { least: 1024, most: 1 << 40 };
 /// Silence before a stall.
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 57] = [
+pub(crate) static KNOBS: [Knob; 60] = [
     Knob {
         name: "profile",
         variable: "MEANWHILE_PROFILE",
@@ -362,6 +364,15 @@ pub(crate) static KNOBS: [Knob; 57] = [
         set: |c, value| c.tools.reply_bytes = value.number(),
     },
     Knob {
+        name: "tools.stream_bytes",
+        variable: "MEANWHILE_TOOLS_STREAM_BYTES",
+        help: "how many of the last bytes of each stream bg_output looks at, from a line's beginning on; 0 = all",
+        accepts: STREAM_BYTES,
+        in_project: InProject::LowerNotZero,
+        get: |c| Value::Number(c.tools.stream_bytes),
+        set: |c, value| c.tools.stream_bytes = value.number(),
+    },
+    Knob {
         name: "tools.longest_call",
         variable: "MEANWHILE_TOOLS_LONGEST_CALL",
         help: "how long one call of a tool may block; hosts give up at 300 s",
@@ -369,6 +380,15 @@ pub(crate) static KNOBS: [Knob; 57] = [
         in_project: InProject::Lower,
         get: |c| Value::Number(c.tools.longest_call_ms),
         set: |c, value| c.tools.longest_call_ms = value.number(),
+    },
+    Knob {
+        name: "tools.wait",
+        variable: "MEANWHILE_TOOLS_WAIT",
+        help: "how long a call waits for the end of a task that is given no time; schemas show it",
+        accepts: Accepts::Duration { most: 600_000 },
+        in_project: InProject::Nothing,
+        get: |c| Value::Number(c.tools.wait_ms),
+        set: |c, value| c.tools.wait_ms = value.number(),
     },
     Knob {
         name: "tools.no_background",
@@ -412,6 +432,7 @@ pub(crate) static KNOBS: [Knob; 57] = [
     agent_knobs::AGENT_KEY_FILE,
     agent_knobs::AGENT_CONTEXT_TOKENS,
     agent_knobs::AGENT_MAX_REQUESTS,
+    agent_knobs::AGENT_MAX_CALLS,
     agent_knobs::AGENT_SILENCE_MS,
     Knob {
         name: "approval.wait",

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Lifetime;
 use meanwhile::model::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
+use mw_agents::USUAL_WAIT_MS;
 use mw_agents::mcp::Tells;
 
 use super::accepts::{Accepts, Value};
@@ -29,14 +30,23 @@ const HINT: &str = "mw config --default prints every setting and what it accepts
 /// What holds for calls of models.
 pub(crate) struct ToolSettings {
     pub(crate) reply_bytes: u64,
+    pub(crate) stream_bytes: u64,
     pub(crate) longest_call_ms: u64,
+    pub(crate) wait_ms: u64,
     pub(crate) no_background: bool,
     pub(crate) notices: bool,
 }
 
 impl Default for ToolSettings {
     fn default() -> Self {
-        Self { reply_bytes: 8 << 10, longest_call_ms: 240_000, no_background: false, notices: true }
+        Self {
+            reply_bytes: 8 << 10,
+            stream_bytes: 1 << 20,
+            longest_call_ms: 240_000,
+            wait_ms: USUAL_WAIT_MS,
+            no_background: false,
+            notices: true,
+        }
     }
 }
 
@@ -87,6 +97,7 @@ pub(crate) struct AgentSettings {
     pub(crate) key_file: Option<String>,
     pub(crate) context_tokens: u64,
     pub(crate) max_requests: u64,
+    pub(crate) max_calls: u64,
     pub(crate) silence_ms: u64,
 }
 
@@ -98,6 +109,7 @@ impl Default for AgentSettings {
             key_file: None,
             context_tokens: 128_000,
             max_requests: 100,
+            max_calls: 500,
             silence_ms: 180_000,
         }
     }
@@ -174,7 +186,7 @@ impl Config {
     }
 
     fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
-        let home = places::home_directory();
+        let home = places::home_directory(None);
         let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
         let (path, file) = places::user_file()?;
@@ -183,6 +195,7 @@ impl Config {
             Some(file) => config.take_user_file(file)?,
             None => config.take_profile(&[])?,
         }
+        config.take_root()?;
         config.directory = directory;
         let directory = config.directory.as_deref();
         let file =
@@ -267,6 +280,18 @@ impl Config {
             if let Some(value) = knob.accepts.read_text(text) {
                 self.set(knob, &value, Source::Profile(self.profile.name));
             }
+        }
+        Ok(())
+    }
+
+    /// Takes the home of the profile, if the user chose it: a host that only speaks a dialect must not hide its tasks
+    /// from everybody else.
+    fn take_root(&mut self) -> Result<(), CommandError> {
+        let is_chosen = self.sources.iter().any(|(name, _)| *name == PROFILE);
+        if is_chosen && self.profile.root.is_some() {
+            let home = places::home_directory(self.profile.root);
+            self.settings.programs = programs::of_home(&home)?;
+            self.settings.home = home;
         }
         Ok(())
     }

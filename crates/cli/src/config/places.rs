@@ -24,9 +24,11 @@ fn variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
-/// The home, or an empty path where nothing names one: only `mw settle` can do without.
-pub(super) fn home_directory() -> PathBuf {
+/// The home, or an empty path where nothing names one: only `mw settle` can do without. `root` is where the profile
+/// has it, below the user's own directory.
+pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
     variable("MEANWHILE_HOME")
+        .or_else(|| Some(variable("HOME")?.join(root?)))
         .or_else(|| Some(variable("XDG_STATE_HOME")?.join("meanwhile")))
         .or_else(|| Some(variable("HOME")?.join(".local/state/meanwhile")))
         .unwrap_or_default()

@@ -1,12 +1,14 @@
 //! Profiles: for each design that this one unites, its own figures and its own names for settings.
 
 use super::accepts::Accepts;
-use super::knobs::{CAP, MOST_RUNNING, STALL};
+use super::knobs::{CAP, MOST_RUNNING, STALL, STREAM_BYTES};
 
 /// The figures and names of one dialect.
 #[derive(Debug)]
 pub(crate) struct Profile {
     pub(crate) name: &'static str,
+    /// Where its tasks live, below the user's directory, if not where those of all others do.
+    pub(super) root: Option<&'static str>,
     /// Defaults that differ from the neutral ones: setting and value, written as in a variable.
     pub(super) values: &'static [(&'static str, &'static str)],
     /// Its own names for settings.
@@ -30,12 +32,13 @@ pub(crate) struct Alias {
 pub(super) const NAMES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
 /// The profile of those who choose none.
-pub(super) static NEUTRAL: Profile = Profile { name: NAMES[0], values: &[], aliases: &[] };
+pub(super) static NEUTRAL: Profile = Profile { name: NAMES[0], root: None, values: &[], aliases: &[] };
 
 /// All others.
 pub(super) static OTHERS: [Profile; 5] = [
     Profile {
         name: "zidane",
+        root: None,
         values: &[],
         aliases: &[
             alias(
@@ -50,6 +53,7 @@ pub(super) static OTHERS: [Profile; 5] = [
     },
     Profile {
         name: "mycode",
+        root: Some(".mycode"),
         values: &[("queue.max_running", "10"), ("run.shell", "bash"), ("retention.max_age", "24h")],
         aliases: &[
             alias("maxConcurrentTasks", "queue.max_running", Accepts::Count { least: 1, most: MOST_RUNNING }),
@@ -62,15 +66,11 @@ pub(super) static OTHERS: [Profile; 5] = [
         ],
     },
     // It keeps tasks until they are cleared or their session is deleted.
-    Profile { name: "background-task", values: &[("retention.max_age", "0")], aliases: &[] },
+    Profile { name: "background-task", root: None, values: &[("retention.max_age", "0")], aliases: &[] },
     Profile {
         name: "opta",
-        values: &[
-            ("queue.max_running", "5"),
-            ("queue.at_capacity", "reject"),
-            ("run.timeout", "300000ms"),
-            ("output.cap", "1048576"),
-        ],
+        root: None,
+        values: &[("queue.max_running", "5"), ("queue.at_capacity", "reject"), ("run.timeout", "300000ms")],
         aliases: &[
             alias("background.maxConcurrent", "queue.max_running", Accepts::Count { least: 1, most: 20 }),
             alias(
@@ -78,12 +78,13 @@ pub(super) static OTHERS: [Profile; 5] = [
                 "run.timeout",
                 Accepts::Milliseconds { least: 0, most: 31_536_000_000 },
             ),
-            alias("background.maxBufferSize", "output.cap", Accepts::Size { least: 1024, most: 1 << 40 }),
+            alias("background.maxBufferSize", "tools.stream_bytes", STREAM_BYTES),
             alias("background.killOnSessionEnd", "session.kill_tasks", Accepts::Flag),
         ],
     },
     Profile {
         name: "co-cli",
+        root: Some(".co-cli"),
         values: &[("queue.max_running", "5"), ("output.log_header", "true")],
         aliases: &[
             Alias {

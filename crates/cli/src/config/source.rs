@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use meanwhile::model::visible;
+
 /// A line of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -62,17 +64,12 @@ impl fmt::Display for Source {
 /// Makes text from a file or a variable fit to be shown: on one line, not long, nothing for the terminal to obey.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 200;
-    let mut short: String = text.chars().take(MOST).flat_map(visible).collect();
+    let short: String = text.chars().take(MOST).collect();
+    let mut short = visible(&short).replace('\n', "\\n");
     if text.chars().nth(MOST).is_some() {
         short.push('…');
     }
     short
-}
-
-fn visible(c: char) -> impl Iterator<Item = char> {
-    let escaped = c.is_control().then(|| c.escape_default());
-    let plain = escaped.is_none().then_some(c);
-    escaped.into_iter().flatten().chain(plain)
 }
 
 #[cfg(test)]

@@ -102,3 +102,54 @@ fn a_client_that_fails_to_read_is_quoted_to_the_model() {
     editor.end(id);
     assert!(endpoint.request(1).says("the buffer is locked"));
 }
+
+/// Z-028: the log of a task lies outside of the project; its own session may read it, and nobody else.
+#[test]
+fn the_logs_of_the_sessions_own_tasks_can_be_read() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let foreign = home.start("echo not yours");
+    home.ended(&foreign);
+    let call = json!({"command": "seq 1 5; echo token=$SOME_TOKEN", "run_in_background": true, "env": {"SOME_TOKEN": "s3cr3t-w0rd"}});
+    endpoint.will(Answer::empty().call("shell", call)).will(Answer::text("started"));
+    let mut editor = Editor::of(&home, home.command(["acp", "--mode", "safe"]));
+    editor.turn("start it");
+    let list = home.mw(["list", "--all", "--json"]).json();
+    let tasks = list["tasks"].as_array().unwrap().clone();
+    let own =
+        tasks.iter().find(|task| task["id"] != foreign.as_str()).unwrap()["id"].as_str().unwrap().to_owned();
+    home.ended(&own);
+    let (directory, other) = (home.task_dir(&own), home.task_dir(&foreign));
+    symlink(other.join("output.log"), home.work().join("link")).unwrap();
+    let read = |path: std::path::PathBuf| json!({"path": path});
+    let log = directory.join("output.log");
+    let mut part = read(log.clone());
+    part["offset"] = 2.into();
+    part["limit"] = 1.into();
+    endpoint.will(
+        Answer::empty()
+            .call("read_file", part)
+            .call("read_file", read(directory.join("result.json")))
+            .call("read_file", read(directory.join("spec.json")))
+            .call("read_file", read(other.join("output.log")))
+            .call("read_file", read("link".into()))
+            .call("read_file", read(directory.join("../../meanwhile.db")))
+            .call("read_file", read(directory.clone()))
+            .call("grep", json!({"pattern": "1", "path": log}))
+            .call("write_file", json!({"path": log, "content": "forged"})),
+    );
+    endpoint.will(Answer::text("read"));
+    let results = editor.turn("read it").results();
+    assert_eq!(
+        results[0],
+        ("completed".to_owned(), "2\n[lines 2 to 2 of 6; go on with offset 3]".to_owned())
+    );
+    assert!(results[1].0 == "completed" && results[1].1.contains("exit_code"), "{results:?}");
+    for (status, text) in &results[2..] {
+        assert_eq!(status, "failed", "{text}");
+    }
+    assert!(results[3].1.contains("outside of the project"), "{results:?}");
+    endpoint.will(Answer::empty().call("read_file", read(log))).will(Answer::text("whole"));
+    let whole = editor.turn("all of it").results().pop().unwrap().1;
+    assert!(whole.starts_with("1\n2\n3\n4\n5\ntoken=") && !whole.contains("s3cr3t"), "{whole}");
+}

@@ -104,6 +104,26 @@ fn agent_max_requests_takes_effect() {
     );
 }
 
+/// O-006: calls count, whatever is asked for by how many answers; what runs meanwhile does not.
+#[test]
+fn agent_max_calls_takes_effect() {
+    let start = || serde_json::json!({"command": "exec sleep 600", "run_in_background": true});
+    both_ways(
+        "agent.max_calls",
+        "3",
+        |endpoint| {
+            let two = move || Answer::empty().call("shell", start()).call("task_list", serde_json::json!({}));
+            endpoint.will(two()).will(two());
+        },
+        |endpoint, turn| {
+            assert_eq!((turn.reason(), endpoint.requests().len()), ("max_turn_requests", 2));
+            let results = turn.results();
+            assert_eq!(results.len(), 3, "the fourth call was not made: {results:?}");
+            assert!(results.iter().all(|(status, _)| status == "completed"), "{results:?}");
+        },
+    );
+}
+
 #[test]
 fn agent_silence_ms_takes_effect() {
     both_ways(

@@ -50,6 +50,34 @@ fn an_ending_leads_the_next_turn_once() {
     assert!(home.command(["notices"]).session(&format!("acp:{}", editor.session)).run().ok().is_empty());
 }
 
+/// Z-117: who has read the log of what is over to its end is not told of it; who read a part is.
+#[test]
+fn an_ending_whose_log_was_read_is_not_told_again() {
+    for (limit, notices) in [(99, 0), (1, 1)] {
+        let endpoint = ModelEndpoint::new();
+        let home = home(&endpoint);
+        let call = json!({"command": format!("echo one; echo two; {}", children::gate("open")), "run_in_background": true});
+        endpoint.will(Answer::empty().call("shell", call)).will(Answer::text("started"));
+        let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
+        editor.turn("start it");
+        let log = home.mw(["list", "--all", "--json"]).json()["tasks"][0]["output_path"].clone();
+        endpoint
+            .will(Answer::text("I look.").hold().call("read_file", json!({"path": log, "limit": limit})))
+            .will(Answer::text("seen"))
+            .will(Answer::text("nothing new"));
+        let id = editor.begin("how is it?");
+        editor.update("agent_message_chunk");
+        home.open("open");
+        all_ended(&home);
+        endpoint.release();
+        let turn = editor.end(id);
+        assert!(turn.results()[0].1.contains("one"), "{:?}", turn.results());
+        assert_eq!(told(&endpoint.request(3)), notices, "limit {limit}");
+        editor.turn("anything else?");
+        assert_eq!(told(&endpoint.request(4)), notices, "limit {limit}");
+    }
+}
+
 #[test]
 fn an_ending_in_the_middle_of_a_turn_leads_the_next_reply() {
     let endpoint = ModelEndpoint::new();

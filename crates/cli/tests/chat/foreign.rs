@@ -111,6 +111,7 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
     let file = home.work().join("written.txt");
     say(&mut terminal, "term rm -rf build; echo gone > mark");
     until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press("n");
     until_shown(&terminal, "refused: ");
     until_shown(&terminal, "· ready");
@@ -135,11 +136,14 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     terminal.press(ESC);
     until_gone(&terminal, "Command requires approval:");
     say(&mut terminal, "ask rm -rf build");
+    until_shown(&terminal, "asks you");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "Started background task");
+    // What the agent asks stays aside, as what was asked before it.
+    terminal.press(CTRL_Y);
     until_shown(&terminal, "may it?");
     terminal.press(ESC);
     until_gone(&terminal, "may it?");
-    say(&mut terminal, "/approve");
-    until_shown(&terminal, "Started background task");
     say(&mut terminal, "/deny");
     until_shown(&terminal, "permission: no");
     until_shown(&terminal, "· ready");
@@ -204,7 +208,7 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     until_shown(&terminal, "· ready");
     let call = json!({"command": "rm -rf build; echo gone > mark"});
     say(&mut terminal, &format!("mcp shell {call}"));
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press("y");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");

@@ -57,3 +57,16 @@ fn chat_layout_takes_effect() {
     say(&mut terminal, "/tasks");
     until_shown(&terminal, "Use TaskOutput tool to get task output.");
 }
+
+/// where nobody chose, the profile does.
+#[test]
+fn the_profile_chooses_the_layout() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_PROFILE", "co-cli");
+    let mut terminal = chat(&home);
+    terminal.resize(140, 40);
+    say(&mut terminal, "/background sleep 600");
+    until_shown(&terminal, "Started background");
+    say(&mut terminal, "/tasks");
+    until_shown(&terminal, "Description");
+}

@@ -32,7 +32,7 @@ fn test_slash_background_approval() {
     let home = table(&endpoint).gated();
     let mut terminal = chat(&home);
     say(&mut terminal, "/background rm -rf build");
-    let screen = until_shown(&terminal, "Command requires approval:");
+    let screen = until_shown(&terminal, "may it?");
     assert!(screen.text.contains("rm -rf build"), "{}", screen.text);
     terminal.press("n");
     until_shown(&terminal, "✗ not allowed: ");

@@ -48,6 +48,7 @@ fn fixtures(home: &Home) -> Fixtures {
         at_capacity: AtCapacity::Queue,
         context_stamp: "conformance".to_owned(),
         reply_bytes: 8192,
+        stream_bytes: 1 << 20,
         longest_call: Duration::from_secs(60),
         background: Background::On,
         agents: None,

@@ -19,10 +19,13 @@ mod pending;
 mod progress;
 mod ready;
 mod reboot;
+mod resumed;
 mod slots;
+mod slow_disk;
 mod soak;
 mod specs;
 mod store;
+mod strangers;
 mod truth;
 mod watchers;
 

@@ -13,7 +13,7 @@ use crate::home;
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
 /// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
-const KNOBS: [&str; 57] = [
+const KNOBS: [&str; 60] = [
     "profile",
     "mode",
     "queue.max_running",
@@ -49,7 +49,9 @@ const KNOBS: [&str; 57] = [
     "hooks.desktop",
     "hooks.timeout_ms",
     "tools.reply_bytes",
+    "tools.stream_bytes",
     "tools.longest_call",
+    "tools.wait",
     "tools.no_background",
     "tools.notices",
     "chat.auto_wake",
@@ -63,6 +65,7 @@ const KNOBS: [&str; 57] = [
     "agent.key_file",
     "agent.context_tokens",
     "agent.max_requests",
+    "agent.max_calls",
     "agent.silence_ms",
     "subagent.max_running",
     "subagent.max_depth",

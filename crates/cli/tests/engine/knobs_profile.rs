@@ -12,9 +12,8 @@ use crate::knobs_refused::assert_refused;
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
 /// What each profile has of its own; everything else is the default.
-const FIGURES: [(&str, &str, &str); 10] = [
+const FIGURES: [(&str, &str, &str); 9] = [
     ("background-task", "retention.max_age", "0"),
-    ("opta", "output.cap", "1048576"),
     ("mycode", "queue.max_running", "10"),
     ("mycode", "run.shell", "bash"),
     ("opta", "queue.max_running", "5"),
@@ -27,7 +26,7 @@ const FIGURES: [(&str, &str, &str); 10] = [
 
 /// Names that a profile has for settings, with a value as the file has it and as it is shown.
 const ALIASES: [(&str, &str, &str, &str, &str); 14] = [
-    ("opta", "background.maxBufferSize", "4096", "output.cap", "4096"),
+    ("opta", "background.maxBufferSize", "4096", "tools.stream_bytes", "4096"),
     ("opta", "background.killOnSessionEnd", "false", "session.kill_tasks", "false"),
     ("zidane", "behavior.maxBackgroundTasks", "3", "queue.max_running", "3"),
     ("zidane", "behavior.backgroundOutputCap", "4096", "output.cap", "4096"),
@@ -69,6 +68,34 @@ fn every_profile_has_its_own_figures_and_else_the_defaults() {
             }
         }
     }
+}
+
+#[test]
+fn mycode_and_co_cli_have_their_tasks_where_their_sources_do() {
+    for (profile, root) in [("mycode", ".mycode"), ("co-cli", ".co-cli"), ("opta", ".local/state/meanwhile")]
+    {
+        let home = home();
+        let start = || home.command(["start", "--json", "true"]).without("MEANWHILE_HOME");
+        let started = start().env("MEANWHILE_PROFILE", profile).run().exits(0).json();
+        let log = home.user().join(root).join("tasks").join(started["id"].as_str().unwrap()).join(LOG_FILE);
+        assert_eq!(started["output_path"], log.to_str().unwrap(), "{profile}");
+        // What settles the task finds it there, and so does whoever looks later.
+        let ended =
+            home.command(["wait", "--json", started["id"].as_str().unwrap()]).without("MEANWHILE_HOME");
+        ended.env("MEANWHILE_PROFILE", profile).run().ok();
+        // A home that is named counts more.
+        let named = home.command(["start", "--json", "true"]).env("MEANWHILE_PROFILE", profile).run();
+        assert!(
+            named.exits(0).json()["output_path"]
+                .as_str()
+                .unwrap()
+                .starts_with(home.state().to_str().unwrap())
+        );
+    }
+    // The file chooses as the variable does; a host that only speaks the dialect does not.
+    let home = with_file("profile = \"mycode\"\n");
+    let config = home.command(["config", "--json"]).without("MEANWHILE_HOME").run().exits(0).json();
+    assert_eq!(config["home"], home.user().join(".mycode").to_str().unwrap());
 }
 
 #[test]

@@ -23,6 +23,20 @@ fn tools_reply_bytes_takes_effect() {
 }
 
 #[test]
+fn tools_stream_bytes_takes_effect() {
+    for home in both_ways("tools.stream_bytes", "1024").map(|home| home.with_env("MEANWHILE_MODE", "auto")) {
+        let mut host = Host::of(home.command(["mcp", "--dialect", "opta"]).session("host"));
+        let started = host.call("bg_start", &json!({"command": "seq 1 2000"}))["structuredContent"].clone();
+        home.ended(started["id"].as_str().unwrap());
+        let read =
+            host.call("bg_output", &json!({"id": started["id"], "lines": 2000}))["structuredContent"].clone();
+        let shown = read["stdout"].as_str().unwrap();
+        assert!(shown.starts_with("1797\n") && shown.ends_with("\n2000"), "the default shows all: {shown:?}");
+        assert_eq!(read["truncated"], true);
+    }
+}
+
+#[test]
 fn tools_longest_call_takes_effect() {
     for home in both_ways("tools.longest_call", "1000ms") {
         let mut host = Host::new(&home);
@@ -31,6 +45,23 @@ fn tools_longest_call_takes_effect() {
         let waited = host.call("task_wait", &json!({"task_ids": [task]}));
         assert!(begun.elapsed() < Duration::from_secs(200), "the default is 240 s");
         assert_eq!(waited["structuredContent"]["timed_out"], true, "{waited}");
+    }
+}
+
+/// B-013: the default of a wait is a setting, and what models read says so.
+#[test]
+fn tools_wait_takes_effect() {
+    for home in both_ways("tools.wait", "300ms") {
+        for dialect in ["canonical", "mycode", "background-task"] {
+            let shown = home.mw(["tools", "--dialect", dialect, "--format", "openai"]).ok();
+            assert!(shown.contains("\"default\": 300") && !shown.contains("30000"), "{dialect}: {shown}");
+        }
+        let mut host = Host::new(&home);
+        let task = host.start(children::SLEEPER);
+        let begun = Instant::now();
+        let read = host.call("task_output", &json!({"task_id": task, "block": true}));
+        assert!(begun.elapsed() < Duration::from_secs(20), "the default is 30 s");
+        assert_eq!(read["structuredContent"]["timed_out"], true, "{read}");
     }
 }
 

@@ -1,22 +1,18 @@
 //! `mw top` on a real terminal.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use mw_testkit::{Home, Running, SOON, Screen, Terminal, alive, children, wait_until};
-use rustix::process::Signal;
 
 use crate::home;
 
-const CTRL_BRACKET: &str = "\u{1d}";
-const CTRL_Z: &str = "\u{1a}";
-
-fn top(home: &Home) -> Terminal {
+pub(crate) fn top(home: &Home) -> Terminal {
     let terminal = home.command(["top"]).on_terminal();
     until(&terminal, "the list is shown", |screen| screen.text.contains("ended"));
     terminal
 }
 
-fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
+pub(crate) fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Screen {
     // A wait that fails has the picture in its sentence.
     let begun = Instant::now();
     wait_until(SOON, what, || {
@@ -27,24 +23,19 @@ fn until(terminal: &Terminal, what: &str, is: impl Fn(&Screen) -> bool) -> Scree
     })
 }
 
-fn until_shown(terminal: &Terminal, text: &str) -> Screen {
+pub(crate) fn until_shown(terminal: &Terminal, text: &str) -> Screen {
     until(terminal, &format!("{text:?} is on the screen"), |screen| screen.text.contains(text))
 }
 
 /// The line that names a task.
-fn line_of<'screen>(screen: &'screen Screen, id: &str) -> Option<&'screen str> {
+pub(crate) fn line_of<'screen>(screen: &'screen Screen, id: &str) -> Option<&'screen str> {
     screen.text.lines().find(|line| line.contains(id) && !line.contains("1 log"))
 }
 
-fn leave(mut terminal: Terminal) {
+pub(crate) fn leave(mut terminal: Terminal) {
     terminal.press("q");
     assert_eq!(terminal.ended(), Some(0));
     until(&terminal, "the terminal is given back", Screen::is_given_back);
-}
-
-fn state_of(pid: u32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 #[test]
@@ -150,81 +141,6 @@ fn tasks_are_filtered_by_text_and_state() {
 }
 
 #[test]
-fn any_size_and_many_changes_of_it_are_survived() {
-    let home = home();
-    let id = home.start(children::SLEEPER);
-    let terminal = top(&home);
-    for round in 0..60_u16 {
-        terminal.resize(1 + round * 37 % 200, 1 + round * 17 % 60);
-    }
-    terminal.resize(20, 4);
-    until_shown(&terminal, "too small");
-    terminal.resize(100, 30);
-    until(&terminal, "the list is back", |screen| line_of(screen, &id).is_some());
-    leave(terminal);
-}
-
-#[test]
-fn a_signal_gives_the_terminal_back() {
-    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
-        let home = home();
-        let mut terminal = top(&home);
-        assert!(!terminal.screen().is_given_back());
-        terminal.signal(signal);
-        assert_eq!(terminal.ended(), Some(code));
-        until(&terminal, "the terminal is given back", Screen::is_given_back);
-    }
-}
-
-#[test]
-fn a_panic_gives_the_terminal_back_and_is_told() {
-    let home = home();
-    let mut terminal = home.command(["top", "--panic"]).on_terminal();
-    assert_eq!(terminal.ended(), Some(101));
-    let screen = until_shown(&terminal, "asked to panic");
-    assert!(screen.is_given_back(), "{screen:?}");
-}
-
-#[test]
-fn stopped_it_gives_the_terminal_back_and_goes_on_where_it_was() {
-    let home = home();
-    let id = home.start(children::SLEEPER);
-    let mut terminal = top(&home);
-    until_shown(&terminal, &id);
-    terminal.press(CTRL_Z);
-    wait_until(SOON, "it stops", || (state_of(terminal.pid()) == Some('T')).then_some(()));
-    until(&terminal, "the terminal is given back", Screen::is_given_back);
-    terminal.signal(Signal::CONT);
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
-    leave(terminal);
-}
-
-#[test]
-fn other_programs_get_the_terminal_and_give_it_back() {
-    let home = home();
-    let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
-    let mut terminal = home.command(["top"]).env("EDITOR", "cat > seen <").on_terminal();
-    until_shown(&terminal, "hello");
-    terminal.press("a");
-    until_shown(&terminal, "attached to");
-    terminal.press("word\r");
-    until_shown(&terminal, "got word");
-    terminal.press(CTRL_BRACKET);
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
-    terminal.press("e");
-    let seen = home.work().join("seen");
-    wait_until(SOON, "the editor has read the log", || {
-        std::fs::read_to_string(&seen).is_ok_and(|text| text.contains("got word")).then_some(())
-    });
-    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
-    terminal.press("i");
-    until_shown(&terminal, "line for");
-    terminal.press("typed\r");
-    until_shown(&terminal, "was given 6 bytes");
-    leave(terminal);
-}
-
-#[test]
 fn an_action_that_fails_says_what_to_do() {
     let home = home();
     let id = home.start(children::SLEEPER);
@@ -282,27 +198,11 @@ fn inside_a_session_a_kill_goes_by_the_command_that_passes_the_gate() {
     let mut terminal = home.command(["top"]).session("agent").on_terminal();
     until_shown(&terminal, &id);
     terminal.press("xy");
-    until_shown(&terminal, "Enter goes back to mw top");
-    terminal.press("\r");
+    until_shown(&terminal, "Any key goes back");
+    assert_eq!(home.status(&id)["status"], "cancelled");
+    terminal.press(" ");
     until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
     leave(terminal);
-}
-
-#[test]
-fn colours_come_only_where_they_are_wanted() {
-    let home = home();
-    let id = home.start("printf '\\033[35mviolet\\033[0m\\n'");
-    home.ended(&id);
-    let shown = |no_color: &str| {
-        let terminal = home.command(["top"]).env("NO_COLOR", no_color).on_terminal();
-        until_shown(&terminal, "violet");
-        let shown = terminal.shown();
-        leave(terminal);
-        shown
-    };
-    let has_colour = |shown: &str| shown.contains("[38;") || shown.contains("[48;");
-    assert!(has_colour(&shown("")));
-    assert!(!has_colour(&shown("1")));
 }
 
 #[test]
@@ -327,33 +227,21 @@ fn without_a_terminal_it_says_what_to_use() {
     assert!(said.contains("mw list"), "{said}");
 }
 
-/// Processor time of a process so far, in ticks, and all that it has written to its terminal.
-fn effort(terminal: &Terminal) -> (u64, usize) {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", terminal.pid())).unwrap();
-    let fields: Vec<_> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-    let ticks = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum();
-    (ticks, terminal.shown().len())
-}
-
 #[test]
-fn it_rests_while_nothing_happens() {
+fn a_session_that_is_not_ones_own_is_refused_and_one_that_was_asked_for_can_be_left() {
     let home = home();
-    let id = home.start("echo done");
-    home.ended(&id);
-    let terminal = top(&home);
-    until_shown(&terminal, "completed");
-    until_shown(&terminal, "done");
-    // Two of the looks by which a lost ring is made good come in this time.
-    let mut before = effort(&terminal);
-    let mut since = Instant::now();
-    wait_until(SOON, "five seconds without a byte", || {
-        let now = effort(&terminal);
-        if now.1 != before.1 {
-            (before, since) = (now, Instant::now());
-        }
-        (since.elapsed() > Duration::from_secs(5)).then_some(())
-    });
-    let spent = effort(&terminal).0 - before.0;
-    assert!(spent < 50, "{spent} ticks of processor time for nothing");
+    let refused = home.command(["top", "--session", "other"]).session("mine").on_terminal();
+    until_shown(&refused, "are not yours: MEANWHILE_SESSION is mine");
+    assert_eq!(refused.wait(), Some(2));
+    let own = home.command(["start", "--json", "echo own"]).session("agent").run();
+    let own = own.json()["id"].as_str().unwrap().to_owned();
+    let other = home.start("echo other");
+    let mut terminal = home.command(["top", "--session", "agent"]).on_terminal();
+    let screen = until_shown(&terminal, &own);
+    assert!(line_of(&screen, &other).is_none(), "{}", screen.text);
+    terminal.press("S");
+    until_shown(&terminal, "in all");
+    terminal.press("\r");
+    until(&terminal, "all are listed", |screen| line_of(screen, &other).is_some());
     leave(terminal);
 }

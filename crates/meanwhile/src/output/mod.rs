@@ -5,6 +5,7 @@ mod grep;
 mod read;
 mod search;
 mod shown;
+mod tail;
 mod view;
 
 pub use clean::{clean_text, render_screen};

@@ -1,15 +1,13 @@
 //! The read primitive: stream × (offset | tail | cursor) × limits.
 
 use mw_model::TaskState;
-use mw_model::wire::{EntryKind, Segment, drop_marker};
+use mw_model::wire::{EntryKind, drop_marker};
 
+use super::tail::{tail_start, window_start};
 use super::view::LogView;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
-
-/// Bytes looked at in one go when walking backwards.
-const STEP: usize = 64 << 10;
 
 /// Which streams to read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,11 +70,21 @@ pub struct ReadRequest {
     pub max_lines: u64,
     /// Which run; absent = the present or last one.
     pub run: Option<u32>,
+    /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all. What is
+    /// older is passed over, wherever reading begins.
+    pub within: u64,
 }
 
 impl Default for ReadRequest {
     fn default() -> Self {
-        Self { stream: StreamChoice::Both, from: From::Offset(0), max_bytes: 8192, max_lines: 0, run: None }
+        Self {
+            stream: StreamChoice::Both,
+            from: From::Offset(0),
+            max_bytes: 8192,
+            max_lines: 0,
+            run: None,
+            within: 0,
+        }
     }
 }
 
@@ -112,6 +120,8 @@ pub struct ReadReply {
     pub left: u64,
     /// Whether the streams asked for have bytes before the first one shown.
     pub has_earlier: bool,
+    /// How many bytes of these streams would have been read, were they not older than what is looked at.
+    pub passed_over: u64,
 }
 
 impl ReadReply {
@@ -160,7 +170,7 @@ impl Runtime {
         }
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
-        let start = match &request.from {
+        let asked = match &request.from {
             From::Offset(offset) => (*offset).min(end),
             From::TailLines(lines) => tail_start(&view, request.stream, *lines, u64::MAX)
                 .map_err(Error::io("cannot read the log"))?,
@@ -169,6 +179,13 @@ impl Runtime {
             From::Cursor(reader) => {
                 self.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
             }
+        };
+        let left = bytes_after(&view, request.stream, asked);
+        let start = if request.within == 0 || left <= request.within {
+            asked
+        } else {
+            let window = window_start(&view, request.stream, request.within);
+            window.map_err(Error::io("cannot read the log"))?.max(asked)
         };
         let (pieces, next_offset) =
             take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
@@ -186,12 +203,14 @@ impl Runtime {
             // A log that ends before the recorded end was cut by somebody.
             truncated: next_offset < end
                 || has_gap
+                || start > asked
                 || (from_tail && has_earlier)
                 || (over && end < task.output_bytes),
             dropped_bytes,
             end,
             left: bytes_after(&view, request.stream, next_offset),
             has_earlier,
+            passed_over: left - bytes_after(&view, request.stream, start),
         })
     }
 
@@ -242,6 +261,7 @@ const fn nothing_yet() -> ReadReply {
         end: 0,
         left: 0,
         has_earlier: false,
+        passed_over: 0,
     }
 }
 
@@ -327,42 +347,6 @@ fn whole_characters(bytes: &[u8]) -> usize {
             }
         }
     }
-}
-
-/// Finds where the last lines or bytes of a stream begin, looking backwards from the end only.
-fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> std::io::Result<u64> {
-    let mut lines_left = lines;
-    let mut bytes_left = bytes;
-    let mut start = view.size().0;
-    let mut at_end = true;
-    for part in view.parts().iter().rev() {
-        if lines_left == 0 || bytes_left == 0 {
-            break;
-        }
-        if matches!(part.kind, EntryKind::Drop(_)) || !stream.takes(part.kind) {
-            continue;
-        }
-        let mut until = part.len;
-        while until > 0 && bytes_left > 0 {
-            let len = (STEP as u64).min(until).min(bytes_left);
-            let window = Segment { logical: part.logical, len: until, ..*part };
-            let chunk = view.bytes(&window, part.logical + until - len, len as usize)?;
-            for (at, byte) in chunk.iter().enumerate().rev() {
-                // The newline that ends the last line does not begin another.
-                if *byte == b'\n' && !std::mem::take(&mut at_end) {
-                    lines_left -= 1;
-                    if lines_left == 0 {
-                        return Ok(part.logical + until - len + at as u64 + 1);
-                    }
-                }
-                at_end = false;
-            }
-            bytes_left -= len;
-            until -= len;
-            start = part.logical + until;
-        }
-    }
-    Ok(start)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The shape all summaries share: `3 failed, 120 passed: first name, second name +1 more (runner)`.
 
+use mw_model::is_hidden;
+
 /// Most characters of a summary.
 pub(super) const MOST_CHARS: usize = 200;
 /// Most names that are spelled out.
@@ -73,17 +75,9 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 
 /// Makes one line of a text: no control or invisible formatting characters, single spaces.
 pub(super) fn one_line(text: &str) -> String {
-    let visible: String = text
-        .chars()
-        .map(|c| if c.is_whitespace() { ' ' } else { c })
-        .filter(|c| !c.is_control() && !is_invisible(*c))
-        .collect();
+    let visible: String =
+        text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).filter(|c| !is_hidden(*c)).collect();
     visible.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-/// Characters that only steer layout; some of them make text read differently from what it is.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

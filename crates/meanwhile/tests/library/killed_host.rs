@@ -11,7 +11,7 @@ use meanwhile::{DeliveryPolicy, Programs, Runtime, Settings};
 const TASKS: usize = 40;
 const SESSION: &str = "demo";
 
-fn built(name: &str) -> PathBuf {
+pub fn built(name: &str) -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let file = here.parent().unwrap().parent().unwrap().join(name);
     assert!(file.exists(), "{} is missing: build the whole workspace with its examples", file.display());

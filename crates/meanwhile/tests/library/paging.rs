@@ -51,6 +51,10 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
             assert!(whole.iter().take(live).all(|task| !task.status.is_terminal()), "live ones come first");
+            for (place, task) in whole.iter().enumerate() {
+                let found = runtime.place(&filter, &task.id).unwrap();
+                assert_eq!(found, Some(place as u64), "{order:?} {}", task.id);
+            }
             for limit in 1..5 {
                 let mut found = Vec::new();
                 for offset in (0..whole.len() as u32 + limit).step_by(limit as usize) {

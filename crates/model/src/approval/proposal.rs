@@ -10,6 +10,7 @@ use crate::limits::Limits;
 use crate::raw_text::RawText;
 use crate::spec::CommandSpec;
 use crate::time::Timestamp;
+use crate::visible::visible;
 
 /// Format of a stored proposal.
 pub const PROPOSAL_VERSION: u32 = 1;
@@ -166,9 +167,24 @@ impl Proposal {
         expected.into_iter().chain(took).collect()
     }
 
-    /// Returns what a person reads before answering.
+    /// Returns what a person reads before answering, and the question.
     #[must_use]
     pub fn question(&self) -> String {
+        format!("{}\n\n{} [y/n]", self.matter(), self.prompt())
+    }
+
+    /// Returns the question itself, without what it is about.
+    #[must_use]
+    pub const fn prompt(&self) -> &'static str {
+        match &self.deed {
+            Deed::Start { .. } => "Start in background?",
+            Deed::Other { .. } => "Go ahead?",
+        }
+    }
+
+    /// Returns what the question is about: everything that a person needs to know, with nothing hidden in it.
+    #[must_use]
+    pub fn matter(&self) -> String {
         let mut text = match &self.deed {
             Deed::Start { steps, .. } if !steps.is_empty() => {
                 let steps: Vec<_> =
@@ -190,12 +206,7 @@ impl Proposal {
         if let Deed::Start { cwd, .. } = &self.deed {
             text.push_str(&format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session));
         }
-        text.push('\n');
-        text.push_str(match &self.deed {
-            Deed::Start { .. } => "Start in background? [y/n]",
-            Deed::Other { .. } => "Go ahead? [y/n]",
-        });
-        text
+        visible(text.trim_end())
     }
 }
 
@@ -275,6 +286,17 @@ mod tests {
             asked,
             "Command requires approval:\n  rm x\n\ndeletes x\nin /p, asked by session s\n\nStart in background? [y/n]"
         );
+    }
+
+    #[test]
+    fn nothing_is_hidden_in_what_is_asked() {
+        let asked = proposal(start("rm \u{202e}txt.x\x1b[2K", &["r\u{200b}m"])).question();
+        assert!(asked.contains("  rm \\u{202e}txt.x\\u{1b}[2K\n"), "{asked}");
+        assert!(asked.contains("1. r\\u{200b}m\n"), "{asked}");
+        let other = proposal(Deed::Other { text: "write a\u{2066}b".to_owned() });
+        assert!(other.question().contains("a\\u{2066}b"));
+        assert!(other.question().ends_with("\n\nGo ahead? [y/n]"));
+        assert!(!other.matter().contains("Go ahead?"));
     }
 
     #[test]

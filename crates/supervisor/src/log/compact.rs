@@ -9,6 +9,7 @@ use mw_model::wire::{
 };
 
 use super::{Log, NEW_INDEX, NEW_LOG, fresh};
+use crate::fail_point::fail_point;
 
 /// How far a cut may move to fall on the end of a line.
 const LINE_SLACK: u64 = 4096;
@@ -29,7 +30,7 @@ impl Log {
         self.open_index()?;
         let entries = self.entries()?;
         let parts = segments(&entries, self.prefix, self.size);
-        let held = self.cap.min(self.size);
+        let held = self.cap.min(self.held());
         let head = self.head_end(&parts, self.prefix + held / 4)?;
         let tail = self.tail_start(&parts, self.size - held * 3 / 8)?;
         if tail.physical <= head.physical {
@@ -55,8 +56,11 @@ impl Log {
         }
         index.write_all(&bytes)?;
 
+        fail_point("middle-copied");
         fs::rename(self.dir.join(NEW_INDEX), self.dir.join(INDEX_FILE))?;
+        fail_point("middle-index-replaced");
         fs::rename(self.dir.join(NEW_LOG), self.dir.join(LOG_FILE))?;
+        fail_point("middle-dropped");
         let before: u64 = drops_within(&parts, head.logical, tail.logical);
         self.dropped += count - before;
         self.size = head.physical + marker.len() as u64 + (self.size - tail.physical);

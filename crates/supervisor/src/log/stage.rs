@@ -17,7 +17,6 @@ use rustix::fs::fstat;
 use super::batch::{self, Batch, Notes, Remedy, WINDOW};
 use super::{CHUNK, Log, Stream, read_away};
 use crate::fail_point::fail_point;
-use crate::pipe::OutputPipe;
 use crate::sys;
 
 /// With less than this in the pipe, or room for less, the short way is shorter.
@@ -155,20 +154,28 @@ impl Log {
         }
     }
 
+    /// Gives up what was shared ahead, whosever it is.
+    pub(super) fn unshare_all(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            self.unshare(stream);
+        }
+    }
+
     /// Finishes or undoes the batch that a predecessor was killed in.
-    pub(crate) fn finish_batch(&mut self, pipes: [&OutputPipe; 2]) -> io::Result<()> {
+    pub(crate) fn finish_batch(&mut self, pipes: [&OwnedFd; 2]) -> io::Result<()> {
         let Some(batch) = batch::left_behind(&self.dir) else { return Ok(()) };
-        if let Some(pipe) = pipes.into_iter().find(|pipe| pipe.inode() == batch.pipe_inode) {
+        let is_its = |pipe: &&OwnedFd| fstat(pipe).is_ok_and(|found| found.st_ino == batch.pipe_inode);
+        if let Some(pipe) = pipes.into_iter().find(is_its) {
             let own = Pipes::open()?;
             let inode = self.file.metadata()?.ino();
-            let is_still_there = || own.peek(&pipe.read).is_some_and(|head| self.has_at(batch.start, &head));
+            let is_still_there = || own.peek(pipe).is_some_and(|head| self.has_at(batch.start, &head));
             match batch.remedy(inode, self.size, is_still_there) {
                 Remedy::None => {}
                 Remedy::CutLogTo(start) => {
                     self.end -= self.size - start;
                     self.rewind_to(start)?;
                 }
-                Remedy::TakeFromPipe(len) => take_away(&pipe.read, len as usize, &self.null),
+                Remedy::TakeFromPipe(len) => take_away(pipe, len as usize, &self.null),
             }
             fail_point("output-recovered");
         }

@@ -82,12 +82,21 @@ impl Writer {
             let mut left = part.len() as u64;
             while left > 0 {
                 match self.log.append_from(stream, &*read, left, self.time) {
+                    Moved::Bytes(0) => panic!("{left} bytes stay in the pipe for ever"),
                     Moved::Bytes(count) => left -= count,
                     Moved::Nothing => panic!("the pipe holds {left} bytes"),
                 }
             }
         }
         self.written.extend(bytes.iter().map(|byte| (stream, *byte)));
+    }
+}
+
+impl Writer {
+    /// Counts bytes as if the disk had been full.
+    fn drop_some(&mut self, count: u64) {
+        self.log.lose(count);
+        self.written.extend((0..count).map(|_| (Stream::Stdout, b'x')));
     }
 }
 
@@ -103,16 +112,17 @@ proptest! {
     #[test]
     fn kept_bytes_are_the_written_ones(
         chunks in proptest::collection::vec(chunk(), 0..40),
-        cap in prop_oneof![Just(0_u64), 1024_u64..20_000],
-        header in prop_oneof![Just(None), Just(Some("# head\n"))],
+        cap in prop_oneof![Just(0_u64), 512_u64..20_000],
+        header in prop_oneof![Just(String::new()), "[ -~\n]{1,1500}"],
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let mut writer = Writer::new(dir.path(), cap, header);
+        let mut writer = Writer::new(dir.path(), cap, Some(&*header).filter(|header| !header.is_empty()));
         for (stream, bytes) in &chunks {
             writer.write(*stream, bytes);
             let size = fs::metadata(dir.path().join(LOG_FILE)).unwrap().size();
-            prop_assert!(cap == 0 || size <= cap, "{size} > {cap}");
+            prop_assert!(cap == 0 || size <= cap + header.len() as u64, "{size} > {cap} and a header");
         }
+        prop_assert!(fs::read(dir.path().join(LOG_FILE)).unwrap().starts_with(header.as_bytes()));
         prop_assert_eq!(writer.log.end(), writer.written.len() as u64);
         assert_faithful(dir.path(), &writer.written, writer.log.dropped());
     }
@@ -191,6 +201,22 @@ fn a_log_that_somebody_removed_is_made_anew() {
 }
 
 #[test]
+fn a_log_that_somebody_replaced_is_made_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    fs::write(dir.path().join("edited"), "before, edited and longer than it was\n").unwrap();
+    // Under another name it lives on.
+    fs::hard_link(dir.path().join(LOG_FILE), dir.path().join("kept")).unwrap();
+    fs::rename(dir.path().join("edited"), dir.path().join(LOG_FILE)).unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    writer.write(Stream::Stderr, b"more\n");
+    assert_eq!(writer.log.dropped(), 7);
+    assert_faithful(dir.path(), &writer.written, 7);
+    assert_eq!(fs::read(dir.path().join("kept")).unwrap(), b"before\n");
+}
+
+#[test]
 fn lines_are_counted_per_stream() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Writer::new(dir.path(), 0, Some("# head\n"));
@@ -209,4 +235,80 @@ fn a_log_of_one_stream_needs_no_index() {
     writer.write(Stream::Stderr, b"now both\n");
     assert!(dir.path().join(INDEX_FILE).exists());
     assert_faithful(dir.path(), &writer.written, 0);
+}
+
+#[test]
+fn a_drop_that_nobody_could_mark_outlives_both_watchers() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    writer.drop_some(1000);
+    writer.drop_some(500);
+    // The page they shared is gone with them.
+    writer.log = Log::recover(dir.path(), Board::new().unwrap()).unwrap();
+    assert_eq!((writer.log.end(), writer.log.dropped()), (1507, 1500));
+    writer.write(Stream::Stdout, b"after\n");
+    assert_faithful(dir.path(), &writer.written, 1500);
+}
+
+#[test]
+fn a_drop_is_counted_once_wherever_its_marker_was_cut_short() {
+    let marker = drop_marker(1000).len() as u64;
+    for (cut, is_on_the_page) in (1..=marker).map(|cut| (cut, false)).chain([(marker, true)]) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = Writer::new(dir.path(), 0, None);
+        writer.write(Stream::Stderr, b"before\n");
+        writer.drop_some(1000);
+        writer.log.write_pending_drop().unwrap();
+        let log = OpenOptions::new().write(true).open(dir.path().join(LOG_FILE)).unwrap();
+        log.set_len(7 + marker - cut).unwrap();
+        let board = writer.log.board;
+        board.set_pending_drop(if is_on_the_page { 1000 } else { 0 });
+        writer.log = Log::recover(dir.path(), board).unwrap();
+        assert_eq!((writer.log.end(), writer.log.dropped()), (1007, 1000), "{cut} bytes short");
+        writer.write(Stream::Stdout, b"after\n");
+        assert_faithful(dir.path(), &writer.written, 1000);
+    }
+}
+
+#[test]
+fn drops_that_follow_each_other_are_both_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.drop_some(1);
+    writer.log.write_pending_drop().unwrap();
+    writer.drop_some(1);
+    writer.log = Log::recover(dir.path(), writer.log.board).unwrap();
+    assert_eq!((writer.log.end(), writer.log.dropped()), (2, 2));
+    writer.write(Stream::Stdout, b"after\n");
+    assert_faithful(dir.path(), &writer.written, 2);
+}
+
+#[test]
+fn an_index_for_which_there_was_no_room_is_made_when_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"only stdout\n");
+    fs::write(dir.path().join(INDEX_FILE), "").unwrap();
+    writer.write(Stream::Stderr, b"now both\n");
+    assert_faithful(dir.path(), &writer.written, 0);
+}
+
+#[test]
+fn a_log_that_a_successor_cannot_open_is_gone_on_with_when_it_can() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut guardian = Log::create(dir.path(), Board::new().unwrap()).unwrap();
+    let mut writer = Writer::new(dir.path(), 0, None);
+    writer.write(Stream::Stdout, b"before\n");
+    let (log, aside) = (dir.path().join(LOG_FILE), dir.path().join("aside"));
+    fs::rename(&log, &aside).unwrap();
+    fs::create_dir(&log).unwrap();
+    assert!(!guardian.succeed());
+    writer.log = guardian;
+    writer.write(Stream::Stdout, b"meanwhile\n");
+    fs::remove_dir(&log).unwrap();
+    fs::rename(&aside, &log).unwrap();
+    writer.write(Stream::Stdout, b"after\n");
+    assert_eq!((writer.log.end(), writer.log.dropped()), (23, 10));
+    assert_faithful(dir.path(), &writer.written, 10);
 }

@@ -9,12 +9,19 @@ use super::{SIGTERM, Supervisor};
 use crate::clock;
 use crate::control::Interest;
 use crate::ending::{Ending, SIGKILL, Step};
-use crate::sys;
+use crate::sys::{self, Found};
 use crate::tree::{self, Tree};
+
+const SIGCONT: i32 = 18;
+const SIGSTOP: i32 = 19;
+const SIGTSTP: i32 = 20;
+const SIGTTIN: i32 = 21;
+const SIGTTOU: i32 = 22;
 
 impl Supervisor {
     pub(super) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
         let now = clock::monotonic_ms();
+        self.run.board.set_signalled(false);
         match &mut self.ending {
             Some(ending) => ending.press(signal, now),
             None => self.ending = Some(Ending::new(asked, signal, now)),
@@ -28,52 +35,70 @@ impl Supervisor {
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
         };
-        let mut living = self.living();
+        let mut living = self.living().processes;
         if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
             // It was asked for so: the command ends what it has started, in its own way.
             let leader = self.process.pid;
             living.retain(|pid, _| *pid == leader);
         }
-        let reached = Tree::signal(&living, signal);
-        if signal == SIGKILL
-            && let Some(cgroup) = &self.run.cgroup
-        {
-            cgroup.kill();
+        let reached = Tree::signal(&living, &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }]);
+        if signal == SIGKILL {
+            self.kill_group();
+            if let Some(cgroup) = &self.run.cgroup {
+                cgroup.kill();
+            }
         }
+        self.run.board.set_signalled(true);
         let grace_ms = self.grace_ms;
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);
         }
     }
 
-    pub(super) fn living(&self) -> BTreeMap<u32, u64> {
+    pub(super) fn living(&self) -> Found {
         let ours = [self.settle, self.run.board.helper()];
         let mut living = self.tree.living(ours.into_iter().flatten());
         if let Some(cgroup) = &self.run.cgroup {
             // What left the family is still in the group.
-            living.extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
+            living
+                .processes
+                .extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
+        }
+        let leader = &self.process;
+        if self.record.is_none()
+            && !living.processes.contains_key(&leader.pid)
+            && sys::start_ticks(leader.pid) == Some(leader.start_ticks)
+        {
+            // It may be somebody else's child, and its mark not ours to read.
+            living.processes.insert(leader.pid, leader.start_ticks);
         }
         living
     }
 
     /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
     pub(super) fn is_over(&mut self) -> bool {
-        let Some(record) = &self.record else { return false };
+        let now = clock::monotonic_ms();
+        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
+        let status = match &self.record {
+            Some(record) => record.cause().status(),
+            None if hopeless => Status::Cancelling,
+            None => return false,
+        };
+        let killing = self.ending.as_ref().is_some_and(|ending| !ending.has_given_up());
         // Output of survivors alone is no reason to look through the process table.
-        if !std::mem::take(&mut self.tree_changed) && self.ending.is_none() && !self.tree.is_foreign() {
+        if !std::mem::take(&mut self.tree_changed) && !killing && !self.tree.is_foreign() {
             return false;
         }
-        let status = record.cause().status();
-        let now = clock::monotonic_ms();
-        let living = self.living();
-        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
-        if living.is_empty() || hopeless {
+        let Found { processes: living, is_whole } = self.living();
+        self.tree_changed = !is_whole;
+        let is_gone = living.is_empty() && is_whole;
+        if is_gone || hopeless {
             self.answer_kills(status, &living, now);
         }
-        if hopeless {
-            self.ending = None;
+        if let Some(ending) = self.ending.as_mut().filter(|_| hopeless) {
+            ending.give_up(now);
         }
-        living.is_empty()
+        is_gone && self.record.is_some()
     }
 
     fn answer_kills(&mut self, status: Status, living: &BTreeMap<u32, u64>, now: u64) {
@@ -88,4 +113,10 @@ impl Supervisor {
             Interest::End | Interest::Ready | Interest::Output(_) | Interest::None => None,
         });
     }
+}
+
+/// Tells whether a process that is stopped sees a signal only when it goes on. SIGKILL it cannot miss, and who asks for
+/// a stop means it.
+const fn needs_waking(signal: i32) -> bool {
+    !matches!(signal, SIGKILL | SIGCONT | SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
 }

@@ -98,7 +98,7 @@ impl Supervisor {
 
     /// Ends the first process's group in one stroke, which nothing that forks escapes. Who has left it is found by
     /// the sweeps that follow.
-    fn kill_group(&self) {
+    pub(super) fn kill_group(&self) {
         // Not reaped yet, so its pid is its own, and so is its session.
         if let Leader::Child(leader) = self.leader
             && let Some(group) = Pid::from_raw(leader as i32)

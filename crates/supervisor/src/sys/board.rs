@@ -41,6 +41,13 @@ struct Page {
     started_ms: AtomicU64,
     pending_drop: AtomicU64,
     helper: AtomicU32,
+    signalled: AtomicU32,
+    writer: AtomicU32,
+    taken: AtomicU64,
+    written: AtomicU64,
+    gap_from: AtomicU64,
+    gap: AtomicU64,
+    slow_ms: AtomicU64,
     spent_us: AtomicU64,
     /// Which of the two texts below counts, from 1.
     told: AtomicU32,
@@ -143,6 +150,69 @@ impl Board {
 
     pub(crate) fn set_helper(self, pid: Option<u32>) {
         self.0.helper.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Whether the first signal of the latest request for the end was sent.
+    pub(crate) fn is_signalled(self) -> bool {
+        self.0.signalled.load(Ordering::Acquire) != 0
+    }
+
+    pub(crate) fn set_signalled(self, signalled: bool) {
+        self.0.signalled.store(u32::from(signalled), Ordering::Release);
+    }
+
+    /// The process that writes the log in its supervisor's stead.
+    pub(crate) fn writer(self) -> Option<u32> {
+        Some(self.0.writer.load(Ordering::Acquire)).filter(|pid| *pid != 0)
+    }
+
+    pub(crate) fn set_writer(self, pid: Option<u32>) {
+        self.0.writer.store(pid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// Logical end of what was taken out of the task's pipes, while there is a writer; else 0.
+    pub(crate) fn taken(self) -> u64 {
+        self.0.taken.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_taken(self, value: u64) {
+        self.0.taken.store(value, Ordering::Release);
+    }
+
+    /// Logical end of what the writer has written.
+    pub(crate) fn written(self) -> u64 {
+        self.0.written.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_written(self, value: u64) {
+        self.0.written.store(value, Ordering::Release);
+    }
+
+    /// Where the bytes that were dropped before the writer are missing.
+    pub(crate) fn gap_from(self) -> u64 {
+        self.0.gap_from.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_gap_from(self, value: u64) {
+        self.0.gap_from.store(value, Ordering::Release);
+    }
+
+    /// How many they are.
+    pub(crate) fn gap(self) -> u64 {
+        self.0.gap.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_gap(self, value: u64) {
+        self.0.gap.store(value, Ordering::Release);
+    }
+
+    /// When a write last took the writer long, on the monotonic clock.
+    pub(crate) fn slow_ms(self) -> u64 {
+        self.0.slow_ms.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_slow_ms(self, value: u64) {
+        self.0.slow_ms.store(value, Ordering::Release);
     }
 
     /// Processor time of the task's processes that were reaped here.

@@ -1,11 +1,9 @@
 //! Linux: signalfd, /proc, pidfds.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::ptr;
 
@@ -16,7 +14,16 @@ use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::Capabilities;
+use crate::descriptors::with_enough;
 use crate::small_file;
+
+pub(super) use self::processes::{children, is_ours};
+pub(crate) use self::processes::{
+    descendants, is_only_child, is_supervisor, process_command, start_ticks, tagged_processes, was_ours,
+};
+
+#[path = "linux_processes.rs"]
+mod processes;
 
 /// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
 pub(crate) fn close_inherited() {
@@ -24,10 +31,61 @@ pub(crate) fn close_inherited() {
     unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
 }
 
+/// Gives back what deep calls and dropped values have left behind: who sleeps for hours needs none of it.
+pub(crate) fn give_back_memory() {
+    // Through a pointer that nobody sees through: as a part of its caller it would take the caller's frame for its own.
+    let give_back_stack: fn() = std::hint::black_box(give_back_stack);
+    give_back_stack();
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no preconditions.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Gives back the stack below the frame of this function.
+fn give_back_stack() {
+    const PAGE: usize = 4 << 10;
+    /// Deeper than any call of ours goes, and less than the system has laid out below us.
+    const DEPTH: usize = 64 << 10;
+    let here = 0_u8;
+    let kept = (&raw const here as usize & !(PAGE - 1)) - PAGE;
+    // SAFETY: a page is kept for this function and the call it makes; the stack below holds nothing that is read before
+    // it is written again.
+    unsafe { libc::madvise((kept - DEPTH) as *mut libc::c_void, DEPTH, libc::MADV_DONTNEED) };
+}
+
+/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut kept: Vec<_> = kept.iter().map(|fd| fd.as_raw_fd() as libc::c_uint).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept.into_iter().filter(|fd| *fd >= 3).chain([libc::c_uint::MAX]) {
+        if from < fd {
+            // SAFETY: the caller uses none of these, and never runs what would close them again.
+            unsafe { libc::syscall(libc::SYS_close_range, from, fd - 1, 0) };
+        }
+        from = fd.saturating_add(1);
+    }
+}
+
 /// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
 ///
-/// All other signals that a terminal or a host may send are blocked: they are meant for the host.
+/// All other signals that a terminal or a host may send are blocked: they are meant for the host. So are those of
+/// the starter's limits on files and processor time: a write that is refused is an error to be handled.
 pub(crate) struct ChildEvents(OwnedFd);
+
+/// What is taken from [`ChildEvents`] instead.
+pub(super) const BLOCKED: [libc::c_int; 8] = [
+    libc::SIGCHLD,
+    libc::SIGUSR1,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGXFSZ,
+    libc::SIGXCPU,
+];
 
 impl ChildEvents {
     pub(crate) fn new() -> io::Result<Self> {
@@ -38,9 +96,7 @@ impl ChildEvents {
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in
-                [libc::SIGCHLD, libc::SIGUSR1, libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT]
-            {
+            for signal in BLOCKED {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
@@ -134,7 +190,8 @@ pub(super) fn default_all_signals() {
 
 /// Makes this process the parent of every descendant that loses its own.
 pub(crate) fn become_subreaper() {
-    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+    // Any number but none means this process.
+    let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
 }
 
 /// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
@@ -171,7 +228,7 @@ pub(crate) struct ProcessHandle(OwnedFd);
 impl ProcessHandle {
     pub(crate) fn open(pid: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        pidfd_open(pid, PidfdFlags::empty()).ok().map(Self)
+        with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)).ok().map(Self)
     }
 
     /// Sends a signal; tells whether the process was there to get it.
@@ -189,115 +246,6 @@ impl AsFd for ProcessHandle {
 /// Identity of this boot.
 pub(crate) fn boot_id() -> String {
     small_file::read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
-}
-
-struct Stat {
-    parent: u32,
-    zombie: bool,
-    start_ticks: u64,
-}
-
-fn stat(pid: u32) -> Option<Stat> {
-    let text = small_file::read(&format!("/proc/{pid}/stat")).ok()?;
-    let mut fields = text.rsplit_once(')')?.1.split_ascii_whitespace();
-    let state = fields.next()?;
-    let parent = fields.next()?.parse().ok()?;
-    let start_ticks = fields.nth(17)?.parse().ok()?;
-    Some(Stat { parent, zombie: matches!(state, "Z" | "X"), start_ticks })
-}
-
-/// Start time of a living process, which with its pid identifies it; nothing when it is dead.
-pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
-    stat(pid).filter(|stat| !stat.zombie).map(|stat| stat.start_ticks)
-}
-
-/// Living descendants of a process, with their start times.
-///
-/// Another supervisor and all below it are left out: a task that was started from inside a task is a
-/// task of its own, although its watchers become our children when their starter has ended.
-pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
-    let mut found = BTreeMap::new();
-    let mut seen = BTreeSet::from([root]);
-    let mut open = vec![root];
-    while let Some(pid) = open.pop() {
-        for child in children(pid) {
-            if seen.insert(child) && !is_supervisor(child) {
-                open.push(child);
-                if let Some(ticks) = start_ticks(child) {
-                    found.insert(child, ticks);
-                }
-            }
-        }
-    }
-    found
-}
-
-/// Tells whether a process executes what we do. The dead execute nothing.
-fn is_supervisor(pid: u32) -> bool {
-    executable(&pid.to_string()).is_some_and(|found| Some(found) == executable("self"))
-}
-
-/// Device and inode of the file a process executes.
-pub(super) fn executable(pid: &str) -> Option<(u64, u64)> {
-    let found = fs::metadata(format!("/proc/{pid}/exe")).ok()?;
-    Some((found.dev(), found.ino()))
-}
-
-/// Tells whether a process is all the family this one has; false when that is not known.
-pub(crate) fn is_only_child(pid: u32) -> bool {
-    own_children().is_some_and(|own| own == [pid])
-}
-
-/// This program has one thread, so one look tells.
-fn own_children() -> Option<Vec<u32>> {
-    let text = fs::read_to_string("/proc/thread-self/children").ok()?;
-    Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
-}
-
-pub(super) fn children(pid: u32) -> Vec<u32> {
-    if pid == std::process::id()
-        && let Some(own) = own_children()
-    {
-        return own;
-    }
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Vec::new();
-    };
-    let mut found = Vec::new();
-    for thread in threads.flatten() {
-        match fs::read_to_string(thread.path().join("children")) {
-            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
-            // A kernel without this file: look at every process's parent instead.
-            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
-                return all_pids()
-                    .into_iter()
-                    .filter(|other| stat(*other).is_some_and(|s| s.parent == pid))
-                    .collect();
-            }
-            Err(_) => {}
-        }
-    }
-    found
-}
-
-fn all_pids() -> Vec<u32> {
-    let Ok(entries) = fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// Living processes whose environment carries this entry, with their start times.
-pub(crate) fn tagged_processes(entry: &str) -> BTreeMap<u32, u64> {
-    let own = executable("self");
-    let carries = |pid: &u32| {
-        if own.is_some() && executable(&pid.to_string()) == own {
-            return false;
-        }
-        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
-    };
-    all_pids().into_iter().filter(carries).filter_map(|pid| Some((pid, start_ticks(pid)?))).collect()
 }
 
 /// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
@@ -321,19 +269,6 @@ pub(crate) fn find_pipe(inode: u64, holders: impl IntoIterator<Item = u32>) -> O
             Some((open(OFlags::RDONLY | OFlags::NONBLOCK)?, open(OFlags::WRONLY | OFlags::NONBLOCK)?))
         })
     })
-}
-
-/// A process's command line for people, shortened.
-pub(crate) fn process_command(pid: u32) -> String {
-    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
-    let line = line.trim();
-    if line.is_empty() {
-        return fs::read_to_string(format!("/proc/{pid}/comm"))
-            .map(|comm| format!("[{}]", comm.trim()))
-            .unwrap_or_default();
-    }
-    line.chars().take(80).collect()
 }
 
 /// Tries what a supervisor would like to rely on.
@@ -381,39 +316,4 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     } else {
         Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn this_process_can_be_recognised() {
-        let me = std::process::id();
-        let ticks = start_ticks(me);
-        assert!(ticks.is_some());
-        assert_eq!(start_ticks(me), ticks);
-        assert!(!boot_id().is_empty());
-    }
-
-    #[test]
-    fn descendants_are_found_through_a_session_of_their_own() {
-        let mut child =
-            std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
-        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
-        let names = loop {
-            let found = descendants(std::process::id());
-            let names: Vec<_> = found.keys().map(|pid| (*pid, process_command(*pid))).collect();
-            if names.iter().any(|(_, name)| name == "sleep 60") || std::time::Instant::now() > deadline {
-                break names;
-            }
-        };
-        for (pid, name) in &names {
-            if name.contains("sleep 60") {
-                rustix::process::kill_process(Pid::from_raw(*pid as i32).unwrap(), Signal::KILL).unwrap();
-            }
-        }
-        child.wait().unwrap();
-        assert!(names.iter().any(|(_, name)| name == "sleep 60"), "{names:?}");
-    }
 }

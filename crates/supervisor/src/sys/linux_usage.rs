@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Use;
-use super::platform::{children, executable};
+use super::platform::{children, is_ours};
 use crate::small_file;
 
 /// What all descendants of a process use, and those that stand apart with theirs; each process once.
@@ -15,7 +15,6 @@ use crate::small_file;
 /// With more than `most` processes and threads the rest is not looked at: a tree that grows that fast would grow on
 /// meanwhile.
 pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec<Use> {
-    let own = executable("self");
     let mut seen: BTreeSet<u32> = without.iter().copied().chain([root]).collect();
     let mut found = Vec::new();
     let mut threads = 0_u64;
@@ -24,8 +23,7 @@ pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec
         let mut is_root = *start == root;
         while let Some(pid) = open.pop() {
             if !std::mem::take(&mut is_root) {
-                let is_supervisor = own.is_some() && executable(&pid.to_string()) == own;
-                if !seen.insert(pid) || is_supervisor {
+                if !seen.insert(pid) || is_ours(pid) {
                     continue;
                 }
                 match use_of(pid) {
@@ -39,7 +37,7 @@ pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec
             if threads > most {
                 return found;
             }
-            open.extend(children(pid));
+            open.extend(children(pid).into_iter().flatten());
         }
     }
     found

@@ -10,7 +10,7 @@ use std::process::Command;
 use mw_model::Exit;
 use rustix::io::Errno;
 
-use super::Capabilities;
+use super::{Capabilities, Found};
 
 /// Closes every descriptor above stderr.
 pub(crate) fn close_inherited() {
@@ -20,8 +20,34 @@ pub(crate) fn close_inherited() {
     }
 }
 
+/// Nothing is known to help here.
+pub(crate) fn give_back_memory() {}
+
+/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    // SAFETY: asks for a number.
+    for fd in 3..unsafe { libc::getdtablesize() } {
+        if !kept.iter().any(|kept| kept.as_raw_fd() == fd) {
+            // SAFETY: the caller uses none of these, and never runs what would close them again.
+            unsafe { libc::close(fd) };
+        }
+    }
+}
+
 /// Tells of ended children: a pipe that the signal handler writes to.
 pub(crate) struct ChildEvents(OwnedFd);
+
+/// Signals that do not act on this process as they would on others.
+pub(super) const BLOCKED: [libc::c_int; 8] = [
+    libc::SIGCHLD,
+    libc::SIGUSR1,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGXFSZ,
+    libc::SIGXCPU,
+];
 
 static WRITE_END: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
 
@@ -43,8 +69,8 @@ impl ChildEvents {
         unsafe {
             libc::signal(libc::SIGCHLD, on_signal as libc::sighandler_t);
             libc::signal(libc::SIGUSR1, on_signal as libc::sighandler_t);
-            for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM, libc::SIGQUIT] {
-                libc::signal(signal, libc::SIG_IGN);
+            for signal in &BLOCKED[2..] {
+                libc::signal(*signal, libc::SIG_IGN);
             }
         }
         Ok(Self(read))
@@ -170,7 +196,7 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
 }
 
 /// Living descendants of a process.
-pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
+pub(crate) fn descendants(root: u32) -> Found {
     let table = ps(None, "pid=,ppid=");
     let pairs: Vec<(u32, u32)> = table
         .lines()
@@ -188,12 +214,22 @@ pub(crate) fn descendants(root: u32) -> BTreeMap<u32, u64> {
             }
         }
     }
-    found
+    Found { processes: found, is_whole: true }
+}
+
+/// Names are not looked at here.
+pub(crate) const fn is_supervisor(_pid: u32) -> bool {
+    false
+}
+
+/// Names are not looked at here.
+pub(crate) const fn was_ours(_pid: u32) -> bool {
+    false
 }
 
 /// The environment of others cannot be read here.
-pub(crate) fn tagged_processes(_entry: &str) -> BTreeMap<u32, u64> {
-    BTreeMap::new()
+pub(crate) const fn tagged_processes(_entry: &str, _first: u64) -> Found {
+    Found { processes: BTreeMap::new(), is_whole: true }
 }
 
 /// Pipes cannot be opened once more here, so the command gets a plain writing end; when both of its

@@ -8,13 +8,13 @@ use super::platform::{descendants, ps};
 /// What all descendants of a process use, and those that stand apart with theirs; each process once. Time of
 /// children that have ended, and threads, cannot be seen here.
 pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], _most: u64) -> Vec<Use> {
-    let mut wanted = descendants(root);
+    let mut wanted = descendants(root).processes;
     for pid in apart {
-        wanted.extend(descendants(*pid));
+        wanted.extend(descendants(*pid).processes);
         wanted.insert(*pid, 0);
     }
     for pid in without {
-        for below in descendants(*pid).into_keys().chain([*pid]) {
+        for below in descendants(*pid).processes.into_keys().chain([*pid]) {
             wanted.remove(&below);
         }
     }

@@ -1,5 +1,7 @@
 //! Everything that needs `unsafe`, behind safe functions. One file per platform.
 
+use std::collections::BTreeMap;
+
 mod board;
 #[cfg(target_os = "linux")]
 #[path = "linux.rs"]
@@ -17,15 +19,23 @@ mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
-    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_inherited, descendants,
-    exit_of_foreign, find_pipe, is_only_child, make_fifo, move_bytes, new_pipe, peer_uid, process_command,
-    reopen_read_write, share_bytes, start_ticks, tagged_processes,
+    ChildEvents, ProcessHandle, become_subreaper, boot_id, capabilities, close_all_but, close_inherited,
+    descendants, exit_of_foreign, find_pipe, give_back_memory, is_only_child, is_supervisor, make_fifo,
+    move_bytes, new_pipe, peer_uid, process_command, reopen_read_write, share_bytes, start_ticks,
+    tagged_processes, was_ours,
 };
 pub(crate) use process::{
-    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes, look_at_exit,
-    reap, spawn, spawn_helper, spawn_settle,
+    Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,
+    ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
 };
 pub(crate) use usage::{proportional_memory, usage};
+
+/// Processes with their start times.
+pub(crate) struct Found {
+    pub(crate) processes: BTreeMap<u32, u64>,
+    /// Whether there was nothing that could not be looked at.
+    pub(crate) is_whole: bool,
+}
 
 /// What one process uses.
 pub(crate) struct Use {

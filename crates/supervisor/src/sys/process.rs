@@ -11,6 +11,7 @@ use std::ptr;
 use mw_model::{Exit, PROGRESS_FD, RawText};
 
 use super::board::{Board, SpawnStep};
+use crate::descriptors;
 
 /// Which side of a fork this is.
 pub(crate) enum Fork {
@@ -34,6 +35,12 @@ pub(crate) fn fork() -> io::Result<Fork> {
 pub(crate) fn ignore_broken_pipes() {
     // SAFETY: ignoring a signal has no preconditions.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+}
+
+/// Nobody waits for the children of this process; the system takes them away.
+pub(crate) fn ignore_children() {
+    // SAFETY: ignoring a signal has no preconditions.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) };
 }
 
 /// Ends this process without running destructors, which belong to the other side of a fork.
@@ -199,13 +206,25 @@ fn last_errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)
 }
 
-/// Replaces this process by another program. Returns only when that fails.
+/// Replaces this process by another program of ours. Returns only when that fails.
 pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
     let Some(mut command) = command_of(argv) else {
         return io::Error::from(io::ErrorKind::NotFound);
     };
+    // It is no part of any task, also when this process is.
+    command.env_remove("MEANWHILE_TASK_ID");
+    descriptors::give_back_limit();
+    forget_signals();
     restore_signals();
     command.exec()
+}
+
+/// Drops signals that have come and were not taken: unblocked, they would be this process's end.
+fn forget_signals() {
+    for signal in super::platform::BLOCKED {
+        // SAFETY: ignoring a signal has no preconditions.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
 }
 
 /// Starts another program beside this one and returns its pid.
@@ -219,8 +238,7 @@ pub(crate) fn spawn_settle(argv: &[RawText]) -> io::Result<u32> {
     }
 }
 
-/// Starts another program beside this one, noted on the board, and returns its pid. It is no part of any task,
-/// also when this process is.
+/// Starts another program beside this one, noted on the board, and returns its pid.
 pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
     match fork()? {
         Fork::Parent(pid) => {
@@ -230,11 +248,7 @@ pub(crate) fn spawn_helper(argv: &[RawText], board: Board) -> io::Result<u32> {
         Fork::Child => {
             // Whichever of the two comes first: the other may be killed before it does.
             board.set_helper(Some(std::process::id()));
-            if let Some(mut command) = command_of(argv) {
-                command.env_remove("MEANWHILE_TASK_ID");
-                restore_signals();
-                let _ = command.exec();
-            }
+            let _ = execute_last(argv);
             exit_at_once(127)
         }
     }

@@ -1,6 +1,7 @@
 //! Where a person writes: several lines, a cursor, and what was written before.
 
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// A text that is being written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,13 @@ impl Composer {
         }
     }
 
+    /// Adds what was said in an earlier chat. What was written here is known already.
+    pub(super) fn recall(&mut self, text: &str) {
+        if !self.history.iter().any(|known| known == text) {
+            self.remember(text);
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.cursor = 0;
@@ -53,11 +61,11 @@ impl Composer {
     }
 
     pub(super) fn left(&mut self) {
-        self.cursor -= self.text[..self.cursor].chars().next_back().map_or(0, char::len_utf8);
+        self.cursor -= self.text[..self.cursor].graphemes(true).next_back().map_or(0, str::len);
     }
 
     pub(super) fn right(&mut self) {
-        self.cursor += self.text[self.cursor..].chars().next().map_or(0, char::len_utf8);
+        self.cursor += self.text[self.cursor..].graphemes(true).next().map_or(0, str::len);
     }
 
     /// To the beginning of the line.
@@ -102,7 +110,7 @@ impl Composer {
     pub(super) fn up(&mut self) {
         match self.text[..self.cursor].rfind('\n') {
             Some(before) => {
-                let column = self.text[before + 1..self.cursor].chars().count();
+                let column = self.text[before + 1..self.cursor].graphemes(true).count();
                 let begin = self.text[..before].rfind('\n').map_or(0, |at| at + 1);
                 self.cursor = at_column(&self.text, begin, before, column);
             }
@@ -115,7 +123,7 @@ impl Composer {
         match self.text[self.cursor..].find('\n') {
             Some(after) => {
                 let line = self.text[..self.cursor].rfind('\n').map_or(0, |at| at + 1);
-                let column = self.text[line..self.cursor].chars().count();
+                let column = self.text[line..self.cursor].graphemes(true).count();
                 let begin = self.cursor + after + 1;
                 let end = self.text[begin..].find('\n').map_or(self.text.len(), |at| begin + at);
                 self.cursor = at_column(&self.text, begin, end, column);
@@ -142,20 +150,20 @@ impl Composer {
         let width = width.max(2);
         let mut rows = vec![String::new()];
         let (mut used, mut cursor) = (0, (0, 0));
-        for (at, c) in self.text.char_indices() {
-            let columns = c.width().unwrap_or(0);
+        for (at, grapheme) in self.text.grapheme_indices(true) {
+            let columns = if grapheme == "\n" { 0 } else { grapheme.width() };
             if used + columns > width {
                 rows.push(String::new());
                 used = 0;
             }
-            if at == self.cursor {
+            if (at..at + grapheme.len()).contains(&self.cursor) {
                 cursor = (rows.len() - 1, used);
             }
-            if c == '\n' {
+            if grapheme == "\n" {
                 rows.push(String::new());
                 used = 0;
             } else if let Some(row) = rows.last_mut() {
-                row.push(c);
+                row.push_str(grapheme);
                 used += columns;
             }
         }
@@ -171,7 +179,7 @@ impl Composer {
 }
 
 fn at_column(text: &str, begin: usize, end: usize, column: usize) -> usize {
-    text[begin..end].char_indices().nth(column).map_or(end, |(at, _)| begin + at)
+    text[begin..end].grapheme_indices(true).nth(column).map_or(end, |(at, _)| begin + at)
 }
 
 #[cfg(test)]
@@ -204,6 +212,36 @@ mod tests {
         composer.end();
         composer.delete_word();
         assert_eq!(composer.text(), "x\n");
+    }
+
+    #[test]
+    fn what_people_see_as_one_is_one_step() {
+        for one in ["e\u{301}", "\u{1f469}\u{200d}\u{1f4bb}", "\u{26a0}\u{fe0f}"] {
+            let mut composer = typed(&format!("a{one}b"));
+            composer.left();
+            composer.left();
+            composer.insert("x");
+            assert_eq!(composer.text(), format!("ax{one}b"));
+            composer.right();
+            composer.backspace();
+            assert_eq!(composer.text(), "axb");
+        }
+        assert_eq!(typed(&"\u{26a0}\u{fe0f}".repeat(3)).rows(4).0.len(), 2, "each takes two columns");
+    }
+
+    #[test]
+    fn a_cursor_inside_of_what_has_grown_together_is_still_seen() {
+        let mut composer = typed("abc\u{301}");
+        composer.home();
+        composer.right();
+        composer.right();
+        composer.delete();
+        composer.insert("\u{301}");
+        composer.insert("z");
+        composer.left();
+        composer.insert("e");
+        assert_eq!(composer.rows(10).1.0, 0);
+        assert!(composer.rows(10).1.1 > 1);
     }
 
     #[test]

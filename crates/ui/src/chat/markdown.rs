@@ -5,38 +5,98 @@ use meanwhile::model::Status;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::table;
 use super::wrap::wrap;
 use crate::tui::Theme;
 
-/// Draws a text in so many columns.
-pub(super) fn lines(text: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let mut drawn = Vec::new();
-    let mut fence: Option<String> = None;
-    for line in text.lines() {
-        let trimmed = line.trim_start();
-        let marker: String = trimmed.chars().take_while(|c| matches!(c, '`' | '~')).collect();
-        if marker.len() >= 3 && fence.as_ref().is_none_or(|open| marker.starts_with(open.as_str())) {
-            match fence.take() {
-                Some(_) => {}
-                None => {
-                    let language = trimmed[marker.len()..].trim();
-                    if !language.is_empty() {
-                        drawn.push(Line::from(Span::styled(format!("  {language}"), theme.dim)));
-                    }
-                    fence = Some(marker);
-                }
-            }
-            continue;
+/// A block of code that is open: its mark, and how often that stood there.
+type Fence = (char, usize);
+
+/// A place in a text: what is before it stays as it is drawn, whatever is said after it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    bytes: usize,
+    lines: usize,
+    fence: Option<Fence>,
+}
+
+impl Place {
+    /// The beginning of a text, below so many lines.
+    pub(super) const fn below(lines: usize) -> Self {
+        Self { bytes: 0, lines, fence: None }
+    }
+}
+
+/// Draws a text in so many columns from a place on, below what is drawn already; returns from where to go on when there
+/// is more of it. A long answer comes in thousands of pieces, and each costs what is new in it.
+pub(super) fn draw(
+    text: &str,
+    from: Place,
+    width: usize,
+    theme: &Theme,
+    drawn: &mut Vec<Line<'static>>,
+) -> Place {
+    drawn.truncate(from.lines);
+    let mut place = from;
+    let mut fence = from.fence;
+    let mut at = from.bytes;
+    let mut may_be_table = false;
+    let new = text.get(from.bytes..).unwrap_or_default();
+    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let mut number = 0;
+    while let Some(&whole) = lines.get(number) {
+        // A line of a table decides how those above it look.
+        if fence.is_some() || !may_be_table {
+            place = Place { bytes: at, lines: drawn.len(), fence };
         }
-        match &fence {
-            Some(_) => {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        may_be_table = line.contains('|');
+        let mark = fence_of(line);
+        let table = if fence.is_none() { table::draw(&lines[number..], width, theme) } else { None };
+        let taken = match (fence, mark, table) {
+            (Some(open), Some((mark, rest)), _) if closes(open, mark) && rest.is_empty() => {
+                fence = None;
+                1
+            }
+            (Some(_), ..) => {
                 let code = [Span::styled(line.to_owned(), code(theme))];
                 drawn.extend(wrap(&code, width, "  ", "  "));
+                1
             }
-            None => drawn.extend(paragraph(line, width, theme)),
-        }
+            (None, Some((mark, language)), _) => {
+                if !language.is_empty() {
+                    drawn.extend(wrap(&[Span::styled(language.to_owned(), theme.dim)], width, "  ", "  "));
+                }
+                fence = Some(mark);
+                1
+            }
+            (None, None, Some((table, taken))) => {
+                drawn.extend(table);
+                taken
+            }
+            (None, None, None) => {
+                drawn.extend(paragraph(line, width, theme));
+                1
+            }
+        };
+        at += lines[number..number + taken].iter().map(|line| line.len()).sum::<usize>();
+        number += taken;
     }
-    drawn
+    place
+}
+
+/// Returns the mark that opens or closes a block of code, and what stands behind it.
+fn fence_of(line: &str) -> Option<(Fence, &str)> {
+    let text = line.trim_start();
+    let mark = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+    let rest = text.trim_start_matches(mark);
+    let times = text.len() - rest.len();
+    // With a second mark on the line it is code in a sentence.
+    (times >= 3 && !rest.contains('`')).then(|| ((mark, times), rest.trim()))
+}
+
+fn closes(open: Fence, mark: Fence) -> bool {
+    open.0 == mark.0 && mark.1 >= open.1
 }
 
 fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
@@ -53,7 +113,8 @@ fn paragraph(line: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
     if let Some(quoted) = text.strip_prefix('>') {
         return wrap(&inline(quoted.trim_start(), theme.dim, theme), width, "│ ", "│ ");
     }
-    let pad = " ".repeat(indent);
+    // However deep it stands, there is room for it.
+    let pad = " ".repeat(indent.min(width / 2));
     for bullet in ["- ", "* ", "+ "] {
         if let Some(item) = text.strip_prefix(bullet) {
             let (mark, item) = checkbox(item);
@@ -84,7 +145,7 @@ fn checkbox(item: &str) -> (&'static str, &str) {
 }
 
 /// Takes a line apart by its emphasis.
-fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static>> {
+pub(super) fn inline(text: &str, base: Style, theme: &Theme) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     let mut plain = String::new();
     let mut rest = text;
@@ -146,46 +207,4 @@ fn emphasis(text: &str, mark: char, before: Option<char>) -> Option<(&str, bool,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tui::ThemeChoice;
-
-    fn drawn(text: &str, width: usize) -> Vec<String> {
-        let theme = Theme::of(ThemeChoice::Dark);
-        lines(text, width, &theme).iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn what_agents_write_is_drawn() {
-        let text = "# Title\n\ntext with `code` and **bold** _it_\n- one\n  - two\n1. first\n> quote\n```rust\nlet a = \"b\";\n```\nend";
-        assert_eq!(
-            drawn(text, 40),
-            [
-                "Title",
-                "",
-                "text with code and bold it",
-                "• one",
-                "  • two",
-                "1. first",
-                "│ quote",
-                "  rust",
-                "  let a = \"b\";",
-                "end"
-            ]
-        );
-    }
-
-    #[test]
-    fn nothing_is_lost_that_only_looks_like_emphasis() {
-        for text in ["a * b * c", "snake_case_name", "2 ** 3", "`open", "**open", "a_b", "\u{1f600} _"] {
-            assert_eq!(drawn(text, 40), [text]);
-        }
-        assert_eq!(drawn("\\*not\\*", 40), ["*not*"]);
-    }
-
-    #[test]
-    fn long_lines_hang_under_their_bullet() {
-        assert_eq!(drawn("- aaa bbb ccc", 8), ["• aaa", "  bbb", "  ccc"]);
-        assert_eq!(drawn("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
-    }
-}
+mod tests;

@@ -9,11 +9,17 @@
 //! `update` and `view` do no I/O. What was said before and what is said now come by the same way, as entries, so
 //! that both look the same.
 
+mod asked;
+mod call;
 mod composer;
+mod dialog;
+mod dialog_keys;
+mod diff;
 mod item;
 mod markdown;
 mod program;
 mod state;
+mod table;
 #[cfg(test)]
 mod tests;
 mod update;

@@ -1,12 +1,12 @@
 //! Everything the screen knows.
 
-use std::collections::VecDeque;
-
 use meanwhile::model::Timestamp;
-use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask};
+use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
+use super::asked::Questions;
 use super::composer::Composer;
+use super::dialog;
 use super::item::{Item, Kind};
 use crate::tui::{Theme, ThemeChoice};
 
@@ -29,6 +29,8 @@ pub(super) enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Order(ChatOrder),
+    /// Opens this file in the person's editor.
+    Open(String),
     Redraw,
     Suspend,
     Quit,
@@ -38,19 +40,20 @@ pub(super) enum Effect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Modal {
     None,
-    /// The tasks; this one is selected.
-    Tasks(usize),
-    /// What can be cancelled: the turn, and tasks.
-    Cancel(usize),
+    /// The tasks; the one with this id is selected.
+    Tasks(Option<String>),
+    /// What can be cancelled; this is selected.
+    Cancel(Option<Target>),
     /// Whether to leave although tasks run.
     Leave,
 }
 
 /// One thing that can be cancelled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Cancellable {
+pub(super) enum Target {
     Turn,
-    Task(ChatTask),
+    /// The task with this id.
+    Task(String),
 }
 
 pub(super) struct State {
@@ -63,15 +66,15 @@ pub(super) struct State {
     pub(super) items: Vec<Item>,
     /// Items that have changed since their lines were made.
     pub(super) stale: Vec<usize>,
+    /// The width for which lines were made.
+    drawn_width: usize,
     /// The first line that is shown, unless the end is followed.
     pub(super) top: Option<usize>,
     pub(super) composer: Composer,
     /// What was said and not heard yet.
     pub(super) waiting: Vec<String>,
     pub(super) tasks: Vec<ChatTask>,
-    pub(super) questions: VecDeque<ChatQuestion>,
-    /// Whether the question is set aside for the moment.
-    pub(super) is_aside: bool,
+    pub(super) questions: Questions,
     pub(super) modal: Modal,
     pub(super) are_unfolded: bool,
     pub(super) problem: Option<String>,
@@ -96,12 +99,12 @@ impl State {
             mode: None,
             items: Vec::new(),
             stale: Vec::new(),
+            drawn_width: 0,
             top: None,
             composer: Composer::default(),
             waiting: Vec::new(),
             tasks: Vec::new(),
-            questions: VecDeque::new(),
-            is_aside: false,
+            questions: Questions::default(),
             modal: Modal::None,
             are_unfolded: false,
             problem: None,
@@ -114,18 +117,17 @@ impl State {
         usize::from(self.size.0).saturating_sub(2).max(4)
     }
 
-    /// Draws items from one on.
-    pub(super) fn lay_out_from(&mut self, first: usize) {
-        let width = self.width();
-        for item in &mut self.items[first..] {
-            item.lay_out(width, &self.theme);
-        }
-    }
-
     /// Draws what has changed; to be done before anything is shown or measured.
     pub(super) fn lay_out_stale(&mut self) {
         let width = self.width();
-        for at in std::mem::take(&mut self.stale) {
+        let mut stale = std::mem::take(&mut self.stale);
+        if width != self.drawn_width {
+            self.drawn_width = width;
+            stale = (0..self.items.len()).collect();
+        }
+        stale.sort_unstable();
+        stale.dedup();
+        for at in stale {
             if let Some(item) = self.items.get_mut(at) {
                 item.lay_out(width, &self.theme);
             }
@@ -187,28 +189,37 @@ impl State {
         self.tasks.iter().any(|task| task.awaited)
     }
 
-    pub(super) fn cancellables(&self) -> Vec<Cancellable> {
-        let turn = (self.agent_state == AgentState::Busy).then_some(Cancellable::Turn);
-        turn.into_iter().chain(self.tasks.iter().cloned().map(Cancellable::Task)).collect()
+    pub(super) fn is_turn_under_way(&self) -> bool {
+        self.agent_state == AgentState::Busy
     }
 
-    /// The question that is shown now.
-    pub(super) fn question(&self) -> Option<&ChatQuestion> {
-        self.questions.front().filter(|_| !self.is_aside)
+    /// Everything that can be cancelled, in the order in which it is shown.
+    pub(super) fn targets(&self) -> Vec<Target> {
+        let turn = self.is_turn_under_way().then_some(Target::Turn);
+        turn.into_iter().chain(self.tasks.iter().map(|task| Target::Task(task.id.clone()))).collect()
+    }
+
+    /// Shows the question that is to be shown, and takes note of what is seen of it.
+    pub(super) fn bring_up_question(&mut self) {
+        let width = dialog::inner_width(self);
+        self.questions.bring_up(self.modal == Modal::Leave, width, self.now);
+        self.questions.see(dialog::question_rows(self));
     }
 
     /// Whether the clock matters for what is shown.
     pub(super) fn wants_ticks(&self) -> bool {
-        matches!(self.modal, Modal::Tasks(_) | Modal::Cancel(_)) && !self.tasks.is_empty()
+        let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Cancel(_));
+        are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)
     }
 
     pub(super) fn unfold_all(&mut self) {
         self.are_unfolded = !self.are_unfolded;
-        for item in &mut self.items {
+        for (at, item) in self.items.iter_mut().enumerate() {
             if let Kind::Tool(call) = &mut item.kind {
                 call.is_unfolded = self.are_unfolded;
+                self.stale.push(at);
             }
         }
-        self.lay_out_from(0);
+        self.lay_out_stale();
     }
 }

@@ -1,10 +1,12 @@
 //! What follows from what happens.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
-use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, Entry, Reply};
+use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
+use super::dialog;
+use super::dialog_keys::{in_cancel, in_question, in_tasks, leave, leaving, open_cancel, open_tasks};
 use super::item::{self, Kind};
-use super::state::{Cancellable, Effect, Event, Modal, State};
+use super::state::{Effect, Event, Modal, State};
 
 /// How far the wheel goes.
 const WHEEL: isize = 3;
@@ -12,25 +14,29 @@ const WHEEL: isize = 3;
 /// Takes an event in; returns what is to be done outside.
 pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.is_changed = true;
-    if !matches!(event, Event::News(_)) {
+    // Only what people do goes by what they see; news and sizes may come by the hundred before anything is drawn.
+    if !matches!(event, Event::News(_) | Event::Resized(..)) {
         state.lay_out_stale();
     }
+    let effects = take(state, event);
+    state.bring_up_question();
+    effects
+}
+
+fn take(state: &mut State, event: Event) -> Vec<Effect> {
     match event {
         Event::Key(key) if key.kind != KeyEventKind::Release => pressed(state, key),
         Event::Key(_) => Vec::new(),
         Event::Mouse(mouse) => moused(state, mouse),
         Event::Paste(text) => {
-            if state.question().is_none() && state.modal == Modal::None {
-                state.composer.insert(&text);
-            }
+            // Nothing that is pasted answers anything, and nothing of it is lost.
+            state.questions.set_aside();
+            state.modal = Modal::None;
+            write(state, &text);
             Vec::new()
         }
         Event::Resized(width, height) => {
-            let is_wider = state.size.0 != width;
             state.size = (width, height);
-            if is_wider {
-                state.lay_out_from(0);
-            }
             Vec::new()
         }
         Event::Tick(now) => {
@@ -44,16 +50,11 @@ pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
 fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
     match news {
         ChatNews::Entry(entry) => said(state, entry),
-        ChatNews::Tasks(tasks) => {
-            state.tasks = tasks;
-            keep_selection(state);
-        }
+        ChatNews::Tasks(tasks) => state.tasks = tasks,
         ChatNews::Asked(question) => {
-            // A key that was meant for what is being written must not answer it.
-            state.is_aside = !state.composer.is_empty();
-            state.questions.push_back(question);
+            state.questions.ask(question, !state.composer.is_empty(), state.now);
         }
-        ChatNews::Settled(id) => state.questions.retain(|question| question.id != id),
+        ChatNews::Settled(id) => state.questions.settle(&id),
         ChatNews::Agent(agent) => state.agent_state = agent,
         ChatNews::Waiting(texts) => state.waiting = texts,
         ChatNews::Replayed => state.top = None,
@@ -64,7 +65,7 @@ fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
 
 fn said(state: &mut State, entry: Entry) {
     match &entry {
-        Entry::User { text } | Entry::Command { text } => state.composer.remember(text),
+        Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
         Entry::Mode { mode } => {
             // The first one is nobody's choice, and stands in the first line.
@@ -75,25 +76,17 @@ fn said(state: &mut State, entry: Entry) {
         }
         _ => {}
     }
-    if let Some(first) = item::take(&mut state.items, entry) {
-        let is_unfolded = state.are_unfolded;
-        if let Kind::Tool(call) = &mut state.items[first].kind {
-            call.is_unfolded |= is_unfolded;
+    let before = state.items.len();
+    for at in item::take(&mut state.items, entry) {
+        if at >= before
+            && let Kind::Tool(call) = &mut state.items[at].kind
+        {
+            call.is_unfolded = state.are_unfolded;
         }
         // An answer comes in thousands of pieces, and is drawn a few times.
-        if state.stale.last() != Some(&first) {
-            state.stale.push(first);
+        if state.stale.last() != Some(&at) {
+            state.stale.push(at);
         }
-    }
-}
-
-fn keep_selection(state: &mut State) {
-    let last = state.tasks.len().saturating_sub(1);
-    let choices = state.cancellables().len().saturating_sub(1);
-    match &mut state.modal {
-        Modal::Tasks(selected) => *selected = (*selected).min(last),
-        Modal::Cancel(selected) => *selected = (*selected).min(choices),
-        Modal::None | Modal::Leave => {}
     }
 }
 
@@ -103,115 +96,50 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     match key.code {
         KeyCode::Char('l') if ctrl => return vec![Effect::Redraw],
         KeyCode::Char('z') if ctrl => return vec![Effect::Suspend],
-        KeyCode::PageUp | KeyCode::PageDown => {
-            let page = usize::from(state.areas()[1].height).saturating_sub(1).max(1) as isize;
-            state.scroll(if key.code == KeyCode::PageUp { -page } else { page });
-            return Vec::new();
-        }
         _ => {}
     }
     if state.modal == Modal::Leave {
         return leaving(state, key);
     }
-    if let Some(question) = state.question() {
-        let id = question.id.clone();
-        let reply = match key.code {
-            KeyCode::Char('c') if ctrl => return leave(state),
-            KeyCode::Char('y') if !ctrl => Reply::Once,
-            KeyCode::Char('s') if question.for_session => Reply::Session,
-            KeyCode::Char('n') => Reply::Deny,
-            KeyCode::Esc => {
-                state.is_aside = true;
-                return Vec::new();
-            }
-            _ => return Vec::new(),
-        };
-        state.questions.pop_front();
-        return vec![Effect::Order(ChatOrder::Answer(id, reply))];
+    if state.questions.shown().is_some() {
+        return in_question(state, key);
     }
-    match state.modal {
-        Modal::Tasks(selected) => in_tasks(state, key, selected),
-        Modal::Cancel(selected) => in_cancel(state, key, selected),
+    if let KeyCode::PageUp | KeyCode::PageDown = key.code {
+        let page = page(state.areas()[1].height.into());
+        state.scroll(if key.code == KeyCode::PageUp { -page } else { page });
+        return Vec::new();
+    }
+    match state.modal.clone() {
+        Modal::Tasks(selected) => in_tasks(state, key, selected.as_deref()),
+        Modal::Cancel(selected) => in_cancel(state, key, selected.as_ref()),
         Modal::None | Modal::Leave => in_talk(state, key),
     }
 }
 
-fn leaving(state: &mut State, key: KeyEvent) -> Vec<Effect> {
-    match key.code {
-        KeyCode::Char('y') | KeyCode::Enter => vec![Effect::Quit],
-        KeyCode::Char('n') | KeyCode::Esc => {
-            state.modal = Modal::None;
-            Vec::new()
-        }
-        _ => Vec::new(),
-    }
+/// How far a key goes that goes by pages.
+pub(super) fn page(rows: usize) -> isize {
+    isize::try_from(rows.saturating_sub(1).max(1)).unwrap_or(isize::MAX)
 }
 
-/// Leaves, unless tasks would end with the chat: then it asks.
-fn leave(state: &mut State) -> Vec<Effect> {
-    if state.tasks.is_empty() {
-        return vec![Effect::Quit];
-    }
-    state.modal = Modal::Leave;
-    Vec::new()
+/// Writes something into the text.
+fn write(state: &mut State, text: &str) {
+    state.composer.insert(text);
+    state.questions.wrote(state.now);
 }
 
-fn in_tasks(state: &mut State, key: KeyEvent, selected: usize) -> Vec<Effect> {
-    let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-    let last = state.tasks.len().saturating_sub(1);
-    match key.code {
-        KeyCode::Up => state.modal = Modal::Tasks(selected.saturating_sub(1)),
-        KeyCode::Down => state.modal = Modal::Tasks((selected + 1).min(last)),
-        KeyCode::Char('b') => {
-            state.modal = Modal::None;
-            if state.has_foreground() {
-                return vec![Effect::Order(ChatOrder::MoveToBackground)];
-            }
-        }
-        KeyCode::Char('c') if ctrl => state.modal = Modal::None,
-        KeyCode::Char('k' | 'x') => {
-            if let Some(task) = state.tasks.get(selected) {
-                return vec![Effect::Order(ChatOrder::Kill(task.id.clone()))];
-            }
-        }
-        KeyCode::Esc | KeyCode::Char('q') => state.modal = Modal::None,
-        _ => {}
-    }
-    Vec::new()
-}
-
-fn in_cancel(state: &mut State, key: KeyEvent, selected: usize) -> Vec<Effect> {
-    let choices = state.cancellables();
-    match key.code {
-        KeyCode::Up => state.modal = Modal::Cancel(selected.saturating_sub(1)),
-        KeyCode::Down => state.modal = Modal::Cancel((selected + 1).min(choices.len().saturating_sub(1))),
-        KeyCode::Enter => {
-            state.modal = Modal::None;
-            return match choices.into_iter().nth(selected) {
-                Some(Cancellable::Turn) => vec![Effect::Order(ChatOrder::Stop)],
-                Some(Cancellable::Task(task)) => vec![Effect::Order(ChatOrder::Kill(task.id))],
-                None => Vec::new(),
-            };
-        }
-        KeyCode::Esc | KeyCode::Char('k' | 'q' | 'c') => state.modal = Modal::None,
-        _ => {}
-    }
-    Vec::new()
-}
-
-fn in_talk(state: &mut State, key: KeyEvent) -> Vec<Effect> {
+pub(super) fn in_talk(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return with_ctrl(state, key.code);
     }
     match key.code {
         KeyCode::Enter if key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT) => {
-            state.composer.insert("\n");
+            write(state, "\n");
         }
         KeyCode::Enter => return send(state),
         KeyCode::Esc if state.agent_state == AgentState::Busy => {
             return vec![Effect::Order(ChatOrder::Stop)];
         }
-        KeyCode::Char(c) => state.composer.insert(c.encode_utf8(&mut [0; 4])),
+        KeyCode::Char(c) => write(state, c.encode_utf8(&mut [0; 4])),
         KeyCode::Backspace => state.composer.backspace(),
         KeyCode::Delete => state.composer.delete(),
         KeyCode::Left => state.composer.left(),
@@ -231,11 +159,11 @@ fn with_ctrl(state: &mut State, code: KeyCode) -> Vec<Effect> {
         KeyCode::Char('c') => return leave(state),
         KeyCode::Char('d') if state.composer.is_empty() => return leave(state),
         KeyCode::Char('d') => state.composer.delete(),
-        KeyCode::Char('b') => state.modal = Modal::Tasks(0),
-        KeyCode::Char('k') => state.modal = Modal::Cancel(0),
+        KeyCode::Char('b') => open_tasks(state),
+        KeyCode::Char('k') => open_cancel(state),
         KeyCode::Char('o') => state.unfold_all(),
-        KeyCode::Char('y') => state.is_aside = false,
-        KeyCode::Char('j') => state.composer.insert("\n"),
+        KeyCode::Char('y') => state.questions.summon(dialog::inner_width(state), state.now),
+        KeyCode::Char('j') => write(state, "\n"),
         KeyCode::Char('a') => state.composer.home(),
         KeyCode::Char('e') => state.composer.end(),
         KeyCode::Char('w') => state.composer.delete_word(),
@@ -252,18 +180,23 @@ fn send(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     }
     let text = state.composer.take();
+    state.questions.sent();
     state.top = None;
-    if text.trim() == "/quit" {
+    if text.split_whitespace().next() == Some("/quit") {
         return leave(state);
     }
     vec![Effect::Order(ChatOrder::Say(text))]
 }
 
 fn moused(state: &mut State, mouse: MouseEvent) -> Vec<Effect> {
+    let is_asked = state.questions.shown().is_some();
+    let rows = dialog::question_rows(state);
     match mouse.kind {
+        MouseEventKind::ScrollUp if is_asked => state.questions.scroll(-WHEEL, rows),
+        MouseEventKind::ScrollDown if is_asked => state.questions.scroll(WHEEL, rows),
         MouseEventKind::ScrollUp => state.scroll(-WHEEL),
         MouseEventKind::ScrollDown => state.scroll(WHEEL),
-        MouseEventKind::Down(_) if state.modal == Modal::None && state.question().is_none() => {
+        MouseEventKind::Down(_) if state.modal == Modal::None && !is_asked => {
             let area = state.areas()[1];
             if area.contains(ratatui::layout::Position::new(mouse.column, mouse.row)) {
                 let line = state.first_line() + usize::from(mouse.row - area.y);
@@ -279,7 +212,7 @@ fn unfold_at(state: &mut State, line: usize) {
     let Some(at) = state.item_at(line) else { return };
     if let Kind::Tool(call) = &mut state.items[at].kind {
         call.is_unfolded = !call.is_unfolded;
-        let (width, theme) = (state.width(), state.theme.clone());
-        state.items[at].lay_out(width, &theme);
+        state.stale.push(at);
+        state.lay_out_stale();
     }
 }

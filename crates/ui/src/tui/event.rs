@@ -9,6 +9,7 @@ use meanwhile::{Run, SessionInfo};
 use super::log::{LogChunk, LogTarget};
 use crate::facts::Fact;
 use crate::task_row::TaskRow;
+pub use crate::terminal::MouseUse;
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,6 +95,8 @@ pub struct Window {
     pub total: usize,
     /// How many of those have not ended.
     pub live: usize,
+    /// The task that was to stay in sight, if there is one that does not fit the query.
+    pub unlisted: Option<Box<TaskRow>>,
     /// When it was looked at.
     pub at: Timestamp,
 }
@@ -126,6 +129,10 @@ pub enum Event {
     Tick,
     /// Something happened to tasks.
     News,
+    /// News cannot be heard, for this reason; it is tried again.
+    Deaf(String),
+    /// They can be heard, or again.
+    Hearing,
     /// Tasks were listed.
     Listed(Window),
     /// They could not be.
@@ -194,6 +201,8 @@ pub struct Stretch {
     pub start: usize,
     /// How many.
     pub count: usize,
+    /// The task around which they are listed instead, should it have gone elsewhere.
+    pub keep: Option<String>,
     /// Whether what they use is looked at anew.
     pub look: Look,
 }
@@ -256,13 +265,4 @@ pub enum Program {
     Editor(String),
     /// The pager, on a file.
     Pager(String),
-}
-
-/// Who has the mouse.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MouseUse {
-    /// This program: clicks and the wheel.
-    Ours,
-    /// The terminal: selecting text.
-    Terminals,
 }

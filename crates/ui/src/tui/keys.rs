@@ -73,6 +73,8 @@ pub enum Action {
     Wrap,
     /// Gives the mouse to the terminal, and back.
     Mouse,
+    /// What was said so far.
+    Said,
     /// This list of keys.
     Help,
     /// Draws everything anew.
@@ -191,6 +193,7 @@ bindings! {
     Left Log "← h" "to the left" [k(KeyCode::Left), c('h')];
     Right Log "→ l" "to the right" [k(KeyCode::Right), c('l')];
     Help Program "?" "this help" [c('?'), k(KeyCode::F(1))];
+    Said Program "M" "what was said so far" [c('M')];
     Mouse Program "m" "mouse: ours or the terminal's" [c('m')];
     Redraw Program "^l" "draw anew" [ctrl('l')];
     Suspend Program "^z" "to the shell; fg comes back" [ctrl('z')];

@@ -27,7 +27,11 @@ pub(crate) struct Areas {
 
 impl Areas {
     pub(crate) fn of(state: &State) -> Self {
-        let (width, height) = state.size;
+        Self::within(state, state.size)
+    }
+
+    /// The same for another size: what is drawn on may have changed before anybody was told.
+    pub(crate) fn within(state: &State, (width, height): (u16, u16)) -> Self {
         if width < SMALLEST.0 || height < SMALLEST.1 {
             return Self::default();
         }
@@ -55,6 +59,11 @@ impl Areas {
         let (columns, list) = cut_first(list);
         let (title, detail) = cut_first(detail);
         Self { header, list, columns, title, detail, footer }
+    }
+
+    /// Tells whether there is nothing but the words that more room is needed.
+    pub(crate) const fn is_too_small(&self) -> bool {
+        self.header.height == 0
     }
 
     /// Tells whether list and detail stand side by side.

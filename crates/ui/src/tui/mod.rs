@@ -13,14 +13,15 @@
 
 mod ansi;
 mod deeds;
+mod depth;
 mod event;
 mod keys;
 mod layout;
 mod log;
 mod outside;
 mod program;
+mod question;
 mod reader;
-mod screen;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -30,14 +31,16 @@ mod view;
 mod watch;
 mod worker;
 
+pub use crate::terminal::Ending;
+pub(crate) use crate::terminal::Link;
+pub use depth::Depth;
 pub use event::{
     Effect, Event, Force, Lane, Look, MouseUse, Program, Proposed, Query, Removal, Reply, Sort, States,
     Stretch, Window,
 };
 pub use keys::{Action, BINDINGS, Binding, Group};
 pub use log::{LogChunk, LogTarget};
-pub use program::{Ending, Options, run};
-pub(crate) use screen::{Link, Screen};
+pub use program::{Options, run};
 pub use state::State;
 pub use theme::{Theme, ThemeChoice};
 pub use update::update;

@@ -1,35 +1,24 @@
 //! Other programs that get the terminal for a while.
 
-use std::io::{BufRead, Write};
-use std::process::Command;
+use std::ffi::OsString;
 
 use super::event::{Effect, Force, Program};
 use super::program::Options;
+use crate::terminal::{Afterwards, Outside};
 
-/// Runs a program to its end. One that fails leaves what it said on the terminal until a key is pressed.
-pub(super) fn run(options: &Options, program: &Program) -> Result<(), String> {
-    let (name, mut command) = match program {
-        Program::Attach(id) => {
-            let mut command = Command::new(&options.mw);
-            command.arg("attach").arg(id);
-            ("attach", command)
-        }
-        Program::Command(words) => {
-            let mut command = Command::new(&options.mw);
-            command.args(words);
-            ("mw", command)
-        }
-        Program::Editor(path) => ("the editor", in_shell(&options.editor, path)),
-        Program::Pager(path) => ("the pager", in_shell(&options.pager, path)),
-    };
-    let status = command.status().map_err(|error| format!("{name} cannot be run: {error}"))?;
-    // What a command of ours said is its result.
-    if !status.success() || matches!(program, Program::Command(_)) {
-        let mut err = std::io::stderr().lock();
-        let _ = write!(err, "\r\n{name}: {status}. Enter goes back to mw top. ").and_then(|()| err.flush());
-        let _ = std::io::stdin().lock().read_line(&mut String::new());
+/// Returns what has to be run.
+pub(super) fn outside(options: &Options, program: Program) -> Outside {
+    match program {
+        Program::Attach(id) => mw(options, "attach", &["attach".to_owned(), id], Afterwards::Return),
+        Program::Command(words) => mw(options, "mw", &words, Afterwards::Read),
+        Program::Editor(path) => Outside::on_file("the editor", &options.editor, &path),
+        Program::Pager(path) => Outside::on_file("the pager", &options.pager, &path),
     }
-    Ok(())
+}
+
+fn mw(options: &Options, name: &'static str, words: &[String], afterwards: Afterwards) -> Outside {
+    let words = std::iter::once(options.mw.clone()).chain(words.iter().map(OsString::from)).collect();
+    Outside { name, words, afterwards }
 }
 
 /// Returns the command that does the same as an effect, and asks before.
@@ -42,11 +31,4 @@ pub(super) fn words(effect: &Effect) -> Vec<String> {
         _ => &[],
     };
     words.iter().map(|word| (*word).to_owned()).collect()
-}
-
-/// `$EDITOR` may hold arguments, so a shell takes it apart.
-fn in_shell(program: &str, path: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.arg("-c").arg(format!("{program} \"$1\"")).arg("sh").arg(path);
-    command
 }

@@ -42,7 +42,7 @@ impl Reader {
             // Whoever holds a key down passes over most logs.
             std::thread::sleep(BREATH);
             if let Err(error) = read_on(&options, post, &target, is_mine) {
-                post.event(Event::Unreadable(target, told(&error)));
+                post.tell(Event::Unreadable(target, told(&error)));
             }
         });
     }
@@ -69,7 +69,7 @@ fn read_on(
     while is_mine() {
         let reply = runtime.read_shown(&target.id, &scope, &request)?;
         if first || !reply.pieces.is_empty() {
-            post.event(Event::Read(target.clone(), chunk(&reply, skipped)));
+            post.tell(Event::Read(target.clone(), chunk(&reply, skipped)));
             first = false;
         }
         if reply.eof {

@@ -1,10 +1,13 @@
 //! All that the screen is made of.
 
+use std::collections::VecDeque;
+
 use meanwhile::model::Timestamp;
 
 use super::event::{Lane, Proposed, Query, Window};
 use super::layout::Areas;
 use super::log::Log;
+use super::question::Asking;
 use super::theme::{Theme, ThemeChoice};
 use crate::facts::Fact;
 use crate::task_row::TaskRow;
@@ -39,11 +42,13 @@ pub(crate) enum Mode {
     /// Text for a line of input.
     Typing(Prompt),
     /// An answer.
-    Asking(Question),
+    Asking(Asking),
     /// A choice.
     Choosing(Menu),
     /// The list of keys is shown, from this line on.
     Help(usize),
+    /// What was said so far is shown, from this line on.
+    Said(usize),
 }
 
 /// A line that is typed.
@@ -66,16 +71,6 @@ pub(crate) enum Purpose {
     Input { id: String },
 }
 
-/// Something that is asked before it is done.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    Kill { id: String, what: String },
-    Restart { id: String, what: String },
-    Clear { id: String, what: String },
-    ClearEnded { count: usize },
-    Answer(Proposed),
-}
-
 /// A choice between lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Menu {
@@ -90,7 +85,7 @@ pub(crate) enum MenuKind {
     Sessions(Vec<(String, String)>),
 }
 
-/// What is said at the bottom.
+/// What is said at the bottom, in one or more lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Message {
     Note(String),
@@ -110,6 +105,8 @@ pub(crate) struct List {
     /// Place of the selected row.
     pub(crate) selected: usize,
     pub(crate) selected_id: Option<String>,
+    /// The selected task while it has the whole screen and does not fit the query any more.
+    pub(crate) away: Option<Box<TaskRow>>,
     /// Place of the first row on screen.
     pub(crate) top: usize,
     pub(crate) loading: Loading,
@@ -137,7 +134,8 @@ impl List {
 
     /// Returns the selected row, once it is loaded.
     pub(crate) fn selected_row(&self) -> Option<&TaskRow> {
-        self.row(self.selected).filter(|row| self.selected_id.as_ref() == Some(&row.id))
+        let is_it = |row: &&TaskRow| self.selected_id.as_ref() == Some(&row.id);
+        self.row(self.selected).filter(is_it).or_else(|| self.away.as_deref().filter(is_it))
     }
 
     /// Returns the rows on screen.
@@ -168,6 +166,10 @@ pub struct State {
     /// What waits for a person's answer, oldest first.
     pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
+    /// What was said so far, the last first.
+    pub(crate) said: VecDeque<Message>,
+    /// Why the screen is not live.
+    pub(crate) deaf: Option<String>,
     pub(crate) mouse_is_ours: bool,
     /// The session that must not be left, for those who work in one.
     pub(crate) bound_to: Option<String>,
@@ -193,6 +195,7 @@ impl State {
                 live: 0,
                 selected: 0,
                 selected_id: None,
+                away: None,
                 top: 0,
                 loading: Loading::Idle,
                 asked: (0, 0),
@@ -210,11 +213,18 @@ impl State {
             lanes_asked: Vec::new(),
             proposed: Vec::new(),
             message: None,
+            said: VecDeque::new(),
+            deaf: None,
             mouse_is_ours: true,
             bound_to: session,
             now: Timestamp::default(),
             is_changed: true,
         }
+    }
+
+    /// Shows a session at first, of which others may be chosen.
+    pub fn show_session(&mut self, session: &str) {
+        self.list.query.session = Some(session.to_owned());
     }
 
     /// Tells whether the screen is out of date, once.
@@ -231,6 +241,14 @@ impl State {
         (shown || (areas.detail.height > 0 && selected)) && self.size.0 > 0
     }
 
+    /// Which pane keys go to; one that has the whole screen has them all.
+    pub(crate) const fn keys_go_to(&self) -> Focus {
+        match self.zoom {
+            Zoom::Split => self.focus,
+            Zoom::Detail => Focus::Detail,
+        }
+    }
+
     pub(crate) fn list_height(&self) -> usize {
         Areas::of(self).list.height.into()
     }
@@ -244,24 +262,24 @@ impl State {
     pub(crate) fn take_window(&mut self, window: Window) {
         let height = self.list_height();
         let list = &mut self.list;
-        let same = list.is_known
-            && (list.start, list.total, list.live) == (window.start, window.total, window.live)
-            && list.rows == window.rows;
         self.now = window.at;
-        if same {
-            return;
-        }
-        self.is_changed = true;
+        self.is_changed |= !list.is_known
+            || (list.start, list.total, list.live) != (window.start, window.total, window.live)
+            || list.rows != window.rows;
         list.is_known = true;
         (list.rows, list.start, list.total, list.live) =
             (window.rows, window.start, window.total, window.live);
-        let found = list
-            .selected_id
-            .as_ref()
-            .and_then(|id| list.rows.iter().position(|row| row.id == *id))
-            .map(|at| at + list.start);
-        list.selected = found.unwrap_or(list.selected).min(list.total.saturating_sub(1));
-        list.selected_id = list.row(list.selected).map(|row| row.id.clone());
+        let before = (list.selected, list.selected_id.clone(), list.away.take());
+        let found = list.selected_id.as_ref().and_then(|id| list.rows.iter().position(|row| row.id == *id));
+        let unlisted = window.unlisted.filter(|row| Some(&row.id) == list.selected_id.as_ref());
+        list.selected = found.map_or(list.selected, |at| at + list.start).min(list.total.saturating_sub(1));
+        match (found, self.zoom, unlisted) {
+            (Some(_), _, _) => {}
+            // Nobody who reads a log wants to find another one in its place.
+            (None, Zoom::Detail, Some(row)) => list.away = Some(row),
+            (None, Zoom::Detail | Zoom::Split, _) => list.take_place(),
+        }
+        self.is_changed |= before != (list.selected, list.selected_id.clone(), list.away.clone());
         list.keep_in_sight(height);
     }
 }
@@ -276,10 +294,16 @@ impl List {
         self.top = self.top.min(self.selected).max((self.selected + 1).saturating_sub(height)).min(last_top);
     }
 
+    /// Has the task selected that stands at the selected place.
+    pub(crate) fn take_place(&mut self) {
+        self.away = None;
+        self.selected_id = self.row(self.selected).map(|row| row.id.clone());
+    }
+
     /// Selects a row.
     pub(crate) fn select(&mut self, place: usize, height: usize) {
         self.selected = place.min(self.total.saturating_sub(1));
-        self.selected_id = self.row(self.selected).map(|row| row.id.clone());
+        self.take_place();
         self.keep_in_sight(height);
     }
 }

@@ -3,6 +3,8 @@
 use meanwhile::model::Status;
 use ratatui::style::{Color, Modifier, Style};
 
+use super::depth::Depth;
+
 /// Which colours to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThemeChoice {
@@ -10,6 +12,10 @@ pub enum ThemeChoice {
     Dark,
     /// Many colours, for a light background.
     Light,
+    /// The same out of 256, for terminals that know no more.
+    Dark256,
+    /// The same out of 256, for a light background.
+    Light256,
     /// The terminal's own sixteen, whatever they look like there.
     Basic,
     /// None.
@@ -25,15 +31,32 @@ impl ThemeChoice {
         if value("NO_COLOR").is_some() || term == "dumb" {
             return Self::Plain;
         }
-        if value("COLORTERM").is_none() && !term.contains("256color") && !term.contains("direct") {
+        let is_true = Self::knows_all_colours(&variable);
+        if !is_true && value("COLORTERM").is_none() && !term.contains("256color") {
             return Self::Basic;
         }
         // The background is the last number: 7 and 9 to 15 are light.
         let background = value("COLORFGBG").and_then(|value| value.rsplit(';').next()?.parse::<u8>().ok());
-        match background {
+        let choice = match background {
             Some(7 | 9..=15) => Self::Light,
             Some(_) | None => Self::Dark,
+        };
+        choice.within(variable)
+    }
+
+    /// Takes the 256 colours instead where a terminal does not say that it knows more.
+    #[must_use]
+    pub fn within(self, variable: impl Fn(&str) -> Option<String>) -> Self {
+        match self {
+            Self::Dark if !Self::knows_all_colours(&variable) => Self::Dark256,
+            Self::Light if !Self::knows_all_colours(&variable) => Self::Light256,
+            choice => choice,
         }
+    }
+
+    fn knows_all_colours(variable: &impl Fn(&str) -> Option<String>) -> bool {
+        let says = variable("COLORTERM").unwrap_or_default();
+        says == "truecolor" || says == "24bit" || variable("TERM").unwrap_or_default().contains("direct")
     }
 }
 
@@ -59,16 +82,16 @@ pub struct Theme {
     bad: Style,
     stopped: Style,
     odd: Style,
-    /// Whether a task's own colours are shown.
-    pub keeps_colours: bool,
+    /// Which of a task's own colours are shown.
+    pub depth: Depth,
 }
 
 impl Theme {
     /// Makes the theme.
     #[must_use]
     pub fn of(choice: ThemeChoice) -> Self {
-        match choice {
-            ThemeChoice::Dark => Self::coloured(&Palette {
+        let theme = match choice {
+            ThemeChoice::Dark | ThemeChoice::Dark256 => Self::coloured(&Palette {
                 bar: (Color::Rgb(0xe6, 0xe6, 0xe6), Color::Rgb(0x26, 0x32, 0x38)),
                 selected: Color::Rgb(0x2f, 0x45, 0x52),
                 accent: Color::Rgb(0x6c, 0xb6, 0xff),
@@ -79,7 +102,7 @@ impl Theme {
                 stopped: Color::Rgb(0xe3, 0xb3, 0x41),
                 odd: Color::Rgb(0xd2, 0x9b, 0xff),
             }),
-            ThemeChoice::Light => Self::coloured(&Palette {
+            ThemeChoice::Light | ThemeChoice::Light256 => Self::coloured(&Palette {
                 bar: (Color::Rgb(0x1f, 0x23, 0x28), Color::Rgb(0xdd, 0xe6, 0xee)),
                 selected: Color::Rgb(0xcf, 0xe3, 0xf5),
                 accent: Color::Rgb(0x09, 0x55, 0xb5),
@@ -92,6 +115,29 @@ impl Theme {
             }),
             ThemeChoice::Basic => Self::basic(),
             ThemeChoice::Plain => Self::plain(),
+        };
+        match choice {
+            ThemeChoice::Dark256 | ThemeChoice::Light256 => theme.within(Depth::Indexed),
+            ThemeChoice::Dark | ThemeChoice::Light | ThemeChoice::Basic | ThemeChoice::Plain => theme,
+        }
+    }
+
+    fn within(self, depth: Depth) -> Self {
+        let to = |style: Style| depth.style(style);
+        Self {
+            header: to(self.header),
+            title: to(self.title),
+            dim: to(self.dim),
+            selected: to(self.selected),
+            accent: to(self.accent),
+            found: to(self.found),
+            error: to(self.error),
+            busy: to(self.busy),
+            good: to(self.good),
+            bad: to(self.bad),
+            stopped: to(self.stopped),
+            odd: to(self.odd),
+            depth,
         }
     }
 
@@ -102,7 +148,8 @@ impl Theme {
             header: Style::new().fg(text).bg(bar),
             title: fg(palette.dim).add_modifier(Modifier::BOLD),
             dim: fg(palette.dim),
-            selected: Style::new().bg(palette.selected).add_modifier(Modifier::BOLD),
+            // Both colours: what the terminal writes with may be as dark as this.
+            selected: Style::new().fg(text).bg(palette.selected).add_modifier(Modifier::BOLD),
             accent: fg(palette.accent).add_modifier(Modifier::BOLD),
             found: Style::new().fg(Color::Black).bg(Color::Rgb(0xff, 0xd3, 0x3d)),
             error: fg(palette.bad).add_modifier(Modifier::BOLD),
@@ -111,7 +158,7 @@ impl Theme {
             bad: fg(palette.bad),
             stopped: fg(palette.stopped),
             odd: fg(palette.odd),
-            keeps_colours: true,
+            depth: Depth::True,
         }
     }
 
@@ -131,7 +178,7 @@ impl Theme {
             bad: fg(Color::Red),
             stopped: fg(Color::Yellow),
             odd: fg(Color::Magenta),
-            keeps_colours: true,
+            depth: Depth::Basic,
         }
     }
 
@@ -151,7 +198,7 @@ impl Theme {
             bad: bold,
             stopped: Style::new(),
             odd: bold,
-            keeps_colours: false,
+            depth: Depth::None,
         }
     }
 
@@ -193,14 +240,18 @@ mod tests {
 
     #[test]
     fn a_terminal_gets_what_it_can_show() {
-        assert_eq!(detected(&[("TERM", "xterm-256color")]), ThemeChoice::Dark);
+        let dark = [("TERM", "xterm-256color"), ("COLORTERM", "24bit"), ("COLORFGBG", "15;0")];
+        assert_eq!(detected(&[("TERM", "xterm-256color")]), ThemeChoice::Dark256);
+        assert_eq!(detected(&dark), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "xterm-direct")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "screen"), ("COLORTERM", "1")]), ThemeChoice::Dark256);
         assert_eq!(detected(&[("TERM", "xterm"), ("COLORTERM", "truecolor")]), ThemeChoice::Dark);
-        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]), ThemeChoice::Light);
-        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "15;0")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "0;15")]), ThemeChoice::Light256);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("COLORFGBG", "15;0")]), ThemeChoice::Dark256);
         assert_eq!(detected(&[("TERM", "linux")]), ThemeChoice::Basic);
         assert_eq!(detected(&[("TERM", "dumb")]), ThemeChoice::Plain);
         assert_eq!(detected(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")]), ThemeChoice::Plain);
-        assert_eq!(detected(&[("TERM", "xterm-256color"), ("NO_COLOR", "")]), ThemeChoice::Dark);
+        assert_eq!(detected(&[("TERM", "xterm-256color"), ("NO_COLOR", "")]), ThemeChoice::Dark256);
     }
 
     #[test]
@@ -211,6 +262,23 @@ mod tests {
         let states = Status::ALL.map(|status| theme.status(status));
         for style in styles.iter().chain(&states) {
             assert_eq!((style.fg, style.bg), (None, None));
+        }
+    }
+
+    #[test]
+    fn with_256_colours_no_other_is_used_and_what_is_selected_can_be_read() {
+        for choice in [ThemeChoice::Dark256, ThemeChoice::Light256] {
+            let theme = Theme::of(choice);
+            let styles = [theme.header, theme.title, theme.dim, theme.selected, theme.accent, theme.found];
+            let states = Status::ALL.map(|status| theme.status(status));
+            for style in styles.iter().chain(&states) {
+                let is_within = |colour: Option<Color>| !matches!(colour, Some(Color::Rgb(..)));
+                assert!(is_within(style.fg) && is_within(style.bg), "{style:?}");
+            }
+        }
+        let many = [ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::Dark256, ThemeChoice::Light256];
+        for selected in many.map(|choice| Theme::of(choice).selected) {
+            assert!(selected.fg.is_some() && selected.bg.is_some());
         }
     }
 }

@@ -6,7 +6,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Instant;
 
 use meanwhile::model::Status;
-use meanwhile::{Clock, Error, Filter, From, Order, ReadRequest, Result, Runtime, Scope, SystemClock, Task};
+use meanwhile::{
+    Clock, Error, Filter, From, Order, Page, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
+};
 
 use super::event::{Effect, Event, Lane, Look, Query, Sort, States, Stretch, Window};
 use super::log::LogTarget;
@@ -48,12 +50,16 @@ impl Worker {
 }
 
 fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
-    let runtime = match Runtime::open(options.settings.clone()) {
-        Ok(runtime) => runtime,
-        Err(error) => return post.event(Event::Unlisted(told(&error))),
-    };
-    let mut library = Library { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 };
+    let mut opened = None;
     for question in questions {
+        let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
+            Ok(library) => opened.insert(library),
+            // Tried again with the next question, which comes when something happens or can be heard again.
+            Err(error) => {
+                post.tell(Event::Unlisted(told(&error)));
+                continue;
+            }
+        };
         let answer = match question {
             Effect::List(query, stretch) => {
                 library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
@@ -78,8 +84,16 @@ fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
             | Effect::Suspend
             | Effect::Quit => continue,
         };
-        post.event(answer);
+        post.tell(answer);
     }
+}
+
+/// Where rows begin, the rows, and a task that is not among those listed.
+type Around = (usize, Page, Option<Box<TaskRow>>);
+
+/// Tells whether rows have to be sorted here, because the database does not know what tasks use.
+const fn is_by_use(query: &Query, start: usize) -> bool {
+    matches!(query.sort, Sort::Cpu | Sort::Memory) && start < SORTED
 }
 
 /// What was found at the last look.
@@ -97,15 +111,20 @@ struct Library {
 }
 
 impl Library {
+    fn open(options: &Options) -> Result<Self> {
+        let runtime = Runtime::open(options.settings.clone())?;
+        Ok(Self { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 })
+    }
+
     fn list(&mut self, query: Query, stretch: &Stretch) -> Result<Event> {
-        let by_use = matches!(query.sort, Sort::Cpu | Sort::Memory) && stretch.start < SORTED;
-        let (start, count) = if by_use {
-            (0, (stretch.start + stretch.count).max(SORTED))
-        } else {
-            (stretch.start, stretch.count)
+        let (start, count, page) = self.page(&query, (stretch.start, stretch.count))?;
+        let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
+        let gone = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
+        let (start, page, unlisted) = match gone {
+            None => (start, page, None),
+            Some(id) => self.around(&query, id, count)?.unwrap_or((start, page, None)),
         };
-        let filter = Filter { offset: start as u32, limit: count as u32, ..filter(&query, &self.scope) };
-        let page = self.runtime.list(&filter)?;
+        let by_use = is_by_use(&query, start);
         if let Look::Fresh(places) = &stretch.look {
             self.looks += 1;
             let looked_at = page.tasks.iter().enumerate();
@@ -128,7 +147,26 @@ impl Library {
         let alive: Vec<_> = rows.iter().filter(|row| row.alive).map(|row| row.id.as_str()).collect();
         self.known.retain(|id, _| alive.contains(&id.as_str()));
         let (total, live) = (page.total as usize, page.live as usize);
-        Ok(Event::Listed(Window { query, start, rows, total, live, at: SystemClock.now() }))
+        Ok(Event::Listed(Window { query, start, rows, total, live, unlisted, at: SystemClock.now() }))
+    }
+
+    /// Returns where the rows begin, how many were asked for, and the rows.
+    fn page(&self, query: &Query, (start, count): (usize, usize)) -> Result<(usize, usize, Page)> {
+        let (start, count) =
+            if is_by_use(query, start) { (0, (start + count).max(SORTED)) } else { (start, count) };
+        let filter = Filter { offset: start as u32, limit: count as u32, ..filter(query, &self.scope) };
+        Ok((start, count, self.runtime.list(&filter)?))
+    }
+
+    /// Lists the rows around a task that is not where it was; or the task alone, if it is not listed. Nothing if it
+    /// is no more.
+    fn around(&self, query: &Query, id: &str, count: usize) -> Result<Option<Around>> {
+        let Ok(task) = self.runtime.task(id, &self.scope) else { return Ok(None) };
+        let place = self.runtime.place(&filter(query, &self.scope), &task.id)?;
+        let at = place.unwrap_or(0) as usize;
+        let (start, _, page) = self.page(query, (at.saturating_sub(count / 2), count))?;
+        let row = place.is_none().then(|| Box::new(TaskRow::of(&task, self.sample_of(&task))));
+        Ok(Some((start, page, row)))
     }
 
     fn sample_of(&self, task: &Task) -> Sample {

@@ -1,11 +1,13 @@
-//! The project's files: reading, writing, finding. Nothing leads out of the project.
+//! The project's files: reading, writing, finding. Nothing leads out of the project, but to the session's own tasks.
 
 mod edit;
+mod own_task;
 mod place;
 mod search;
 mod view;
 
 pub(super) use edit::{Occurrences, replaced};
+pub(super) use own_task::OwnFile;
 pub(super) use place::{Place, read_text, write_text};
 pub(super) use search::{GrepCall, glob, grep};
 pub(super) use view::excerpt;
@@ -55,7 +57,7 @@ impl FileTool {
         let (title, description, properties, required) = match self {
             Self::Read => (
                 "Read a file",
-                "Read a text file of the project. Long files come in parts: the reply says from which line to go on.",
+                "Read a text file of the project, or the log of one of your tasks. Long files come in parts: the reply says from which line to go on.",
                 json!({"path": text(""), "offset": whole("First line, from 1"), "limit": whole("Most lines")}),
                 &["path"] as &[&str],
             ),

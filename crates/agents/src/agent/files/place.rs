@@ -9,7 +9,7 @@ use meanwhile::LocalFiles;
 use mw_model::policy::Files;
 
 /// Most bytes of a file that is read or edited as a whole.
-const MOST_BYTES: u64 = 8 << 20;
+pub(super) const MOST_BYTES: u64 = 8 << 20;
 
 /// The directories that files may be in: the project's first, and what the client added.
 #[derive(Clone, Debug)]
@@ -38,12 +38,17 @@ impl Place {
         self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Finds out where a path leads, links followed, and refuses it where that is outside.
-    pub(in crate::agent) fn find(&self, path: &str) -> Result<PathBuf, String> {
+    /// Finds out where a path leads, links followed.
+    pub(in crate::agent) fn real(&self, path: &str) -> Result<PathBuf, String> {
         let path = if path.is_empty() { "." } else { path };
         let whole = self.root().join(path);
         let real = whole.to_str().and_then(|whole| LocalFiles.real(whole));
-        let real = PathBuf::from(real.ok_or_else(|| format!("{path} leads nowhere"))?);
+        Ok(PathBuf::from(real.ok_or_else(|| format!("{path} leads nowhere"))?))
+    }
+
+    /// Finds out where a path leads, links followed, and refuses it where that is outside.
+    pub(in crate::agent) fn find(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.real(path)?;
         if self.roots.iter().any(|root| real.starts_with(root)) {
             return Ok(real);
         }

@@ -134,7 +134,7 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     let handle = arguments.required("task_id");
     let mut timed_out = false;
     if arguments.flag("block") == Some(true) {
-        let timeout = Duration::from_millis(arguments.number("timeout").unwrap_or(30_000));
+        let timeout = desk.wait(arguments.number("timeout"));
         timed_out = wait_for(vec![desk.task(handle)?.id.to_string()], timeout, desk)?;
     }
     if let Some(pattern) = arguments.text("pattern") {
@@ -165,7 +165,10 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         (None, None) => From::Cursor(READER.to_owned()),
     };
     let stream = stream_of(arguments.text("stream"));
-    let read = output(OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, parts: 1 }, desk)?;
+    let read = output(
+        OutputCall { task: handle.to_owned(), stream, from, max_lines: 0, within: 0, parts: 1 },
+        desk,
+    )?;
     let mut text = format!("{}\n", line(&read.task));
     if timed_out {
         text.push_str("[waiting timed out; the task goes on]\n");
@@ -274,7 +277,7 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     let mut data = Vec::new();
     for one in &stopped {
         let over = one.before.status.is_terminal();
-        let dead = one.receipt.killed.len();
+        let dead = one.receipt.killed.len() as u64 + one.receipt.killed_more;
         let alive = one.receipt.survivors.len();
         let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
         let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };

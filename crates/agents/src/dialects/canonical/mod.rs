@@ -56,7 +56,7 @@ pub(super) static TOOLS: [Tool; 9] = [
         parameters: &[
             Parameter::required("task_id", Kind::Text, ""),
             Parameter::optional("block", Kind::Flag { default: None }, "Wait for its end first"),
-            Parameter::optional("timeout", Kind::Whole(Range::any(Some(30_000))), "ms to block"),
+            Parameter::optional("timeout", Kind::Wait { most: None, shown: "integer" }, "ms to block"),
             Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
             Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
             Parameter::optional("pattern", Kind::Text, ""),

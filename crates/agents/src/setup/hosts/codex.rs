@@ -10,10 +10,11 @@ const PATIENCE: u64 = 10;
 /// What a call may take, in seconds. Codex gives up earlier unless told, also while progress is reported.
 const CALL_SECONDS: u64 = 3600;
 /// Codex hands almost nothing of the environment on. Without these the server would look at another home.
-const PASSED_ON: [&str; 6] = [
+const PASSED_ON: [&str; 7] = [
     "MEANWHILE_HOME",
     "MEANWHILE_SESSION",
     "MEANWHILE_CONFIG",
+    "MEANWHILE_PROFILE",
     "XDG_STATE_HOME",
     "XDG_CONFIG_HOME",
     "XDG_RUNTIME_DIR",

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::log::{CHUNK, Moved, Stream};
+use crate::pipe::OutputPipe;
 use crate::sys::Board;
 
 /// How far a batch came before its supervisors died.
@@ -87,7 +88,7 @@ fn die_in_batch(log: &mut Log, source: &OwnedFd, death: Death) -> bool {
 
 fn recovered(dir: &Path, pipe: &OutputPipe) -> Log {
     let mut log = Log::recover(dir, Board::new().unwrap()).unwrap();
-    log.finish_batch([pipe, pipe]).unwrap();
+    log.finish_batch([&pipe.read, &pipe.read]).unwrap();
     assert!(batch::left_behind(dir).is_none());
     log
 }

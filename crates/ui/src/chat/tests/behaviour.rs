@@ -3,21 +3,6 @@
 use super::*;
 
 #[test]
-fn a_replay_looks_as_it_did_live() {
-    let mut live = state(60, 40);
-    let mut pictures = Vec::new();
-    for one in talk() {
-        entry(&mut live, one.clone());
-        pictures.push(picture(&live));
-    }
-    let mut again = state(60, 40);
-    talk().into_iter().for_each(|one| entry(&mut again, one));
-    assert_eq!(Some(&picture(&again)), pictures.last());
-    let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
-    assert_eq!(banners(&picture(&again)), 1, "told once, shown once");
-}
-
-#[test]
 fn the_chip_counts_what_is_in_the_background() {
     let mut state = state(80, 10);
     assert!(!picture(&state).contains('⌁'));
@@ -41,47 +26,47 @@ fn ctrl_b_twice_moves_only_what_is_awaited() {
 }
 
 #[test]
-fn a_kill_means_the_selected_row_and_a_list_that_shrinks_keeps_one() {
+fn a_kill_means_what_was_selected_and_never_what_stands_there_now() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
+    let kill = |id: &str| [Effect::Order(ChatOrder::Kill(format!("bash-{id}")))];
+    let [one, two, three] = ["bash_1", "bash_2", "bash_3"].map(|handle| task(handle, "a", false));
+    tell(&mut state, ChatNews::Tasks(vec![one.clone(), two.clone(), three.clone()]));
     ctrl(&mut state, 'b');
     press(&mut state, KeyCode::Down);
+    tell(&mut state, ChatNews::Tasks(vec![two, three.clone()]));
+    assert_eq!(
+        press(&mut state, KeyCode::Char('k')),
+        kill("bash_2"),
+        "the rows have moved, the choice has not"
+    );
+    tell(&mut state, ChatNews::Tasks(vec![three, one]));
+    assert_eq!(press(&mut state, KeyCode::Char('k')), [], "what was selected is gone");
     press(&mut state, KeyCode::Down);
-    let killed = press(&mut state, KeyCode::Char('k'));
-    assert_eq!(killed, [Effect::Order(ChatOrder::Kill("bash-bash_2".to_owned()))]);
+    assert_eq!(press(&mut state, KeyCode::Char('k')), kill("bash_3"));
+}
+
+#[test]
+fn a_turn_that_ends_hands_its_row_to_no_task() {
+    let mut state = state(80, 20);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
-    let killed = press(&mut state, KeyCode::Char('k'));
-    assert_eq!(killed, [Effect::Order(ChatOrder::Kill("bash-bash_1".to_owned()))]);
+    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    ctrl(&mut state, 'k');
+    tell(&mut state, ChatNews::Agent(AgentState::Idle));
+    assert_eq!(press(&mut state, KeyCode::Enter), [], "the turn was selected, and is over");
+    press(&mut state, KeyCode::Down);
+    let killed = [Effect::Order(ChatOrder::Kill("bash-bash_1".to_owned()))];
+    assert_eq!(press(&mut state, KeyCode::Enter), killed);
 }
 
 #[test]
-fn a_question_is_answered_set_aside_or_settled_elsewhere() {
+fn the_key_of_the_other_dialog_opens_it_and_kills_nothing() {
     let mut state = state(80, 20);
-    tell(&mut state, ChatNews::Asked(question()));
-    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "no other key answers");
-    assert_eq!(press(&mut state, KeyCode::Enter), [], "nor does the key that sends");
-    assert_eq!(press(&mut state, KeyCode::Char('s')), answer(Reply::Session));
-    tell(&mut state, ChatNews::Asked(question()));
-    press(&mut state, KeyCode::Esc);
-    write(&mut state, "yes");
-    assert_eq!(state.composer.text(), "yes", "what is set aside takes no keys");
-    ctrl(&mut state, 'y');
-    assert_eq!(press(&mut state, KeyCode::Char('n')), answer(Reply::Deny));
-    tell(&mut state, ChatNews::Asked(question()));
-    tell(&mut state, ChatNews::Settled("ask-1".to_owned()));
-    assert!(!picture(&state).contains("may it?"));
-}
-
-#[test]
-fn a_question_takes_no_key_that_was_meant_for_the_text() {
-    let mut state = state(80, 20);
-    write(&mut state, "m");
-    tell(&mut state, ChatNews::Asked(question()));
-    write(&mut state, "y");
-    assert_eq!(state.composer.text(), "my");
-    assert!(picture(&state).contains("asks you (Ctrl-Y answers)"));
-    ctrl(&mut state, 'y');
-    assert_eq!(press(&mut state, KeyCode::Char('y')), answer(Reply::Once));
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    ctrl(&mut state, 'b');
+    assert_eq!(ctrl(&mut state, 'k'), []);
+    assert!(picture(&state).contains(" cancel "));
+    assert_eq!(ctrl(&mut state, 'b'), []);
+    assert!(picture(&state).contains(" tasks "));
 }
 
 #[test]
@@ -89,7 +74,7 @@ fn leaving_asks_only_when_tasks_run() {
     let mut state = state(80, 20);
     assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
-    write(&mut state, "/quit");
+    write(&mut state, "/quit now");
     assert_eq!(press(&mut state, KeyCode::Enter), []);
     assert!(picture(&state).contains("1 task is running."));
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
@@ -116,17 +101,31 @@ fn what_is_written_is_sent_whole_and_only_once() {
 }
 
 #[test]
-fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
-    let mut state = state(60, 20);
-    let said = |text: &str| Entry::Said { text: text.to_owned() };
-    [said("It"), notice(7, 3), said(" runs.")].into_iter().for_each(|one| entry(&mut state, one));
-    let shown = picture(&state);
-    assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
-    assert!(shown.contains("It runs."), "{shown}");
-    // A turn that it begins stands below it.
-    entry(&mut state, Entry::TurnEnded { early: None });
-    entry(&mut state, Entry::Told { numbers: vec![7] });
-    entry(&mut state, said("I see."));
-    let shown = picture(&state);
-    assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
+fn the_log_of_the_selected_task_opens_in_the_editor() {
+    let mut state = state(80, 20);
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
+    ctrl(&mut state, 'b');
+    press(&mut state, KeyCode::Down);
+    let opened = [Effect::Open("/state/tasks/bash_2/output.log".to_owned())];
+    assert_eq!(press(&mut state, KeyCode::Char('e')), opened);
+    assert_eq!(ctrl(&mut state, 'e'), []);
+}
+
+#[test]
+fn what_was_written_is_in_the_history_once_whenever_it_was_heard() {
+    let mut state = state(80, 20);
+    for text in ["one", "two"] {
+        write(&mut state, text);
+        press(&mut state, KeyCode::Enter);
+    }
+    for text in ["one", "two"] {
+        entry(&mut state, Entry::User { text: text.to_owned() });
+    }
+    let seen: Vec<_> = (0..3)
+        .map(|_| {
+            press(&mut state, KeyCode::Up);
+            state.composer.text().to_owned()
+        })
+        .collect();
+    assert_eq!(seen, ["two", "one", "one"]);
 }

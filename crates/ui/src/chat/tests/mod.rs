@@ -1,6 +1,8 @@
 //! The screen without a terminal: events in, pictures out.
 
 mod behaviour;
+mod entries;
+mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -41,6 +43,19 @@ fn press(state: &mut State, code: KeyCode) -> Vec<Effect> {
 
 fn ctrl(state: &mut State, c: char) -> Vec<Effect> {
     update(state, Event::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL)))
+}
+
+/// Lets time pass.
+fn later(state: &mut State, ms: i64) {
+    let now = Timestamp::from_micros(state.now.as_micros() + ms * 1000);
+    state.now = now;
+    update(state, Event::Tick(now));
+}
+
+/// Asks, and waits until an answer is taken.
+fn ask(state: &mut State, question: ChatQuestion) {
+    tell(state, ChatNews::Asked(question));
+    later(state, 500);
 }
 
 fn write(state: &mut State, text: &str) {
@@ -137,8 +152,12 @@ fn talk() -> Vec<Entry> {
 }
 
 fn question() -> ChatQuestion {
+    question_of("ask-1")
+}
+
+fn question_of(id: &str) -> ChatQuestion {
     ChatQuestion {
-        id: "ask-1".to_owned(),
+        id: id.to_owned(),
         what: "rm -rf build".to_owned(),
         lines: ["Command requires approval:", "  rm -rf build", "", "deletes build and everything in it"]
             .map(str::to_owned)

@@ -38,8 +38,30 @@ fn the_modals() {
     ctrl(&mut state, 'c');
     assert_snapshot!("leave_80x20", picture(&state));
     press(&mut state, KeyCode::Char('n'));
-    tell(&mut state, ChatNews::Asked(question()));
+    ask(&mut state, question());
     assert_snapshot!("question_80x20", picture(&state));
+}
+
+#[test]
+fn a_question_longer_than_the_screen() {
+    let mut state = after_talk(80, 20);
+    let lines = (1..=40).map(|line| format!("  echo step-{line}")).collect();
+    ask(&mut state, ChatQuestion { lines, ..question() });
+    press(&mut state, KeyCode::Down);
+    assert_snapshot!("long_question_80x20", picture(&state));
+}
+
+#[test]
+fn a_table_and_a_diff_with_two_changes() {
+    let mut state = state(60, 30);
+    let text = "| test | took |\n|---|--:|\n| `rounds_to_cents` | 4 ms |\n| adds \u{26a0}\u{fe0f} | 12 ms |";
+    entry(&mut state, Entry::Said { text: text.to_owned() });
+    let old: Vec<_> = (1..=20).map(|line| format!("line {line}")).collect();
+    let new = old.join("\n").replace("line 3\n", "line three\n").replace("line 18\n", "");
+    let diff = ToolContent::Diff { path: "src/money.rs".to_owned(), old: old.join("\n"), new };
+    entry(&mut state, tool("call-2", "edit src/money.rs", ToolState::Done, vec![diff]));
+    ctrl(&mut state, 'o');
+    assert_snapshot!("table_and_diff_60x30", picture(&state));
 }
 
 #[test]
@@ -51,15 +73,25 @@ fn a_composer_of_several_lines() {
 
 #[test]
 fn no_size_is_too_small() {
-    for width in 1..30 {
-        for height in 1..10 {
+    for width in 0..30 {
+        for height in 0..10 {
+            let mut empty = state(width, height);
+            picture(&empty);
+            tell(&mut empty, ChatNews::Failed("it failed".to_owned()));
+            picture(&empty);
             let mut state = after_talk(width, height);
             tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a command", false)]));
             picture(&state);
             ctrl(&mut state, 'b');
             picture(&state);
             press(&mut state, KeyCode::Esc);
-            tell(&mut state, ChatNews::Asked(question()));
+            ctrl(&mut state, 'k');
+            picture(&state);
+            press(&mut state, KeyCode::Esc);
+            ctrl(&mut state, 'c');
+            picture(&state);
+            press(&mut state, KeyCode::Esc);
+            ask(&mut state, question());
             picture(&state);
         }
     }

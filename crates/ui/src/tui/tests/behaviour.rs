@@ -5,9 +5,7 @@ use meanwhile::StreamChoice;
 use meanwhile::model::Status;
 
 use super::{Desk, NOW, key, row, rows, target};
-use crate::tui::event::{
-    Effect, Event, Force, Program, Proposed, Query, Removal, Reply, Sort, States, Window,
-};
+use crate::tui::event::{Effect, Event, Program, Query, Sort, States, Window};
 use crate::tui::log::LogChunk;
 
 fn selected(desk: &Desk) -> Option<&str> {
@@ -19,82 +17,6 @@ fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
         Effect::List(query, stretch) => Some((query, stretch.start)),
         _ => None,
     })
-}
-
-#[test]
-fn a_kill_is_asked_and_its_receipt_shown() {
-    let mut desk = Desk::with_tasks(80, 24);
-    desk.press("jx");
-    assert_eq!(desk.effects, []);
-    desk.press("y");
-    assert!(desk.effects.contains(&Effect::Kill("bash-00000002".to_owned(), Force::Term)));
-    let receipt = "bash-00000002 cancelled: SIGTERM to 2 processes, 11 ms";
-    desk.take(Event::Done(vec![receipt.to_owned()]));
-    assert!(desk.drawn().contains(receipt));
-    desk.press("x9");
-    assert!(desk.effects.contains(&Effect::Kill("bash-00000002".to_owned(), Force::Kill)));
-    desk.press("xn");
-    assert_eq!(desk.effects, []);
-}
-
-#[test]
-fn what_waits_for_approval_is_counted_shown_and_answered() {
-    let mut desk = Desk::with_tasks(80, 24);
-    desk.press("A");
-    assert_eq!(desk.effects, []);
-    let lines =
-        ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
-    let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
-    desk.take(Event::Asked(vec![asked]));
-    assert!(desk.drawn().contains("1 waits for approval: A"));
-    for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
-        desk.press("A");
-        assert!(desk.drawn().contains("rm -rf build"));
-        // Nothing is approved in passing.
-        desk.take(super::key(KeyCode::Enter));
-        assert_eq!(desk.effects, []);
-        desk.press(key);
-        assert_eq!(desk.effects, [Effect::Answer("ask-k3f9x2ab".to_owned(), reply)]);
-    }
-    desk.press("A");
-    desk.take(key(KeyCode::Esc));
-    assert_eq!(desk.effects, []);
-    desk.take(Event::Asked(Vec::new()));
-    assert!(!desk.drawn().contains("approval"));
-}
-
-#[test]
-fn a_question_that_does_not_fit_shows_its_answers_and_says_so() {
-    let mut desk = Desk::with_tasks(40, 10);
-    let asked = (0..40).map(|at| format!("line {at}"));
-    let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
-    desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
-    desk.press("A");
-    let drawn = desk.drawn();
-    assert!(drawn.contains("y  yes") && drawn.contains("line 0") && drawn.contains("lines more"), "{drawn}");
-}
-
-#[test]
-fn removing_wants_a_yes_and_nothing_else() {
-    let mut desk = Desk::with_tasks(80, 24);
-    desk.press("c");
-    desk.take(key(KeyCode::Enter));
-    assert_eq!(desk.effects, []);
-    desk.press("y");
-    assert!(desk.effects.contains(&Effect::Clear(Removal::One("bash-00000001".to_owned()))));
-    desk.press("Cy");
-    assert!(desk.effects.contains(&Effect::Clear(Removal::Ended(Query::default()))));
-}
-
-#[test]
-fn an_ended_task_is_run_again_at_once_and_a_live_one_after_a_question() {
-    let mut desk = Desk::with_tasks(80, 24);
-    desk.press("r");
-    assert_eq!(desk.effects, []);
-    desk.press("y");
-    assert!(desk.effects.contains(&Effect::Restart("bash-00000001".to_owned())));
-    desk.press("jjjr");
-    assert!(desk.effects.contains(&Effect::Restart("bash-00000004".to_owned())));
 }
 
 #[test]
@@ -113,6 +35,59 @@ fn the_selection_stays_with_its_task() {
     assert_eq!(selected(&desk), None);
 }
 
+/// Thirty of sixty live tasks, from a place on; these have ended, and come last.
+fn of_sixty(start: usize, ended: &[usize]) -> Window {
+    let live = (0..60).filter(|at| !ended.contains(at)).map(|at| row(at, Status::Running, "x"));
+    let ended = ended.iter().map(|at| row(*at, Status::Completed, "x"));
+    let all: Vec<_> = live.chain(ended).collect();
+    let live = all.iter().filter(|row| row.alive).count();
+    let rows = all[start..(start + 30).min(60)].to_vec();
+    Window { start, rows, total: 60, live, ..super::window(&Query::default(), Vec::new()) }
+}
+
+fn kept(effects: &[Effect]) -> Option<&str> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::List(_, stretch) => stretch.keep.as_deref(),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_selection_stays_with_a_task_that_goes_far_away() {
+    let mut desk = Desk::new(80, 24);
+    desk.take(Event::Listed(of_sixty(0, &[])));
+    desk.press("jjj");
+    desk.take(Event::News);
+    assert_eq!(kept(&desk.effects), Some("bash-00000003"));
+    desk.take(Event::Listed(of_sixty(30, &[3])));
+    assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000003"), 59));
+    assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
+}
+
+#[test]
+fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
+    let mut desk = Desk::new(80, 24);
+    desk.take(Event::Listed(of_sixty(0, &[])));
+    desk.press("jjj");
+    desk.take(key(KeyCode::Enter));
+    let unlisted = Some(Box::new(row(3, Status::Failed, "x")));
+    desk.take(Event::Listed(Window { unlisted, total: 59, ..of_sixty(4, &[]) }));
+    assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
+    assert!(desk.drawn().contains("bash-00000003 failed"), "{}", desk.drawn());
+    desk.press("r");
+    assert!(desk.effects.contains(&Effect::Restart("bash-00000003".to_owned())));
+    desk.take(key(KeyCode::Esc));
+    assert_ne!(selected(&desk), Some("bash-00000003"));
+}
+
+#[test]
+fn a_filter_that_lists_the_same_keeps_the_selection() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jj/s");
+    desk.list(rows());
+    assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000003"), 2));
+}
+
 #[test]
 fn only_what_is_near_the_screen_is_asked_for() {
     let mut desk = Desk::new(80, 24);
@@ -122,6 +97,7 @@ fn only_what_is_near_the_screen_is_asked_for() {
         rows: (start..(start + 30).min(10_000)).map(|at| row(at, Status::Completed, "x")).collect(),
         total: 10_000,
         live: 0,
+        unlisted: None,
         at: NOW,
     };
     desk.take(Event::Listed(many(0)));
@@ -288,6 +264,17 @@ fn a_session_that_is_set_cannot_be_left() {
 }
 
 #[test]
+fn a_session_that_was_asked_for_can_be_left() {
+    let mut desk = Desk::new(80, 24);
+    desk.state.show_session("mine");
+    desk.list(rows());
+    desk.press("S");
+    assert_eq!(desk.effects, [Effect::LookUpSessions]);
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query.session, None);
+}
+
+#[test]
 fn pasted_text_is_no_keys() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.take(Event::Paste("xyq".to_owned()));
@@ -303,4 +290,15 @@ fn what_cannot_be_listed_is_said_and_not_asked_for_over_and_over() {
     desk.take(Event::Unlisted("the database is damaged; mw doctor says more".to_owned()));
     assert_eq!(desk.effects, []);
     assert!(desk.drawn().contains("mw doctor"));
+}
+
+#[test]
+fn what_cannot_be_heard_stays_on_screen_until_it_can() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.take(Event::Deaf("the database is locked".to_owned()));
+    desk.press("j");
+    assert!(desk.drawn().contains("not live: the database is locked"), "{}", desk.drawn());
+    desk.take(Event::Hearing);
+    assert!(listed(&desk.effects).is_some());
+    assert!(!desk.drawn().contains("not live"));
 }

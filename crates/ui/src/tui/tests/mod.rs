@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod properties;
+mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -47,6 +48,7 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
         ended_at: is_over.then(|| ago(5)),
         duration_ms: (status != Status::Pending).then_some(120_000),
         percent: None,
+        exit_code: (status == Status::Failed).then_some(101),
         output_path: format!("/home/me/tasks/bash-{number:08}/output.log"),
         sample: Sample::default(),
     }
@@ -75,7 +77,7 @@ pub(super) fn rows() -> Vec<TaskRow> {
 
 pub(super) fn window(query: &Query, rows: Vec<TaskRow>) -> Window {
     let live = rows.iter().filter(|row| !row.status.is_terminal()).count();
-    Window { query: query.clone(), start: 0, total: rows.len(), rows, live, at: NOW }
+    Window { query: query.clone(), start: 0, total: rows.len(), rows, live, unlisted: None, at: NOW }
 }
 
 pub(super) fn key(code: KeyCode) -> Event {
@@ -127,6 +129,11 @@ impl Desk {
 
     pub(super) fn drawn(&self) -> String {
         let (width, height) = self.state.size;
+        self.drawn_on(width, height)
+    }
+
+    /// What is drawn on a terminal that may have another size by now.
+    pub(super) fn drawn_on(&self, width: u16, height: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
         terminal.draw(|frame| view(&self.state, frame)).unwrap();
         let text = terminal.backend().to_string();

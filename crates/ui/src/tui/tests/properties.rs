@@ -5,8 +5,9 @@ use meanwhile::model::Status;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, facts, lanes, row};
-use crate::tui::event::{Effect, Event, Window};
+use crate::tui::event::{Effect, Event, Proposed, Window};
 use crate::tui::log::LogChunk;
+use crate::tui::state::Loading;
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -22,7 +23,7 @@ enum Step {
 
 fn keys() -> impl Strategy<Value = KeyCode> {
     prop_oneof![
-        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSbfFwt123/?m qzNY".chars().collect::<Vec<_>>())
+        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSAbfFwt123/?m qzNY".chars().collect::<Vec<_>>())
             .prop_map(KeyCode::Char),
         1 => any::<char>().prop_map(KeyCode::Char),
         3 => prop::sample::select(vec![
@@ -60,19 +61,41 @@ fn event(desk: &Desk, asked: usize, step: Step) -> Option<Event> {
             let status = |at: usize| Status::ALL[at % Status::ALL.len()];
             let rows = (asked..total.min(asked + 60)).map(|at| row(at, status(at), "a 日本 task")).collect();
             let query = desk.state.list.query.clone();
-            Event::Listed(Window { query, start: asked, rows, total, live: total / 3, at: NOW })
+            Event::Listed(Window {
+                query,
+                start: asked,
+                rows,
+                total,
+                live: total / 3,
+                unlisted: None,
+                at: NOW,
+            })
         }
         Step::Print(text) => {
             let end = text.len() as u64 + 1000;
             let chunk = LogChunk { text, offset: 1000, end, skipped: end % 3, has_earlier: true };
             Event::Read(desk.state.log.target.clone()?, chunk)
         }
-        Step::Other(n) => match n % 6 {
+        Step::Other(n) => match n % 12 {
             0 => Event::Tick,
             1 => Event::News,
             2 => Event::Known(desk.state.list.selected_id.clone()?, facts()),
             3 => Event::Lanes(lanes(), NOW),
-            4 => Event::Paste("pa\u{7}sted 日本".to_owned()),
+            4 => {
+                let lines = (0..usize::from(n)).map(|at| format!("line {at} 日本")).collect();
+                let other = Proposed { id: "ask-b".to_owned(), lines: vec![String::new()] };
+                Event::Asked(vec![Proposed { id: "ask-a".to_owned(), lines }, other])
+            }
+            5 => Event::Asked(Vec::new()),
+            6 => Event::Unlisted("it is locked".to_owned()),
+            7 => Event::Done(vec!["done".to_owned(), "  still alive: 1 日本".to_owned()]),
+            8 => Event::Unreadable(desk.state.log.target.clone()?, "it is gone".to_owned()),
+            9 => {
+                let text = "earlier\n".repeat(usize::from(n));
+                let chunk = LogChunk { text, offset: 0, end: 1000, skipped: 0, has_earlier: false };
+                Event::ReadEarlier(desk.state.log.target.clone()?, chunk)
+            }
+            10 => Event::Paste("pa\u{7}sted 日本".to_owned()),
             _ => Event::Failed("it failed; try again".to_owned()),
         },
     })
@@ -82,7 +105,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_events_leave_a_screen_that_can_be_drawn(steps in prop::collection::vec(steps(), 1..60)) {
+    fn any_events_leave_a_screen_that_can_be_drawn(
+        steps in prop::collection::vec(steps(), 1..60),
+        other in (1..210_u16, 1..60_u16),
+    ) {
         let mut desk = Desk::with_tasks(80, 24);
         let mut asked = 0;
         for step in steps {
@@ -95,10 +121,8 @@ proptest! {
             }
             let list = &desk.state.list;
             prop_assert!(list.selected < list.total.max(1));
-            if let Some(row) = list.row(list.selected) && let Some(id) = &list.selected_id
-                && desk.state.list.selected_row().is_some()
-            {
-                prop_assert_eq!(&row.id, id);
+            if list.loading == Loading::Idle && list.away.is_none() && let Some(row) = list.row(list.selected) {
+                prop_assert_eq!(Some(&row.id), list.selected_id.as_ref());
             }
             let height = desk.state.list_height();
             if height > 0 && list.total > 0 {
@@ -107,6 +131,8 @@ proptest! {
             if desk.state.size.0 > 0 && desk.state.size.1 > 0 {
                 desk.drawn();
             }
+            // A window is resized whenever it likes, and told of later.
+            desk.drawn_on(other.0, other.1);
         }
     }
 }

@@ -34,6 +34,15 @@ fn a_window_that_is_too_small_says_so() {
 }
 
 #[test]
+fn a_window_that_shrinks_before_anybody_is_told_is_drawn_all_the_same() {
+    let tall = at(80, 50);
+    for (width, height) in [(80, 20), (40, 50), (30, 6), (20, 4), (1, 1), (200, 60)] {
+        tall.drawn_on(width, height);
+    }
+    assert!(tall.drawn_on(80, 20).contains("mw top"));
+}
+
+#[test]
 fn an_empty_home_says_what_to_do() {
     let mut desk = Desk::new(80, 24);
     desk.list(Vec::new());

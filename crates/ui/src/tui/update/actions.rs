@@ -5,7 +5,8 @@ use meanwhile::StreamChoice;
 use super::{load, say};
 use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
 use crate::tui::keys::Action;
-use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, Question, State, Zoom};
+use crate::tui::question::{Asking, Question};
+use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
 
 /// Columns by which a log is moved sideways.
 const SIDESTEP: usize = 16;
@@ -23,7 +24,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Open => open(state),
         Action::Back => back(state, effects),
         Action::OtherPane => {
-            let other = match focus(state) {
+            let other = match state.keys_go_to() {
                 Focus::List => Focus::Detail,
                 Focus::Detail => Focus::List,
             };
@@ -52,15 +53,17 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
             sort_by(state, Sort::ALL[(at + 1) % Sort::ALL.len()], effects);
         }
-        Action::Kill => ask(state, |id, what| Question::Kill { id, what }),
+        Action::Kill => kill(state),
         Action::Restart => restart(state, effects),
         Action::Input => input(state),
         Action::Attach => attach(state, effects),
         Action::Editor => outside(state, Program::Editor, effects),
         Action::Pager => outside(state, Program::Pager, effects),
-        Action::Clear => ask(state, |id, what| Question::Clear { id, what }),
+        Action::Clear => clear(state),
         Action::Answer => match state.proposed.first() {
-            Some(proposed) => state.mode = Mode::Asking(Question::Answer(proposed.clone())),
+            Some(proposed) => {
+                state.mode = Mode::Asking(Asking::new(Question::Answer(proposed.clone())));
+            }
             None => say(state, Message::Note("nothing waits for approval".to_owned())),
         },
         Action::ClearEnded => {
@@ -68,7 +71,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             if count == 0 {
                 say(state, Message::Error("nothing in this list has ended".to_owned()));
             } else {
-                state.mode = Mode::Asking(Question::ClearEnded { count });
+                state.mode = Mode::Asking(Asking::new(Question::ClearEnded { count }));
             }
         }
         Action::Follow => {
@@ -95,28 +98,24 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
             say(state, Message::Note(text.to_owned()));
         }
         Action::Help => state.mode = Mode::Help(0),
+        Action::Said => state.mode = Mode::Said(0),
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
         Action::Quit => effects.push(Effect::Quit),
     }
 }
 
-/// Which pane keys go to; one that has the whole screen has them all.
-pub(super) fn focus(state: &State) -> Focus {
-    match state.zoom {
-        Zoom::Split => state.focus,
-        Zoom::Detail => Focus::Detail,
-    }
-}
-
 pub(super) fn set_focus(state: &mut State, focus: Focus) {
     (state.focus, state.zoom) = (focus, Zoom::Split);
+    if state.list.away.is_some() {
+        state.list.take_place();
+    }
     let height = state.list_height();
     state.list.keep_in_sight(height);
 }
 
 fn page(state: &State) -> isize {
-    let rows = match focus(state) {
+    let rows = match state.keys_go_to() {
         Focus::List => state.list_height(),
         Focus::Detail => state.detail_size().1,
     };
@@ -124,7 +123,7 @@ fn page(state: &State) -> isize {
 }
 
 fn move_by(state: &mut State, by: isize) {
-    match focus(state) {
+    match state.keys_go_to() {
         Focus::List => move_selection(state, by),
         Focus::Detail => move_detail(state, by),
     }
@@ -164,9 +163,9 @@ fn open(state: &mut State) {
 
 fn back(state: &mut State, effects: &mut Vec<Effect>) {
     let bound = Query { session: state.bound_to.clone(), sort: state.list.query.sort, ..Query::default() };
-    if focus(state) == Focus::Detail && state.log.search.is_some() {
+    if state.keys_go_to() == Focus::Detail && state.log.search.is_some() {
         state.log.search = None;
-    } else if focus(state) == Focus::Detail {
+    } else if state.keys_go_to() == Focus::Detail {
         set_focus(state, Focus::List);
     } else if state.list.query != bound {
         ask_for(state, bound, effects);
@@ -185,6 +184,10 @@ pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>
 }
 
 pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
+    // What the order brings to the top is what one wants to see.
+    if state.list.query.sort != sort {
+        (state.list.selected_id, state.list.away) = (None, None);
+    }
     let query = Query { sort, ..state.list.query.clone() };
     ask_for(state, query, effects);
     say(state, Message::Note(format!("sorted by {}; live tasks first", sort.word())));
@@ -205,7 +208,7 @@ fn batch(state: &mut State, effects: &mut Vec<Effect>) {
 }
 
 fn find(state: &mut State) {
-    let searches = focus(state) == Focus::Detail && state.pane == Pane::Log;
+    let searches = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
     let (purpose, text) = if searches {
         (Purpose::Search, String::new())
     } else {
@@ -236,18 +239,33 @@ fn selected(state: &mut State) -> Option<(String, String)> {
     found
 }
 
-fn ask(state: &mut State, question: impl FnOnce(String, String) -> Question) {
-    if let Some((id, what)) = selected(state) {
-        state.mode = Mode::Asking(question(id, what));
+fn kill(state: &mut State) {
+    let Some((id, what)) = selected(state) else { return };
+    if is_over(state) && !has_survivors(state) {
+        say(state, Message::Error(format!("{id} has ended; nothing of it is left to kill")));
+    } else {
+        state.mode = Mode::Asking(Asking::new(Question::Kill { id, what }));
+    }
+}
+
+fn clear(state: &mut State) {
+    let Some((id, what)) = selected(state) else { return };
+    if is_over(state) && !has_survivors(state) {
+        state.mode = Mode::Asking(Asking::new(Question::Clear { id, what }));
+    } else {
+        say(state, Message::Error(format!("{id} lives and cannot be removed; x kills it")));
     }
 }
 
 fn restart(state: &mut State, effects: &mut Vec<Effect>) {
     let Some((id, what)) = selected(state) else { return };
-    if state.list.selected_row().is_some_and(|row| row.status.is_terminal()) {
+    if is_over(state) && !has_survivors(state) {
+        say(state, Message::Note(format!("running {id} again …")));
         effects.push(Effect::Restart(id));
     } else {
-        state.mode = Mode::Asking(Question::Restart { id, what });
+        let survivors =
+            state.list.selected_row().filter(|row| row.status.is_terminal()).map_or(0, |row| row.survivors);
+        state.mode = Mode::Asking(Asking::new(Question::Restart { id, what, survivors }));
     }
 }
 
@@ -272,6 +290,10 @@ fn attach(state: &mut State, effects: &mut Vec<Effect>) {
 
 fn is_over(state: &State) -> bool {
     state.list.selected_row().is_some_and(|row| row.status.is_terminal())
+}
+
+fn has_survivors(state: &State) -> bool {
+    state.list.selected_row().is_some_and(|row| row.alive)
 }
 
 fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {

@@ -36,6 +36,9 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Resized(width, height) => {
             state.is_changed = true;
             state.size = (width, height);
+            if let Mode::Asking(asking) = &mut state.mode {
+                asking.begin_again();
+            }
             let height = state.list_height();
             state.list.keep_in_sight(height);
         }
@@ -44,6 +47,18 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             refresh(state, Look::Fresh(shown), effects);
         }
         Event::News => refresh(state, Look::Known, effects),
+        Event::Deaf(problem) => {
+            if state.deaf.as_ref() != Some(&problem) {
+                say(state, Message::Error(problem.clone()));
+                state.deaf = Some(problem);
+            }
+        }
+        Event::Hearing => {
+            if state.deaf.take().is_some() {
+                state.is_changed = true;
+                refresh(state, Look::Known, effects);
+            }
+        }
         Event::Listed(window) => {
             let again = state.list.loading == Loading::Outdated;
             state.list.loading = Loading::Idle;
@@ -57,6 +72,9 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Unlisted(problem) => {
             // Asked again when something happens.
             (state.list.loading, state.list.is_known) = (Loading::Idle, true);
+            if state.list.selected_id.is_none() {
+                state.list.take_place();
+            }
             say(state, Message::Error(problem));
         }
         Event::Known(id, facts) => {
@@ -102,7 +120,7 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             }
         }
         Event::Done(lines) => {
-            say(state, Message::Note(lines.join("; ")));
+            say(state, Message::Note(lines.join("\n")));
             load(state, Look::Known, effects);
         }
         Event::Failed(problem) => say(state, Message::Error(problem)),
@@ -110,6 +128,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
 }
 
 pub(super) fn say(state: &mut State, message: Message) {
+    /// Nobody looks for more.
+    const MOST: usize = 100;
+    state.said.truncate(MOST - 1);
+    state.said.push_front(message.clone());
     state.message = Some(message);
     state.is_changed = true;
 }
@@ -127,7 +149,8 @@ pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
         Loading::Idle => {
             let (start, count) = around_screen(state);
             state.list.asked = (start, count);
-            effects.push(Effect::List(state.list.query.clone(), Stretch { start, count, look }));
+            let keep = state.list.selected_id.clone();
+            effects.push(Effect::List(state.list.query.clone(), Stretch { start, count, keep, look }));
             Loading::Awaited
         }
         Loading::Awaited | Loading::Outdated => Loading::Outdated,

@@ -4,9 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
 
 use super::{actions, say};
-use crate::tui::event::{Effect, Force, Query, Removal, Reply, States};
+use crate::tui::event::{Effect, Force, Proposed, Query, Removal, Reply, States};
 use crate::tui::keys::{self, Action};
-use crate::tui::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, Question, State};
+use crate::tui::layout::Areas;
+use crate::tui::question::{Asking, Question};
+use crate::tui::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, State};
 
 /// The states to choose from, in the order of the menu.
 pub(crate) const STATES: [States; 9] = [
@@ -25,6 +27,9 @@ pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
     if key.kind == KeyEventKind::Release {
         return;
     }
+    if Areas::of(state).is_too_small() {
+        return unseen(key, effects);
+    }
     let is_interrupt = key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL;
     match std::mem::replace(&mut state.mode, Mode::Normal) {
         Mode::Normal => {
@@ -36,23 +41,49 @@ pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
         Mode::Typing(prompt) if is_interrupt => cancel(state, prompt, effects),
         Mode::Typing(prompt) => typed(state, prompt, key, effects),
         Mode::Asking(_) if is_interrupt => {}
-        Mode::Asking(question) => answered(state, question, key, effects),
+        Mode::Asking(asking) => answered(state, asking, key, effects),
         Mode::Choosing(_) if is_interrupt => {}
         Mode::Choosing(menu) => chosen(state, menu, key, effects),
-        Mode::Help(top) => state.mode = help(top, key),
+        Mode::Help(top) => state.mode = turned(top, key).map_or(Mode::Normal, Mode::Help),
+        Mode::Said(top) => state.mode = turned(top, key).map_or(Mode::Normal, Mode::Said),
     }
 }
 
+/// What nobody can see is not done: a window that is too small takes only the keys that it names.
+fn unseen(key: KeyEvent, effects: &mut Vec<Effect>) {
+    match keys::action_of(key) {
+        Some(Action::Quit) => effects.push(Effect::Quit),
+        Some(Action::Suspend) => effects.push(Effect::Suspend),
+        Some(Action::Redraw) => effects.push(Effect::Redraw),
+        Some(_) | None => {}
+    }
+}
+
+/// Tells whether a key is a letter by itself: whoever holds Ctrl or Alt means something else.
+fn is_plain(key: KeyEvent) -> bool {
+    (key.modifiers - KeyModifiers::SHIFT).is_empty()
+}
+
 pub(super) fn paste(state: &mut State, text: &str, effects: &mut Vec<Effect>) {
-    if let Mode::Typing(mut prompt) = std::mem::replace(&mut state.mode, Mode::Normal) {
-        for c in text.chars().filter(|c| !c.is_control()) {
-            insert(&mut prompt, c);
+    let text = text.trim_end_matches(['\r', '\n']);
+    match (&mut state.mode, text.contains(['\r', '\n'])) {
+        (Mode::Typing(Prompt { purpose: Purpose::Input { id }, .. }), true) => {
+            let text = format!("those are several lines; a attaches to {id}, which takes them as they are");
+            say(state, Message::Error(text));
         }
-        show_filter(state, &prompt, effects);
-        state.mode = Mode::Typing(prompt);
-    } else {
+        (Mode::Typing(prompt), _) => {
+            for c in text.chars().map(|c| if matches!(c, '\r' | '\n' | '\t') { ' ' } else { c }) {
+                if !c.is_control() {
+                    insert(prompt, c);
+                }
+            }
+            let prompt = prompt.clone();
+            show_filter(state, &prompt, effects);
+        }
         // Pasted text is no keys.
-        say(state, Message::Error("pasted text is taken only where something is typed".to_owned()));
+        (Mode::Normal | Mode::Asking(_) | Mode::Choosing(_) | Mode::Help(_) | Mode::Said(_), _) => {
+            say(state, Message::Error("pasted text is taken only where something is typed".to_owned()));
+        }
     }
 }
 
@@ -86,7 +117,7 @@ fn typed(state: &mut State, mut prompt: Prompt, key: KeyEvent, effects: &mut Vec
         }
         KeyCode::Char('a') if control => prompt.cursor = 0,
         KeyCode::Char('e') if control => prompt.cursor = prompt.text.len(),
-        KeyCode::Char(c) if !control && !c.is_control() => insert(&mut prompt, c),
+        KeyCode::Char(c) if is_plain(key) && !c.is_control() => insert(&mut prompt, c),
         KeyCode::Backspace => {
             let start = before(&prompt);
             prompt.text.drain(start..prompt.cursor);
@@ -144,17 +175,56 @@ fn cancel(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
     }
 }
 
-fn answered(state: &mut State, question: Question, key: KeyEvent, effects: &mut Vec<Effect>) {
-    match (question, key.code) {
-        (Question::Answer(proposed), KeyCode::Char('n')) => {
-            effects.push(Effect::Answer(proposed.id, Reply::Deny));
-        }
-        (Question::Answer(proposed), KeyCode::Char('y')) => {
-            effects.push(Effect::Answer(proposed.id, Reply::Once));
-        }
-        (Question::Answer(proposed), KeyCode::Char('s')) => {
-            effects.push(Effect::Answer(proposed.id, Reply::Session));
-        }
+fn answered(state: &mut State, mut asking: Asking, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let page = isize::try_from(asking.fitted(state.size).rows).unwrap_or(1);
+    let moved = match keys::action_of(key) {
+        Some(Action::Up) => Some(-1),
+        Some(Action::Down) => Some(1),
+        Some(Action::PageUp) => Some(-page),
+        Some(Action::PageDown) => Some(page),
+        Some(_) | None => None,
+    };
+    if let Some(by) = moved {
+        asking.scroll(by, state.size);
+        state.mode = Mode::Asking(asking);
+    } else if !is_plain(key) {
+        state.mode = Mode::Asking(asking);
+    } else if let Question::Answer(proposed) = &asking.question {
+        let proposed = proposed.clone();
+        judged(state, asking, proposed, key, effects);
+    } else {
+        decided(state, asking, key, effects);
+    }
+}
+
+/// An answer for somebody who asks. A yes is taken once all that would be done was on screen.
+fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, effects: &mut Vec<Effect>) {
+    let step = |by: isize| {
+        let place = state.proposed.iter().position(|other| other.id == proposed.id)?;
+        let count = state.proposed.len() as isize;
+        let other = (place as isize + by).rem_euclid(count) as usize;
+        state.proposed.get(other).cloned().map(|other| Asking::new(Question::Answer(other)))
+    };
+    let reply = match key.code {
+        KeyCode::Left => return state.mode = Mode::Asking(step(-1).unwrap_or(asking)),
+        KeyCode::Right => return state.mode = Mode::Asking(step(1).unwrap_or(asking)),
+        KeyCode::Char('q') | KeyCode::Esc => return,
+        KeyCode::Char('n') => Reply::Deny,
+        KeyCode::Char('y') => Reply::Once,
+        KeyCode::Char('s') => Reply::Session,
+        _ => return state.mode = Mode::Asking(asking),
+    };
+    if reply != Reply::Deny && !asking.is_read(state.size) {
+        say(state, Message::Error("there is more to read: ↓ or Space; n says no".to_owned()));
+        return state.mode = Mode::Asking(asking);
+    }
+    state.proposed.retain(|other| other.id != proposed.id);
+    effects.push(Effect::Answer(proposed.id, reply));
+}
+
+/// An answer about something of one's own.
+fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<Effect>) {
+    match (asking.question, key.code) {
         (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => {}
         (Question::Kill { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
             say(state, Message::Note(format!("ending {id} …")));
@@ -169,11 +239,15 @@ fn answered(state: &mut State, question: Question, key: KeyEvent, effects: &mut 
             effects.push(Effect::Restart(id));
         }
         // What removes files wants a y, not a key that is pressed in passing.
-        (Question::Clear { id, .. }, KeyCode::Char('y')) => effects.push(Effect::Clear(Removal::One(id))),
+        (Question::Clear { id, .. }, KeyCode::Char('y')) => {
+            say(state, Message::Note(format!("removing {id} …")));
+            effects.push(Effect::Clear(Removal::One(id)));
+        }
         (Question::ClearEnded { .. }, KeyCode::Char('y')) => {
+            say(state, Message::Note("removing what has ended …".to_owned()));
             effects.push(Effect::Clear(Removal::Ended(state.list.query.clone())));
         }
-        (question, _) => state.mode = Mode::Asking(question),
+        (question, _) => state.mode = Mode::Asking(Asking::new(question)),
     }
 }
 
@@ -205,12 +279,13 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Ef
     state.mode = Mode::Choosing(menu);
 }
 
-fn help(top: usize, key: KeyEvent) -> Mode {
-    match keys::action_of(key) {
-        Some(Action::Down) => Mode::Help(top + 1),
-        Some(Action::Up) => Mode::Help(top.saturating_sub(1)),
-        Some(Action::PageDown) => Mode::Help(top + 10),
-        Some(Action::PageUp) => Mode::Help(top.saturating_sub(10)),
-        Some(_) | None => Mode::Normal,
+/// Turns the pages of something to be read; any other key goes back.
+fn turned(top: usize, key: KeyEvent) -> Option<usize> {
+    match keys::action_of(key)? {
+        Action::Down => Some(top + 1),
+        Action::Up => Some(top.saturating_sub(1)),
+        Action::PageDown => Some(top + 10),
+        Action::PageUp => Some(top.saturating_sub(10)),
+        _ => None,
     }
 }

@@ -16,9 +16,14 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
     let areas = Areas::of(state);
     let at = Position::new(event.column, event.row);
     match (&mut state.mode, event.kind) {
-        (Mode::Help(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
-        (Mode::Help(top), MouseEventKind::ScrollUp) => *top = top.saturating_sub(NOTCH as usize),
-        (Mode::Help(_), MouseEventKind::Down(_)) => state.mode = Mode::Normal,
+        _ if areas.is_too_small() => return,
+        (Mode::Asking(asking), MouseEventKind::ScrollDown) => asking.scroll(NOTCH, state.size),
+        (Mode::Asking(asking), MouseEventKind::ScrollUp) => asking.scroll(-NOTCH, state.size),
+        (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
+        (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollUp) => {
+            *top = top.saturating_sub(NOTCH as usize);
+        }
+        (Mode::Help(_) | Mode::Said(_), MouseEventKind::Down(_)) => state.mode = Mode::Normal,
         (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
         (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
         (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),

@@ -9,7 +9,7 @@ use super::put;
 use super::text::{breaks, fit, width_of};
 use crate::row::icon;
 use crate::text::{bytes, shortened};
-use crate::tui::state::{Focus, Pane, State, Zoom};
+use crate::tui::state::{Focus, Pane, State};
 
 const TABS: [(Pane, &str); 3] =
     [(Pane::Log, " 1 log "), (Pane::Facts, " 2 facts "), (Pane::Timeline, " 3 timeline ")];
@@ -24,7 +24,7 @@ pub(in crate::tui) fn pane_at(x: u16) -> Option<Pane> {
 }
 
 pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
-    let has_focus = state.focus == Focus::Detail || state.zoom == Zoom::Detail;
+    let has_focus = state.keys_go_to() == Focus::Detail;
     let rule = if has_focus { "━" } else { "─" };
     let style = if has_focus { state.theme.accent } else { state.theme.dim };
     let mut spans: Vec<_> = TABS
@@ -74,7 +74,7 @@ fn right_words(state: &State) -> String {
     } else {
         words.push(bytes(log.end));
     }
-    words.push(if log.follows { "following" } else { "staying" }.to_owned());
+    words.push(if log.follows { "following" } else { "paused" }.to_owned());
     format!(" {} ", words.join(" · "))
 }
 

@@ -5,96 +5,40 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
-use super::text::{breaks, fit, width_of};
+use super::footer::message_lines;
+use super::text::{fit, width_of};
 use super::{put, states_word};
-use crate::text::{count, shortened};
 use crate::tui::keys::{BINDINGS, Group};
-use crate::tui::state::{Menu, MenuKind, Mode, Question, State};
+use crate::tui::question::Asking;
+use crate::tui::state::{Menu, MenuKind, Mode, State};
 use crate::tui::update::STATES;
 
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     match &state.mode {
         Mode::Normal | Mode::Typing(_) => {}
-        Mode::Asking(question) => {
-            let lines = question_lines(question, usize::from(area.width).saturating_sub(6));
-            let inner = dialog(state, " really? ", &lines, area, buffer);
-            for (y, line) in (inner.y..inner.bottom()).zip(fitting(&lines, inner.height.into())) {
-                put(buffer, inner, y, &line, Style::new());
-            }
-        }
+        Mode::Asking(asking) => draw_question(state, asking, area, buffer),
         Mode::Choosing(menu) => draw_menu(state, menu, area, buffer),
         Mode::Help(top) => help(state, *top, area, buffer),
+        Mode::Said(top) => said(state, *top, area, buffer),
     }
 }
 
-/// Leaves lines out in the middle, and says so: what is asked comes first, and the answers at the end must be seen.
-fn fitting(lines: &[String], height: usize) -> Vec<String> {
-    if lines.len() <= height {
-        return lines.to_vec();
-    }
-    let answers = lines.iter().rev().take_while(|line| !line.is_empty()).count().min(height);
-    let first = height.saturating_sub(answers + 1);
-    let hidden = lines.len() - answers - first;
-    let notice = format!("… {} more: mw approvals prints all", count(hidden, "line", "lines"));
-    let kept = lines[..first].iter().cloned().chain((answers < height).then_some(notice));
-    kept.chain(lines[lines.len() - answers..].iter().cloned()).collect()
-}
-
-fn question_lines(question: &Question, width: usize) -> Vec<String> {
-    let what = |what: &str| shortened(&what.replace('\n', " ⏎ "), width.min(70));
-    match question {
-        Question::Kill { id, what: name } => vec![
-            format!("Kill {id} and everything it started?"),
-            what(name),
-            String::new(),
-            "y  SIGTERM, and SIGKILL to what remains".to_owned(),
-            "9  SIGKILL at once".to_owned(),
-            "n  no".to_owned(),
-        ],
-        Question::Restart { id, what: name } => vec![
-            format!("{id} is not over. End it and run it again?"),
-            what(name),
-            String::new(),
-            "y  yes".to_owned(),
-            "n  no".to_owned(),
-        ],
-        Question::Clear { id, what: name } => vec![
-            format!("Remove {id}, its log and its files?"),
-            what(name),
-            String::new(),
-            "y  yes, they cannot be brought back".to_owned(),
-            "n  no".to_owned(),
-        ],
-        Question::Answer(proposed) => {
-            let lines = proposed.lines.iter().flat_map(|line| {
-                let line = line.trim_end();
-                let begins = breaks(line, width.max(1));
-                let ends = begins.iter().skip(1).copied().chain([line.len()]).collect::<Vec<_>>();
-                begins
-                    .into_iter()
-                    .zip(ends)
-                    .map(|(begin, end)| line[begin..end].to_owned())
-                    .collect::<Vec<_>>()
-            });
-            let keys =
-                ["y  yes", "s  yes, and whenever this session starts exactly this", "n  no", "Esc  later"];
-            lines.chain(keys.map(str::to_owned)).collect()
-        }
-        Question::ClearEnded { count: number } => vec![
-            format!("Remove {} that ended,", count(*number, "listed task", "listed tasks")),
-            "with logs and files?".to_owned(),
-            String::new(),
-            "y  yes, they cannot be brought back".to_owned(),
-            "n  no".to_owned(),
-        ],
+fn draw_question(state: &State, asking: &Asking, area: Rect, buffer: &mut Buffer) {
+    let fitted = asking.fitted((area.width, area.height));
+    let shown = &fitted.body[fitted.top..fitted.top + fitted.rows];
+    let lines: Vec<_> = shown.iter().chain(&fitted.answers).cloned().collect();
+    let inner = dialog(state, &asking.title(state), &lines, area, buffer);
+    for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate()) {
+        let says_more = place == fitted.rows && fitted.has_more();
+        put(buffer, inner, y, line, if says_more { state.theme.accent } else { Style::new() });
     }
 }
 
 /// Draws a box in the middle for these lines; returns what is inside.
 fn dialog(state: &State, title: &str, lines: &[String], area: Rect, buffer: &mut Buffer) -> Rect {
     let longest = lines.iter().map(|line| width_of(line)).max().unwrap_or(0).max(width_of(title));
-    let width = (longest as u16 + 4).min(area.width);
-    let height = (lines.len() as u16 + 2).min(area.height);
+    let bounded = |wanted: usize, most: u16| wanted.min(most.into()) as u16;
+    let (width, height) = (bounded(longest + 4, area.width), bounded(lines.len() + 2, area.height));
     let frame =
         Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
     Clear.render(frame, buffer);
@@ -118,6 +62,24 @@ fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
     for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate().skip(first)) {
         let style = if place == menu.selected { state.theme.selected } else { Style::new() };
         put(buffer, inner, y, line, style);
+    }
+}
+
+/// What was said so far, the last first.
+fn said(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
+    Clear.render(area, buffer);
+    let width = usize::from(area.width).saturating_sub(2);
+    let lines: Vec<_> = state.said.iter().flat_map(|message| message_lines(state, message, width)).collect();
+    let head = match lines.len() {
+        0 => " Nothing was said so far. Any key goes back.",
+        _ => " What was said, the last first. Any other key goes back.",
+    };
+    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
+    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
+    let rows = usize::from(area.height).saturating_sub(1);
+    let top = top.min(lines.len().saturating_sub(rows));
+    for (y, (line, style)) in (area.y + 1..area.bottom()).zip(lines.iter().skip(top)) {
+        put(buffer, area, y, line, *style);
     }
 }
 

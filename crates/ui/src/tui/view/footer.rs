@@ -3,13 +3,15 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
+use ratatui::widgets::{Clear, Widget};
 
 use super::put;
-use super::text::width_of;
+use super::text::{filled, width_of};
+use crate::text::count;
 use crate::tui::keys::{Action, BINDINGS};
-use crate::tui::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
+use crate::tui::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
 
-const IN_LIST: [(Action, &str); 9] = [
+const IN_LIST: [(Action, &str); 7] = [
     (Action::Open, "open"),
     (Action::OtherPane, "log"),
     (Action::Kill, "kill"),
@@ -17,11 +19,9 @@ const IN_LIST: [(Action, &str); 9] = [
     (Action::Find, "filter"),
     (Action::States, "state"),
     (Action::Sort, "sort"),
-    (Action::Help, "help"),
-    (Action::Quit, "quit"),
 ];
 
-const IN_LOG: [(Action, &str); 9] = [
+const IN_LOG: [(Action, &str); 7] = [
     (Action::Back, "back"),
     (Action::Find, "search"),
     (Action::NextMatch, "next"),
@@ -29,21 +29,49 @@ const IN_LOG: [(Action, &str); 9] = [
     (Action::Streams, "stdout/stderr"),
     (Action::Wrap, "wrap"),
     (Action::Editor, "editor"),
-    (Action::Help, "help"),
-    (Action::Quit, "quit"),
 ];
 
-/// Draws the line; returns where the cursor is, if something is typed.
+const ALWAYS: [(Action, &str); 2] = [(Action::Help, "help"), (Action::Quit, "quit")];
+
+/// Draws the line; returns where the cursor is, if something is typed. What was said takes the lines it needs, over what
+/// is above.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if let Mode::Typing(prompt) = &state.mode {
         return Some(typed(state, prompt, area, buffer));
     }
-    match &state.message {
-        Some(Message::Note(text)) => put(buffer, area, area.y, &format!(" {text}"), Style::new()),
-        Some(Message::Error(text)) => put(buffer, area, area.y, &format!(" ✗ {text}"), state.theme.error),
-        None => hints(state, area, buffer),
+    let Some(message) = &state.message else {
+        hints(state, area, buffer);
+        return None;
+    };
+    let mut lines = message_lines(state, message, area.width.into());
+    let most = usize::from(area.bottom() / 3).max(1);
+    if lines.len() > most {
+        let more = count(lines.len() + 1 - most, "line", "lines");
+        lines.truncate(most - 1);
+        lines.push((format!(" … {more} more: M shows all"), state.theme.accent));
+    }
+    let top = area.bottom() - lines.len() as u16;
+    let over = Rect { y: top, height: lines.len() as u16, ..area };
+    Clear.render(over, buffer);
+    for (y, (line, style)) in (top..area.bottom()).zip(&lines) {
+        put(buffer, over, y, line, *style);
     }
     None
+}
+
+/// Returns what was said in lines of this width.
+pub(super) fn message_lines(state: &State, message: &Message, width: usize) -> Vec<(String, Style)> {
+    let (text, sign, style) = match message {
+        Message::Note(text) => (text, " ", Style::new()),
+        Message::Error(text) => (text, " ✗ ", state.theme.error),
+    };
+    let room = width.saturating_sub(width_of(sign)).max(1);
+    let lines = text.lines().flat_map(|line| filled(line, room));
+    lines
+        .enumerate()
+        .map(|(at, line)| if at == 0 { format!("{sign}{line}") } else { format!("   {line}") })
+        .map(|line| (line, style))
+        .collect()
 }
 
 fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Position {
@@ -66,24 +94,38 @@ fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Pos
 }
 
 fn hints(state: &State, area: Rect, buffer: &mut Buffer) {
-    let in_log = (state.focus == Focus::Detail || state.zoom == Zoom::Detail) && state.pane == Pane::Log;
-    let hints = if in_log { IN_LOG } else { IN_LIST };
+    let in_log = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
+    let asked = (!state.proposed.is_empty()).then_some((Action::Answer, "approve"));
+    let hints = asked.into_iter().chain(if in_log { IN_LOG } else { IN_LIST });
     let place = match state.list.total {
         0 => String::new(),
-        total => format!(" {}/{total} ", state.list.selected + 1),
+        total => format!("{}/{total} ", state.list.selected + 1),
     };
-    let right = area.right() - (width_of(&place) as u16).min(area.width);
+    // How to learn more and how to leave are always there.
+    let always = ALWAYS.map(|(action, words)| format!("{} {words}", key_of(action)));
+    let reserved = always.iter().map(|text| width_of(text) + 2).sum::<usize>() + width_of(&place);
+    let right = area.right().saturating_sub(u16::try_from(reserved).unwrap_or(u16::MAX)).max(area.x + 1);
+    let mut put = |x: u16, action: Action, words: &str| {
+        let key = key_of(action);
+        let room = usize::from(area.right().saturating_sub(x));
+        buffer.set_stringn(x, area.y, key, room, state.theme.accent);
+        let after = x + width_of(key) as u16 + 1;
+        buffer.set_stringn(after, area.y, words, room.saturating_sub(width_of(key) + 1), state.theme.dim);
+        after + width_of(words) as u16 + 2
+    };
     let mut x = area.x + 1;
     for (action, words) in hints {
-        let Some(binding) = BINDINGS.iter().find(|binding| binding.action == action) else { continue };
-        let key = binding.shown.split(' ').next().unwrap_or(binding.shown);
-        let width = (width_of(key) + width_of(words) + 3) as u16;
-        if x + width > right {
-            break;
+        if x + (width_of(key_of(action)) + width_of(words) + 3) as u16 <= right {
+            x = put(x, action, words);
         }
-        buffer.set_string(x, area.y, key, state.theme.accent);
-        buffer.set_string(x + width_of(key) as u16 + 1, area.y, words, state.theme.dim);
-        x += width;
     }
-    buffer.set_stringn(right, area.y, place, usize::from(area.right() - right), state.theme.dim);
+    let after = ALWAYS.iter().fold(right, |x, (action, words)| put(x, *action, words));
+    let room = usize::from(area.right().saturating_sub(after));
+    buffer.set_stringn(after.min(area.right() - 1), area.y, place, room, state.theme.dim);
+}
+
+/// Returns the first key for an action.
+fn key_of(action: Action) -> &'static str {
+    let binding = BINDINGS.iter().find(|binding| binding.action == action);
+    binding.and_then(|binding| binding.shown.split(' ').next()).unwrap_or_default()
 }

@@ -60,8 +60,7 @@ fn styled(state: &State, line: &Painted, found: Option<(&Matcher, bool)>) -> Vec
     let mut stretches = Vec::new();
     for (at, (begin, style)) in line.styles.iter().enumerate() {
         let end = line.styles.get(at + 1).map_or(line.text.len(), |(next, _)| *next);
-        let style = if state.theme.keeps_colours { *style } else { Style { fg: None, bg: None, ..*style } };
-        stretches.push((*begin, end, style));
+        stretches.push((*begin, end, state.theme.depth.style(*style)));
     }
     let Some((matcher, is_current)) = found else { return stretches };
     let mark = if is_current { state.theme.found.patch(state.theme.title) } else { state.theme.found };

@@ -20,15 +20,15 @@ use super::state::{Pane, State};
 
 pub(super) use detail::pane_at;
 pub(super) use table::sort_at;
-pub(super) use text::wrapped_rows;
+pub(super) use text::{breaks, wrapped_rows};
 use text::{fit, width_of};
 
 /// Draws the whole screen.
 pub fn view(state: &State, frame: &mut Frame<'_>) {
     let area = frame.area();
-    let areas = Areas::of(state);
+    let areas = Areas::within(state, (area.width, area.height));
     let buffer = frame.buffer_mut();
-    if areas.header.height == 0 || area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+    if areas.is_too_small() {
         too_small(area, buffer);
         return;
     }
@@ -75,6 +75,10 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
         Span::styled(" mw top ", Style::new().add_modifier(Modifier::BOLD)),
         Span::raw(format!(" {} live · {ended} ended", list.live)),
     ];
+    if let Some(problem) = &state.deaf {
+        let text = format!("  ✗ not live: {}", crate::shortened(problem, 40));
+        left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
+    }
     if !state.proposed.is_empty() {
         let asked = crate::count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
         left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));

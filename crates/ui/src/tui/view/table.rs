@@ -1,5 +1,6 @@
 //! The list: columns by what fits and by what there is to show.
 
+use meanwhile::model::Status;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -11,7 +12,7 @@ use crate::task_row::TaskRow;
 use crate::text::{bar, duration};
 use crate::tui::event::Sort;
 use crate::tui::layout::Areas;
-use crate::tui::state::{Focus, State, Zoom};
+use crate::tui::state::{Focus, State};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
@@ -63,10 +64,10 @@ impl Column {
 
 /// From this width on nothing is left out for want of room.
 const ROOMY: usize = 120;
+/// Below this width columns are as narrow as they can be.
+const TIGHT: usize = 90;
 /// Below this width ids are left out.
 const NARROW: usize = 56;
-/// What a task is should have at least this much.
-const WHAT: usize = 20;
 
 /// Chooses the columns with their widths. One stands left of all: the mark of the selected row.
 fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
@@ -76,31 +77,40 @@ fn columns(state: &State, areas: &Areas) -> Vec<(Column, usize)> {
     let any = |is: fn(&TaskRow) -> bool| rows.iter().any(|row| is(row));
     let sessions = rows.windows(2).any(|pair| pair[0].session != pair[1].session);
     let roomy = width >= ROOMY;
+    let by_room = |tight: usize, medium: usize, wide: usize| match width {
+        ROOMY.. => wide,
+        TIGHT.. => medium,
+        _ => tight,
+    };
     let status = match width {
         96.. => 24,
-        90.. => 20,
+        TIGHT.. => 20,
         _ if any(|row| row.survivors > 0) => 15,
         _ => 12,
     };
+    // What a task is should have at least this much.
+    let what = by_room(14, 20, 20);
     let mut chosen = vec![(Column::Status, status)];
     // Where there is no room for both, the name says more than the id.
     if width >= NARROW {
         chosen.push((Column::Id, id));
     }
-    chosen.push((Column::Time, 7));
+    chosen.push((Column::Time, by_room(6, 7, 7)));
+    // The more important come first, and stand where they are known from.
     let optional = [
-        (Column::Cpu, 5, true),
-        (Column::Memory, 5, true),
-        (Column::Progress, if roomy { 14 } else { 9 }, roomy || any(|row| row.percent.is_some())),
-        (Column::Ports, if roomy { 11 } else { 6 }, roomy || any(|row| !row.sample.ports.is_empty())),
-        (Column::Session, if roomy { 14 } else { 9 }, roomy || sessions),
+        (Column::Progress, by_room(8, 9, 14), roomy || any(|row| row.percent.is_some())),
+        (Column::Cpu, by_room(4, 5, 5), true),
+        (Column::Memory, by_room(4, 5, 5), true),
+        (Column::Session, by_room(7, 9, 14), roomy || sessions),
+        (Column::Ports, by_room(5, 6, 11), roomy || any(|row| !row.sample.ports.is_empty())),
     ];
     let used = |chosen: &[(Column, usize)]| chosen.iter().map(|(_, width)| width + 1).sum::<usize>();
     for (column, columns, _) in optional.into_iter().filter(|(_, _, wanted)| *wanted) {
-        if used(&chosen) + columns + 1 + WHAT <= width {
+        if used(&chosen) + columns + 1 + what <= width {
             chosen.push((column, columns));
         }
     }
+    chosen.sort_by_key(|(column, _)| *column as usize);
     let left = width.saturating_sub(used(&chosen));
     if left > 0 {
         chosen.push((Column::What, left));
@@ -126,7 +136,8 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
     for (column, width) in &columns {
         let is_sorted = column.sort() == Some(state.list.query.sort) && *column != Column::Status;
         let style = if is_sorted { state.theme.accent } else { state.theme.title };
-        let text = cell(*column, *width, column.heading());
+        let mark = if is_sorted && column.heading().len() < *width { "▾" } else { "" };
+        let text = cell(*column, *width, &format!("{}{mark}", column.heading()));
         buffer.set_stringn(x, areas.columns.y, text, usize::from(areas.columns.right() - x), style);
         x += *width as u16 + 1;
     }
@@ -140,13 +151,15 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
             break;
         }
         let area = Rect { y: areas.list.y + line, height: 1, ..areas.list };
+        if place == state.list.selected {
+            buffer.set_style(area, state.theme.selected);
+        }
         match state.list.row(place) {
             Some(row) => draw_row(state, row, &columns, area, buffer),
             None => put(buffer, area, area.y, "  …", state.theme.dim),
         }
         if place == state.list.selected {
-            let has_focus = state.focus == Focus::List && state.zoom == Zoom::Split;
-            buffer.set_style(area, state.theme.selected);
+            let has_focus = state.keys_go_to() == Focus::List;
             buffer.set_string(area.x, area.y, if has_focus { "▸" } else { "·" }, Style::new());
         }
     }
@@ -174,7 +187,12 @@ fn draw_row(state: &State, row: &TaskRow, columns: &[(Column, usize)], area: Rec
             Column::Session | Column::Ports => state.theme.dim,
             Column::Id | Column::Time | Column::Cpu | Column::Memory | Column::What => Style::new(),
         };
-        let text = cell(*column, *width, &text(*column, *width, row));
+        let has_progress = columns.iter().any(|(column, _)| *column == Column::Progress);
+        let words = match column {
+            Column::Status => status_words(*width, row, has_progress),
+            column => text(*column, *width, row),
+        };
+        let text = cell(*column, *width, &words);
         buffer.set_stringn(x, area.y, text, usize::from(area.right().saturating_sub(x)), style);
         x += *width as u16 + 1;
     }
@@ -184,23 +202,43 @@ fn cell(column: Column, width: usize, text: &str) -> String {
     if column.is_right() { fit_right(text, width) } else { fit(text, width) }
 }
 
+/// The state, and as much of what matters about it as there is room for.
+fn status_words(width: usize, row: &TaskRow, has_progress: bool) -> String {
+    let (icon, word) = (icon(row.status), row.status.word());
+    match (row.survivors, row.percent, row.exit_code) {
+        _ if width > 15 => format!("{icon} {}", row.state),
+        (1.., _, _) => format!("{icon} {word} +{}", row.survivors),
+        (0, Some(percent), None) if !has_progress && row.alive => format!("{icon} {percent:.0}% {word}"),
+        (0, _, Some(code)) if row.status == Status::Failed => format!("{icon} {word} {code}"),
+        (0, _, _) => format!("{icon} {word}"),
+    }
+}
+
 fn text(column: Column, width: usize, row: &TaskRow) -> String {
     match column {
-        Column::Status if width > 15 => format!("{} {}", icon(row.status), row.state),
-        Column::Status if row.survivors > 0 => {
-            format!("{} {} +{}", icon(row.status), row.status.word(), row.survivors)
-        }
-        Column::Status => format!("{} {}", icon(row.status), row.status.word()),
+        Column::Status => String::new(),
         Column::Id => row.id.clone(),
-        Column::Time => row.duration_ms.map_or_else(|| "-".to_owned(), duration),
+        Column::Time => match row.duration_ms.map(duration) {
+            None => "-".to_owned(),
+            Some(text) if text.len() > width => text.replace(' ', ""),
+            Some(text) => text,
+        },
         Column::Cpu => row.sample.cpu.map(|cpu| format!("{cpu:.0}%")).unwrap_or_default(),
         Column::Memory => row.sample.memory.map(small_bytes).unwrap_or_default(),
         Column::Progress => row
             .percent
             .map(|percent| format!("{} {percent:>3.0}%", bar(percent, width.saturating_sub(5))))
             .unwrap_or_default(),
-        Column::Ports => row.sample.ports.iter().map(u16::to_string).collect::<Vec<_>>().join(","),
+        Column::Ports => ports(width, &row.sample.ports),
         Column::Session => row.session.clone(),
         Column::What => row.what.replace('\n', " ⏎ "),
+    }
+}
+
+fn ports(width: usize, ports: &[u16]) -> String {
+    let all = ports.iter().map(u16::to_string).collect::<Vec<_>>().join(",");
+    match ports {
+        [first, rest @ ..] if all.len() > width => format!("{first}+{}", rest.len()),
+        _ => all,
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn small_bytes(count: u64) -> String {
 }
 
 /// Returns where a text is broken into rows of this width: the byte at which each begins.
-pub(super) fn breaks(text: &str, width: usize) -> Vec<usize> {
+pub(in crate::tui) fn breaks(text: &str, width: usize) -> Vec<usize> {
     let mut begins = vec![0];
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -53,6 +53,20 @@ pub(super) fn breaks(text: &str, width: usize) -> Vec<usize> {
         used += columns;
     }
     begins
+}
+
+/// Breaks a text into lines of this width, between words where it can; lines after the first keep its indent.
+pub(super) fn filled(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut rest = text.trim_end();
+    while let Some(limit) = breaks(rest, width).get(1).copied() {
+        let indent = rest.len() - rest.trim_start().len();
+        let end = rest[..limit].rfind(' ').filter(|at| *at > indent).unwrap_or(limit);
+        lines.push(rest[..end].to_owned());
+        rest = rest[end..].trim_start();
+    }
+    lines.push(rest.to_owned());
+    lines
 }
 
 /// Returns how many rows of this width a text takes.
@@ -92,6 +106,13 @@ mod tests {
     fn sizes_are_short() {
         let texts = [0, 999, 1000, 1536, 120 << 20, 1_100_000_000, 5 << 40].map(small_bytes);
         assert_eq!(texts, ["0B", "999B", "1.0K", "1.5K", "120M", "1.0G", "5.0T"]);
+    }
+
+    #[test]
+    fn texts_are_broken_between_words_and_lose_nothing() {
+        assert_eq!(filled("one two three", 8), ["one two", "three"]);
+        assert_eq!(filled("  onetwothree four", 6), ["  onet", "wothre", "e four"]);
+        assert_eq!(filled("", 6), [""]);
     }
 
     #[test]

@@ -18,13 +18,18 @@ use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
-use super::event::MouseUse;
-use super::state::State;
-use super::view::view;
-
 /// Whether the terminal is ours, for whoever has to give it back in a panic.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
+
+/// Who has the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseUse {
+    /// This program: clicks and the wheel.
+    Ours,
+    /// The terminal: selecting text.
+    Terminals,
+}
 
 /// A text on the screen that leads to a file, for terminals that know such links.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,14 +42,14 @@ pub(crate) struct Link {
 }
 
 /// The terminal while it is ours; dropped, it is as it was.
-pub(crate) struct Screen {
+pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     mouse: MouseUse,
 }
 
 impl Screen {
     /// Takes the terminal. A panic in any thread gives it back before it is told.
-    pub(crate) fn take() -> io::Result<Self> {
+    pub(super) fn take() -> io::Result<Self> {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
@@ -59,7 +64,7 @@ impl Screen {
     }
 
     /// Takes the terminal again after [`Screen::leave`].
-    pub(crate) fn enter(&mut self) -> io::Result<()> {
+    pub(super) fn enter(&mut self) -> io::Result<()> {
         TAKEN.store(true, Ordering::SeqCst);
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
@@ -68,7 +73,7 @@ impl Screen {
     }
 
     /// Gives the terminal to somebody else for a while.
-    pub(crate) fn leave(&self) {
+    pub(super) fn leave(&self) {
         give_back();
     }
 
@@ -81,22 +86,15 @@ impl Screen {
     }
 
     /// Forgets what was drawn, so that everything is drawn anew.
-    pub(crate) fn redraw(&mut self) -> io::Result<()> {
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
         // The terminal's own way to clear asks where the cursor is, and not every terminal answers.
         self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
         execute!(stdout(), Clear(ClearType::All))
     }
 
-    /// Draws what has changed, in one stroke where the terminal can.
-    pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
-        self.draw_linked(|frame| {
-            view(state, frame);
-            Vec::new()
-        })
-    }
-
-    /// The same for a view with links, which are written over what it drew: a cell cannot hold one.
-    pub(crate) fn draw_linked(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Vec<Link>) -> io::Result<()> {
+    /// Draws what has changed, in one stroke where the terminal can. Links are written over what the view drew: a
+    /// cell cannot hold one.
+    pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Vec<Link>) -> io::Result<()> {
         let mut links = Vec::new();
         execute!(stdout(), BeginSynchronizedUpdate)?;
         self.terminal.draw(|frame| links = view(frame))?;
@@ -114,7 +112,7 @@ impl Screen {
         execute!(stdout(), EndSynchronizedUpdate)
     }
 
-    pub(crate) fn size(&self) -> io::Result<(u16, u16)> {
+    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         let size = self.terminal.size()?;
         Ok((size.width, size.height))
     }

@@ -1,0 +1,42 @@
+//! Death of a watcher where orphans come to somebody else: whoever gets them is left in peace.
+
+use mw_testkit::{Home, Running, SOON, children, compiled, wait_until};
+use rustix::process::Signal;
+
+use crate::home;
+
+/// Starts a task below a process that adopts orphans and says so when it is signalled.
+fn start_below(home: &Home, script: &str) -> Option<(Running, String)> {
+    let program = home.compile("parent", compiled::ADOPTIVE_PARENT)?;
+    let mut invocation = home.program(program);
+    for word in [env!("CARGO_BIN_EXE_mw"), "start", "--name", "below", "--stdin", script] {
+        invocation = invocation.arg(word);
+    }
+    let parent = invocation.spawn();
+    let id = wait_until(SOON, "it runs", || {
+        let tasks = home.list();
+        let found = tasks.iter().find(|task| task["name"] == "below" && task["status"] == "running")?;
+        Some(found["id"].as_str().unwrap().to_owned())
+    });
+    Some((parent, id))
+}
+
+#[test]
+fn whoever_adopts_a_watcher_is_not_signalled() {
+    for slay_guardian in [true, false] {
+        let home = home();
+        let Some((parent, id)) = start_below(&home, &children::gated("go", 4)) else { return };
+        let pair = home.pair(&id);
+        home.slay(if slay_guardian { pair.guardian } else { pair.supervisor });
+        wait_until(SOON, "its input is closed", || {
+            let outcome = home.mw(["input", &id, "--eof", "word"]);
+            (outcome.code == Some(0)).then_some(())
+        });
+        home.open("go");
+        assert_eq!(home.ended(&id)["exit_code"], 4);
+        wait_until(SOON, "its watchers have left", || home.supervisors_of(&id).is_empty().then_some(()));
+        parent.signal(Signal::USR2);
+        let _ = home.file("usr2");
+        assert!(!home.has_file("usr1"), "it was signalled (guardian: {slay_guardian})");
+    }
+}

@@ -1,0 +1,144 @@
+//! `mw kill` of what is hard to kill, or cannot be killed at all.
+
+use mw_testkit::processes::stat;
+use mw_testkit::{Home, SOON, alive, children, compiled, wait_until};
+use rustix::process::{Signal, geteuid};
+use serde_json::Value;
+
+use crate::home;
+
+fn signals(receipt: &Value) -> Vec<&str> {
+    let sent = receipt["signals"].as_array().unwrap();
+    sent.iter().map(|one| one["signal"].as_str().unwrap()).collect()
+}
+
+/// Returns the processor time that a process has used so far, in hundredths of a second.
+fn ticks(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<_> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
+/// Starts a script whose supervisor may not signal processes of other users; nothing where that takes rights we lack.
+fn start_without_power(home: &Home, script: &str) -> Option<String> {
+    if !geteuid().is_root() {
+        println!("skipped: only root can give rights away");
+        return None;
+    }
+    let mut start = home.program("setpriv").arg("--bounding-set").arg("-kill");
+    for word in [env!("CARGO_BIN_EXE_mw"), "start", "--json", script] {
+        start = start.arg(word);
+    }
+    Some(start.run().json()["id"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
+    let home = home();
+    let other_user = "exec setpriv --reuid 65534 --clear-groups sleep 600";
+    let Some(id) = start_without_power(&home, other_user) else { return };
+    let pid = home.pid(&id);
+    wait_until(SOON, "it is another user's", || {
+        let words = mw_testkit::processes::words(pid);
+        (words.first().is_some_and(|word| word == "sleep")).then_some(())
+    });
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
+    assert_eq!(receipt["status"], "cancelling", "{receipt}");
+    assert_eq!(signals(&receipt), ["SIGTERM", "SIGKILL"], "{receipt}");
+    assert_eq!(receipt["killed"], serde_json::json!([]), "{receipt}");
+    assert_eq!(receipt["survivors"][0]["pid"], pid, "{receipt}");
+    assert_eq!(receipt["survivors"][0]["command"], "sleep 600", "{receipt}");
+    // Whoever cannot be killed costs nothing.
+    let supervisor = home.pair(&id).supervisor;
+    let before = ticks(supervisor);
+    let _ = home.mw(["wait", &id, "--timeout", "2s"]);
+    assert!(ticks(supervisor) - before < 40, "{} ticks", ticks(supervisor) - before);
+    assert!(alive(pid));
+    // What ends after all is told as what it was asked to be.
+    mw_testkit::processes::kill_if(pid, Signal::KILL, |_| true);
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_survivor_that_may_not_be_signalled_is_killed_as_soon_as_that_is_possible() {
+    let home = home();
+    let kid = "setsid setpriv --reuid 65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' 9>kid &";
+    let Some(id) =
+        start_without_power(&home, &format!("{kid}\nwhile [ ! -s kid ]; do sleep 0.02; done; exit 0"))
+    else {
+        return;
+    };
+    let kid = home.pid_in("kid");
+    home.ended(&id);
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
+    assert_eq!(receipt["survivors"][0]["pid"], kid, "{receipt}");
+    mw_testkit::processes::kill_if(kid, Signal::KILL, |_| true);
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_process_without_its_first_thread_is_killed() {
+    for (before, after) in [("exec", ""), ("", " & wait; exec sleep 600")] {
+        let home = home();
+        if home.compile("headless", compiled::WITHOUT_FIRST_THREAD).is_none() {
+            return;
+        }
+        let id = home.start(&format!("{before} ./headless{after}"));
+        let headless = wait_until(SOON, "its first thread is gone", || {
+            let is_it = |pid: &u32| {
+                mw_testkit::processes::name(*pid).as_deref() == Some("headless")
+                    && stat(*pid).is_some_and(|stat| stat.state == 'Z')
+            };
+            let leader = home.pid(&id);
+            [leader].into_iter().chain(mw_testkit::processes::children_of(leader)).find(is_it)
+        });
+        let receipt = home.mw(["kill", "--json", &id, "--signal", "KILL"]).exits(0).json();
+        let killed = mw_testkit::contract::pids(&receipt["killed"]);
+        assert!(killed.contains(&u64::from(headless)), "{receipt}");
+        assert_eq!(home.status(&id)["status"], "cancelled");
+        wait_until(SOON, "it is gone", || stat(headless).is_none().then_some(()));
+    }
+}
+
+#[test]
+fn a_process_without_its_first_thread_is_a_survivor() {
+    let home = home();
+    if home.compile("headless", compiled::WITHOUT_FIRST_THREAD).is_none() {
+        return;
+    }
+    let gone = "until grep -q '^State:.Z' /proc/$!/status; do sleep 0.02; done";
+    let id = home.start(&format!("./headless & {gone}; exit 0"));
+    let task = home.ended(&id);
+    assert_eq!(mw_testkit::contract::count(&task["survivors"]), 1, "{task}");
+    let _ = home.mw(["kill", &id]).ok();
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_stopped_task_gets_to_tidy_up() {
+    let home = home();
+    let id = home
+        .start("trap 'echo tidied; exit 0' TERM; echo ready; kill -STOP $$; while :; do sleep 0.05; done");
+    let pid = home.pid(&id);
+    wait_until(SOON, "it is stopped", || stat(pid).filter(|stat| stat.state == 'T'));
+    let receipt = home.mw(["kill", "--json", &id, "--grace", "60s"]).exits(0).json();
+    assert_eq!(signals(&receipt), ["SIGTERM"], "{receipt}");
+    assert_eq!(home.log(&id), b"ready\ntidied\n");
+}
+
+#[test]
+fn asking_again_does_not_give_more_time() {
+    let home = home();
+    let id = home.start(children::STUBBORN);
+    home.until_logged(&id, "ready");
+    let pid = home.pid(&id);
+    let first = home.command(["kill", &id, "--grace", "1500ms"]).spawn();
+    home.until_status(&id, "cancelling");
+    let again: Vec<_> = (0..3).map(|_| home.command(["kill", &id, "--grace", "10m"]).spawn()).collect();
+    home.until_dead(pid);
+    for kill in again.into_iter().chain([first]) {
+        let _ = kill.wait().ok();
+    }
+}

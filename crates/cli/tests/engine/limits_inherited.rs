@@ -1,0 +1,90 @@
+//! Limits of the shell that a task is started from (`ulimit`): they hold for the task, and its watchers live with them.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+
+use mw_testkit::{Home, SOON, children, wait_until};
+
+use crate::home;
+
+/// Starts a script from a shell with limits, and returns the task's id.
+fn start_limited(home: &Home, limits: &str, options: &str, script: &str) -> String {
+    let line = format!("{limits}; exec \"$MW\" start --json {options} \"$SCRIPT\"");
+    let shell = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", script);
+    shell.arg("-c").arg(&line).run().exits(0).json()["id"].as_str().unwrap().to_owned()
+}
+
+fn journal(home: &Home, id: &str) -> String {
+    std::fs::read_to_string(home.task_dir(id).join("journal.jsonl")).unwrap()
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_costs_output_and_nothing_else() {
+    let home = home();
+    let script = format!("head -c 3000000 /dev/zero; touch printed; {}; exit 3", children::gate("go"));
+    // Half a KiB each.
+    let id = start_limited(&home, "ulimit -f 4000", "--cap 0", &script);
+    let pair = home.pair(&id);
+    home.file("printed");
+    assert_eq!(home.find_pair(&id), Some(pair), "both of its watchers live");
+    home.open("go");
+    let task = home.ended(&id);
+    assert_eq!((&task["exit_code"], &task["output_bytes"]), (&3.into(), &3_000_000.into()), "{task}");
+    assert!(task["dropped_bytes"].as_u64().unwrap() >= 3_000_000 - 4000 * 512, "{task}");
+    assert!(!journal(&home, &id).contains("taken_over"), "{}", journal(&home, &id));
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn a_task_still_gets_the_signals_of_its_limits() {
+    let home = home();
+    let script =
+        "trap 'echo too large; exit 5' XFSZ; head -c 3000000 /dev/zero > file; echo status $?; kill -XFSZ $$";
+    let id = start_limited(&home, "ulimit -f 4000", "", script);
+    assert_eq!(home.ended(&id)["exit_code"], 5);
+    // 128 and the number of the signal that ended it.
+    assert!(String::from_utf8_lossy(&home.log(&id)).contains("status 153\ntoo large\n"));
+}
+
+#[test]
+fn few_descriptors_keep_nobody_from_killing_the_whole_tree() {
+    let home = home();
+    let script = format!("{}\nulimit -n > limit; exec sleep 600", children::leave_double_fork("kid"));
+    let id = start_limited(&home, "ulimit -n 30", "", &script);
+    let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
+    assert_eq!(home.file("limit"), "30\n");
+    let control = home.task_dir(&id).join("control");
+    wait_until(SOON, "it can be asked", || control.exists().then_some(()));
+    // More than it can have open; who is sent away looks by itself.
+    let waiting: Vec<_> = (0..60)
+        .map(|_| {
+            let mut stream = UnixStream::connect(&control).unwrap();
+            stream.write_all(b"{\"v\":1,\"op\":\"wait\"}\n").unwrap();
+            stream
+        })
+        .collect();
+    let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+    let killed = mw_testkit::contract::pids(&receipt["killed"]);
+    assert!([pid, kid].iter().all(|pid| killed.contains(&u64::from(*pid))), "{receipt}");
+    drop(waiting);
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn few_descriptors_hide_no_survivor() {
+    let home = home();
+    let script = format!("{}\nread go; exit 0", children::leave_double_fork("kid"));
+    let id = start_limited(&home, "ulimit -n 30", "--stdin", &script);
+    let kid = home.pid_in("kid");
+    let control = home.task_dir(&id).join("control");
+    wait_until(SOON, "it can be asked", || control.exists().then_some(()));
+    let waiting: Vec<_> = (0..60).map(|_| UnixStream::connect(&control).unwrap()).collect();
+    let _ = home.mw(["input", &id, "go"]).ok();
+    home.ended(&id);
+    assert!(mw_testkit::alive(kid));
+    assert!(!home.supervisors_of(&id).is_empty(), "a survivor is watched");
+    drop(waiting);
+    let _ = home.mw(["kill", &id]).ok();
+    assert!(!mw_testkit::alive(kid));
+    home.wait_until_empty(SOON);
+}

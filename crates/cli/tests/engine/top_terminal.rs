@@ -1,0 +1,201 @@
+//! What `mw top` does to a terminal: takes it, gives it back, lends it, and leaves it alone.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::{SOON, Screen, Terminal, children, wait_until};
+use rustix::process::Signal;
+
+use crate::home;
+use crate::top::{leave, line_of, top, until, until_shown};
+
+const CTRL_BRACKET: &str = "\u{1d}";
+const CTRL_Z: &str = "\u{1a}";
+
+fn state_of(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
+}
+
+#[test]
+fn a_signal_gives_the_terminal_back() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let home = home();
+        let mut terminal = top(&home);
+        assert!(!terminal.screen().is_given_back());
+        terminal.signal(signal);
+        assert_eq!(terminal.ended(), Some(code));
+        until(&terminal, "the terminal is given back", Screen::is_given_back);
+    }
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_and_is_told() {
+    let home = home();
+    let mut terminal = home.command(["top", "--panic"]).on_terminal();
+    assert_eq!(terminal.ended(), Some(101));
+    let screen = until_shown(&terminal, "asked to panic");
+    assert!(screen.is_given_back(), "{screen:?}");
+}
+
+#[test]
+fn a_shell_gets_the_terminal_and_brings_it_back() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = home.program("sh").arg("-i").on_terminal();
+    terminal.press(&format!("{} top\r", env!("CARGO_BIN_EXE_mw")));
+    until_shown(&terminal, &id);
+    terminal.press(CTRL_Z);
+    until_shown(&terminal, "Stopped");
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    terminal.press("fg\r");
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    terminal.press("q");
+    until(&terminal, "the terminal is given back", Screen::is_given_back);
+    terminal.press("exit\r");
+    assert_eq!(terminal.ended(), Some(0));
+}
+
+#[test]
+fn where_no_shell_would_wake_it_it_does_not_stop() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press(CTRL_Z);
+    until_shown(&terminal, "no shell has this as a job");
+    terminal.signal(Signal::TSTP);
+    terminal.press("?");
+    until_shown(&terminal, "this help");
+    assert_ne!(state_of(terminal.pid()), Some('T'));
+    terminal.press("?");
+    leave(terminal);
+}
+
+#[test]
+fn a_signal_ends_it_while_another_program_has_the_terminal() {
+    let home = home();
+    let id = home.start("echo hello");
+    home.ended(&id);
+    let editor = "sh -c 'echo editing; exec sleep 600'";
+    let mut terminal = home.command(["top"]).env("EDITOR", editor).env("VISUAL", "").on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("e");
+    until_shown(&terminal, "editing");
+    terminal.signal(Signal::TERM);
+    assert_eq!(terminal.ended(), Some(143));
+}
+
+#[test]
+fn an_editor_that_fails_is_seen_and_come_back_from() {
+    let home = home();
+    let id = home.start("echo hello");
+    home.ended(&id);
+    let mut terminal = home.command(["top"]).env("EDITOR", "no-such-editor").env("VISUAL", "").on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("e");
+    until_shown(&terminal, "no-such-editor");
+    until_shown(&terminal, "Any key goes back");
+    terminal.press("j");
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    leave(terminal);
+}
+
+#[test]
+fn other_programs_get_the_terminal_and_give_it_back() {
+    let home = home();
+    let id = home.start_with(&["--pty"], "echo hello; read a; echo \"got $a\"; exec sleep 600");
+    let mut terminal = home.command(["top"]).env("EDITOR", "cat > seen <").on_terminal();
+    until_shown(&terminal, "hello");
+    terminal.press("a");
+    until_shown(&terminal, "attached to");
+    terminal.press("word\r");
+    until_shown(&terminal, "got word");
+    terminal.press(CTRL_BRACKET);
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    terminal.press("e");
+    let seen = home.work().join("seen");
+    wait_until(SOON, "the editor has read the log", || {
+        std::fs::read_to_string(&seen).is_ok_and(|text| text.contains("got word")).then_some(())
+    });
+    until(&terminal, "the list is back", |screen| screen.is_full && line_of(screen, &id).is_some());
+    terminal.press("i");
+    until_shown(&terminal, "line for");
+    terminal.press("typed\r");
+    until_shown(&terminal, "was given 6 bytes");
+    leave(terminal);
+}
+
+#[test]
+fn any_size_and_many_changes_of_it_are_survived() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let terminal = top(&home);
+    for round in 0..60_u16 {
+        terminal.resize(1 + round * 37 % 200, 1 + round * 17 % 60);
+    }
+    terminal.resize(20, 4);
+    until_shown(&terminal, "too small");
+    terminal.resize(100, 30);
+    until(&terminal, "the list is back", |screen| line_of(screen, &id).is_some());
+    leave(terminal);
+}
+
+/// What a process has done so far: how often a thread of it woke up, and what it wrote to its terminal.
+fn effort(terminal: &Terminal) -> (u64, usize) {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", terminal.pid())).unwrap();
+    let woken = |thread: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(thread.path().join("status")).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
+        line.trim().parse::<u64>().ok()
+    };
+    (threads.filter_map(|thread| woken(thread.ok()?)).sum(), terminal.shown().len())
+}
+
+/// How long rest is looked at; two of the looks by which a lost ring is made good come in this time.
+const REST: Duration = Duration::from_secs(5);
+
+/// Waits until nothing was written for so long, and returns how often a thread woke up meanwhile.
+fn woken_at_rest(terminal: &Terminal) -> u64 {
+    let (mut before, mut since) = (effort(terminal), Instant::now());
+    wait_until(SOON, "seconds without a byte", || {
+        let now = effort(terminal);
+        if now.1 != before.1 {
+            (before, since) = (now, Instant::now());
+        }
+        (since.elapsed() > REST).then(|| now.0 - before.0)
+    })
+}
+
+#[test]
+fn it_rests_while_nothing_happens() {
+    let home = home();
+    let id = home.start("echo done");
+    home.ended(&id);
+    let terminal = top(&home);
+    until_shown(&terminal, "completed");
+    until_shown(&terminal, "done");
+    // The thread that looks for news wakes every two seconds, and locks may make it sleep once more.
+    let woken = woken_at_rest(&terminal);
+    assert!(woken <= 15, "{woken} times awake in {REST:?} for nothing");
+    leave(terminal);
+}
+
+#[test]
+fn with_silent_tasks_on_screen_it_wakes_a_few_times_a_second_and_draws_once() {
+    let home = home();
+    let ids: Vec<_> = (0..5).map(|_| home.start(children::SLEEPER)).collect();
+    let terminal = top(&home);
+    until(&terminal, "all run", |screen| ids.iter().all(|id| line_of(screen, id).is_some()));
+    until_shown(&terminal, "0%");
+    let (before, since) = (effort(&terminal), Instant::now());
+    wait_until(SOON, "some seconds pass", || (since.elapsed() > REST).then_some(()));
+    let after = effort(&terminal);
+    let seconds = since.elapsed().as_secs_f64();
+    // Each second: the tick, the question, a reply of each of the five supervisors (twice with ports), the answer.
+    let woken = (after.0 - before.0) as f64 / seconds;
+    assert!(woken < 60.0, "{woken} times awake per second");
+    // Only the times change: less than a line for each task.
+    let written = (after.1 - before.1) as f64 / seconds;
+    assert!(written < 1500.0, "{written} bytes per second");
+    leave(terminal);
+}

@@ -1,0 +1,179 @@
+//! Questions to the person. One is shown at a time, and only a key that was meant for it answers it: not one for the
+//! text that is being written, not one for the question before, and no yes to what was not shown to its end.
+
+use std::collections::VecDeque;
+
+use meanwhile::model::chat::{ChatQuestion, Reply};
+use meanwhile::model::{Timestamp, visible};
+use ratatui::text::{Line, Span};
+
+use super::wrap::wrap;
+
+/// A key within this time was meant for what was there before: nobody reads and decides faster.
+const GRACE_MICROS: i64 = 500_000;
+
+/// Whoever wrote so recently is still writing.
+const WRITING_MICROS: i64 = 1_000_000;
+
+/// What is asked, in its order.
+#[derive(Default)]
+pub(super) struct Questions {
+    queue: VecDeque<ChatQuestion>,
+    /// Whether they wait behind a key.
+    is_aside: bool,
+    shown: Option<Shown>,
+    /// When a key last went into the text.
+    written_at: Option<Timestamp>,
+}
+
+/// The question that is on the screen.
+pub(super) struct Shown {
+    pub(super) question: ChatQuestion,
+    /// What is read, at the width of the screen.
+    pub(super) lines: Vec<Line<'static>>,
+    width: usize,
+    /// The first line on the screen.
+    pub(super) top: usize,
+    /// Whether its end was on the screen.
+    pub(super) is_read: bool,
+    since: Timestamp,
+    /// Whether it came up where another question was: then the keys were not for the text.
+    is_next: bool,
+}
+
+/// What a key means for the question that is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Answer(String, Reply),
+    /// It was meant for the text.
+    Text,
+    Nothing,
+}
+
+impl Questions {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(super) const fn shown(&self) -> Option<&Shown> {
+        self.shown.as_ref()
+    }
+
+    /// Takes a question in. One that comes while somebody writes waits.
+    pub(super) fn ask(&mut self, question: ChatQuestion, is_text_there: bool, now: Timestamp) {
+        if self.queue.is_empty() {
+            let is_writing = self.written_at.is_some_and(|at| is_within(WRITING_MICROS, at, now));
+            self.is_aside = is_text_there || is_writing;
+        }
+        self.queue.push_back(question);
+    }
+
+    pub(super) fn settle(&mut self, id: &str) {
+        self.queue.retain(|question| question.id != id);
+    }
+
+    pub(super) const fn set_aside(&mut self) {
+        self.is_aside = true;
+    }
+
+    /// Remembers that a key went into the text.
+    pub(super) const fn wrote(&mut self, now: Timestamp) {
+        self.written_at = Some(now);
+    }
+
+    /// Remembers that nobody writes any more.
+    pub(super) const fn sent(&mut self) {
+        self.written_at = None;
+    }
+
+    /// Shows what was set aside; whoever asks for it is ready to answer.
+    pub(super) fn summon(&mut self, width: usize, now: Timestamp) {
+        self.is_aside = false;
+        let since = Timestamp::from_micros(now.as_micros() - GRACE_MICROS);
+        self.shown = self.queue.front().map(|question| Shown::new(question, width, since));
+    }
+
+    /// Shows what is to be shown now, after whatever has happened.
+    pub(super) fn bring_up(&mut self, is_covered: bool, width: usize, now: Timestamp) {
+        let front = self.queue.front().filter(|_| !self.is_aside && !is_covered);
+        let Some(front) = front else {
+            self.shown = None;
+            return;
+        };
+        let before = self.shown.take();
+        let is_next = before.is_some();
+        self.shown = Some(match before {
+            Some(shown) if shown.question.id == front.id && shown.width == width => shown,
+            Some(shown) if shown.question.id == front.id => {
+                Shown { is_next: shown.is_next, ..Shown::new(front, width, shown.since) }
+            }
+            _ => Shown { is_next, ..Shown::new(front, width, now) },
+        });
+    }
+
+    /// Whether the question that is shown takes no answers yet.
+    pub(super) fn is_early(&self, now: Timestamp) -> bool {
+        self.shown.as_ref().is_some_and(|shown| is_within(GRACE_MICROS, shown.since, now))
+    }
+
+    /// Takes a character that was typed without any other key.
+    pub(super) fn typed(&mut self, c: char, now: Timestamp) -> Meaning {
+        let is_early = self.is_early(now);
+        let Some(shown) = &mut self.shown else { return Meaning::Text };
+        if is_early && shown.is_next {
+            // Whoever still presses keys has not read it yet.
+            shown.since = now;
+            return Meaning::Nothing;
+        }
+        let reply = match c {
+            'y' => Reply::Once,
+            's' if shown.question.for_session => Reply::Session,
+            'n' => Reply::Deny,
+            _ => return Meaning::Text,
+        };
+        match reply {
+            _ if is_early => Meaning::Text,
+            Reply::Once | Reply::Session if !shown.is_read => Meaning::Nothing,
+            Reply::Once | Reply::Session | Reply::Deny => {
+                let id = shown.question.id.clone();
+                self.settle(&id);
+                Meaning::Answer(id, reply)
+            }
+        }
+    }
+
+    /// Moves what is shown of the question, where `rows` of its lines have room.
+    pub(super) fn scroll(&mut self, by: isize, rows: usize) {
+        if let Some(shown) = &mut self.shown {
+            let last = shown.lines.len().saturating_sub(rows);
+            shown.top = shown.top.saturating_add_signed(by).min(last);
+        }
+    }
+
+    /// Takes note of what is on the screen, where `rows` of its lines have room.
+    pub(super) fn see(&mut self, rows: usize) {
+        self.scroll(0, rows);
+        if let Some(shown) = &mut self.shown {
+            shown.is_read |= rows > 0 && shown.top + rows >= shown.lines.len();
+        }
+    }
+}
+
+impl Shown {
+    fn new(question: &ChatQuestion, width: usize, since: Timestamp) -> Self {
+        // Whoever asks may be any agent: nothing is hidden in what is shown here, whatever it sent.
+        let wrapped = |line: &String| wrap(&[Span::raw(visible(line))], width, "", "  ");
+        let lines = question.lines.iter().flat_map(wrapped).collect();
+        let question = question.clone();
+        Self { question, lines, width, top: 0, is_read: false, since, is_next: false }
+    }
+}
+
+/// Tells whether so little time has passed. A clock that was set back has no say.
+fn is_within(micros: i64, at: Timestamp, now: Timestamp) -> bool {
+    (0..micros).contains(&(now.as_micros() - at.as_micros()))
+}

@@ -1,0 +1,113 @@
+//! How texts of agents are drawn.
+
+use super::*;
+use crate::tui::ThemeChoice;
+
+fn drawn(text: &str, width: usize) -> Vec<String> {
+    let theme = Theme::of(ThemeChoice::Dark);
+    let mut lines = Vec::new();
+    draw(text, Place::default(), width, &theme, &mut lines);
+    lines.iter().map(ToString::to_string).collect()
+}
+
+const TABLE: &str = "Results:\n| name | `n` |\n|:--|--:|\n| one \\| two | 1 |\n| 日本 | 22 | more\nend";
+
+#[test]
+fn what_agents_write_is_drawn() {
+    let text = "# Title\n\ntext with `code` and **bold** _it_\n- one\n  - two\n1. first\n> quote\n```rust\nlet a = \"b\";\n```\nend";
+    assert_eq!(
+        drawn(text, 40),
+        [
+            "Title",
+            "",
+            "text with code and bold it",
+            "• one",
+            "  • two",
+            "1. first",
+            "│ quote",
+            "  rust",
+            "  let a = \"b\";",
+            "end"
+        ]
+    );
+}
+
+#[test]
+fn a_table_has_columns() {
+    assert_eq!(
+        drawn(TABLE, 40),
+        [
+            "Results:",
+            "name      │         n",
+            "──────────┼──────────",
+            "one | two │         1",
+            "日本      │ 22 | more",
+            "end"
+        ]
+    );
+}
+
+#[test]
+fn a_table_fits_its_width_or_stays_as_it_was_written() {
+    let text = "| a | b |\n|---|---|\n| one two three four | five six seven |";
+    let lines = drawn(text, 20);
+    assert!(lines.iter().all(|line| super::super::wrap::columns(line) <= 20), "{lines:?}");
+    let words: Vec<_> = lines.iter().flat_map(|line| line.split([' ', '│'])).collect();
+    for word in ["one", "two", "three", "four", "five", "six", "seven"] {
+        assert!(words.contains(&word), "{word} in {lines:?}");
+    }
+    let narrow: String = drawn(text, 6).concat();
+    assert!(narrow.starts_with('|'), "{narrow}");
+    for text in ["a | b\nc | d", "| a |\n| b |", "|---|", "a | b\n---"] {
+        assert_eq!(drawn(text, 40)[0], text.lines().next().unwrap(), "no table");
+    }
+}
+
+#[test]
+fn text_that_comes_in_pieces_is_drawn_as_if_it_came_at_once() {
+    let theme = Theme::of(ThemeChoice::Dark);
+    let text =
+        format!("# Title\n\n- one\n```sh\na | b\n# no title\n~~~\n```\n{TABLE}\n\n```\nopen\n\n| a | b |\n");
+    let (mut lines, mut place) = (Vec::new(), Place::default());
+    for (end, c) in text.char_indices() {
+        let so_far = text[..end + c.len_utf8()].trim_end();
+        place = draw(so_far, place, 30, &theme, &mut lines);
+        let pieces: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        assert_eq!(pieces, drawn(so_far, 30), "{so_far}");
+    }
+}
+
+#[test]
+fn a_long_answer_is_not_drawn_anew_for_each_piece() {
+    let theme = Theme::of(ThemeChoice::Dark);
+    let (mut text, mut lines, mut place) = (String::new(), Vec::new(), Place::default());
+    for _ in 0..1000 {
+        text.push_str("some words of an answer\n");
+        place = draw(text.trim_end(), place, 30, &theme, &mut lines);
+        assert!(text.len() - place.bytes < 50, "only the last line may change");
+    }
+    assert_eq!(lines.len(), 1000);
+}
+
+#[test]
+fn deep_indents_leave_room_for_the_text() {
+    for text in ["            - deep down", "            deep down", "            1. deep down"] {
+        let lines = drawn(text, 12);
+        assert!(lines.iter().all(|line| super::super::wrap::columns(line) <= 12), "{lines:?}");
+        assert_eq!(lines.concat().replace([' ', '•', '1', '.'], ""), "deepdown");
+    }
+}
+
+#[test]
+fn nothing_is_lost_that_only_looks_like_emphasis() {
+    for text in ["a * b * c", "snake_case_name", "2 ** 3", "`open", "**open", "a_b", "\u{1f600} _"] {
+        assert_eq!(drawn(text, 40), [text]);
+    }
+    assert_eq!(drawn("\\*not\\*", 40), ["*not*"]);
+}
+
+#[test]
+fn long_lines_hang_under_their_bullet() {
+    assert_eq!(drawn("- aaa bbb ccc", 8), ["• aaa", "  bbb", "  ccc"]);
+    assert_eq!(drawn("aaaaaaaaaa", 4), ["aaaa", "aaaa", "aa"]);
+}

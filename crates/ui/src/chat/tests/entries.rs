@@ -1,0 +1,168 @@
+//! How entries become a conversation.
+
+use super::*;
+
+fn said(text: &str) -> Entry {
+    Entry::Said { text: text.to_owned() }
+}
+
+fn over(early: Option<&str>) -> Entry {
+    Entry::TurnEnded { early: early.map(str::to_owned) }
+}
+
+fn told(state: &mut State, entries: impl IntoIterator<Item = Entry>) -> String {
+    entries.into_iter().for_each(|one| entry(state, one));
+    picture(state)
+}
+
+#[test]
+fn a_replay_looks_as_it_did_live() {
+    let mut live = state(60, 40);
+    for one in talk() {
+        entry(&mut live, one);
+        picture(&live);
+    }
+    // After a restart the entries come from a file, all at once, and are drawn once.
+    let kept: Vec<String> = talk().iter().map(|one| serde_json::to_string(one).unwrap()).collect();
+    let mut again = state(60, 40);
+    for line in &kept {
+        let one = serde_json::from_str(line).unwrap();
+        assert_eq!(update(&mut again, Event::News(ChatNews::Entry(one))), []);
+    }
+    update(&mut again, Event::News(ChatNews::Replayed));
+    again.lay_out_stale();
+    assert_eq!(picture(&again), picture(&live));
+    let banners = |text: &str| text.matches("⌁ bash_1 exited (101) · 4.2s ·").count();
+    assert_eq!(banners(&picture(&again)), 1, "told once, shown once");
+}
+
+#[test]
+fn what_ends_in_the_midst_of_a_sentence_is_told_below_it() {
+    let mut state = state(60, 20);
+    [said("It"), notice(7, 3), said(" runs.")].into_iter().for_each(|one| entry(&mut state, one));
+    let shown = picture(&state);
+    assert!(shown.find("It runs.") < shown.find("⌁ bash_1"), "{shown}");
+    assert!(shown.contains("It runs."), "{shown}");
+    // A turn that it begins stands below it.
+    entry(&mut state, Entry::TurnEnded { early: None });
+    entry(&mut state, Entry::Told { numbers: vec![7] });
+    entry(&mut state, said("I see."));
+    let shown = picture(&state);
+    assert!(shown.find("⌁ bash_1") < shown.find("I see."), "{shown}");
+}
+
+#[test]
+fn nothing_of_ours_breaks_an_answer_apart() {
+    let text = |text: &str| text.to_owned();
+    let between = [
+        Entry::Command { text: text("/tasks") },
+        Entry::Printed { text: text("No background tasks.") },
+        Entry::Answered { what: text("rm x"), reply: Reply::Once },
+        Entry::Mode { mode: text("plan") },
+        Entry::Note { text: text("a note") },
+        notice(7, 0),
+    ];
+    for one in between {
+        let mut state = state(60, 20);
+        entry(&mut state, Entry::Mode { mode: text("safe") });
+        let shown = told(&mut state, [said("```\nlet a"), one.clone(), said(" = 1;\n```\n**end**")]);
+        assert!(shown.contains("let a = 1;") && shown.contains("\n end"), "{one:?}\n{shown}");
+    }
+}
+
+#[test]
+fn a_call_that_never_ended_is_stopped_with_its_turn() {
+    for end in [over(None), over(Some("stopped")), Entry::Opened { agent: "mw".into(), cwd: "/".into() }] {
+        let mut state = state(60, 20);
+        let running = tool("call-1", "sleep 600", ToolState::Running, Vec::new());
+        assert!(told(&mut state, [running]).contains("⏳ sleep 600"));
+        let shown = told(&mut state, [end]);
+        assert!(shown.contains("■ sleep 600"), "{shown}");
+    }
+}
+
+#[test]
+fn names_of_calls_are_good_for_a_turn_however_it_began() {
+    let mut state = state(60, 20);
+    let first = tool("1", "first", ToolState::Done, Vec::new());
+    let second = tool("1", "second", ToolState::Failed, Vec::new());
+    let shown = told(&mut state, [first, over(None), Entry::Told { numbers: vec![7] }, second]);
+    assert!(shown.contains("✓ first") && shown.contains("✗ second"), "{shown}");
+    // News that come after the turn still find their call.
+    let late =
+        Entry::Tool(ToolNews { id: "1".to_owned(), state: Some(ToolState::Done), ..ToolNews::default() });
+    let shown = told(&mut state, [over(None), late]);
+    assert!(shown.contains("✓ second"), "{shown}");
+}
+
+#[test]
+fn a_plan_that_changes_is_shown_once_for_each_turn() {
+    let mut state = state(60, 20);
+    let plan = |how: &str| Entry::Plan { steps: vec![("a step".to_owned(), how.to_owned())] };
+    let shown = told(&mut state, [plan("pending"), said("On it."), plan("completed")]);
+    assert_eq!(shown.matches("a step").count(), 1, "{shown}");
+    assert!(shown.contains("☑ a step"), "{shown}");
+    let shown = told(&mut state, [over(None), plan("pending")]);
+    assert_eq!(shown.matches("a step").count(), 2, "{shown}");
+}
+
+#[test]
+fn huge_results_are_counted_whole_and_shown_in_part() {
+    let mut state = state(60, 400);
+    let text = |text: String| vec![ToolContent::Text { text }];
+    entry(&mut state, tool("1", "many lines", ToolState::Done, text("x\n".repeat(100_000))));
+    entry(&mut state, tool("2", "one line", ToolState::Done, text("x".repeat(3 << 20))));
+    assert!(picture(&state).contains("many lines  (100000 lines)"));
+    ctrl(&mut state, 'o');
+    assert!(state.total_lines() < 2000, "{}", state.total_lines());
+    let all: Vec<String> = state.items.iter().flat_map(|item| &item.lines).map(ToString::to_string).collect();
+    assert!(all.contains(&"  … 99800 more lines".to_owned()));
+    assert!(all.contains(&"  … this line goes on for 2.9 MiB".to_owned()), "{:?}", all.last());
+}
+
+#[test]
+fn an_answer_in_many_pieces_is_drawn_as_one() {
+    let (mut pieces, mut whole) = (state(50, 40), state(50, 40));
+    let text = "# Title\n\nwords\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\nend";
+    for c in text.chars() {
+        entry(&mut pieces, said(&c.to_string()));
+    }
+    entry(&mut whole, said(text));
+    assert_eq!(picture(&pieces), picture(&whole));
+    for size in [(30, 40), (60, 40)] {
+        update(&mut pieces, Event::Resized(size.0, size.1));
+        update(&mut whole, Event::Resized(size.0, size.1));
+        entry(&mut pieces, said("."));
+        entry(&mut whole, said("."));
+        assert_eq!(picture(&pieces), picture(&whole));
+    }
+}
+
+#[test]
+fn a_banner_is_coloured_by_how_it_ended_and_leads_to_its_log() {
+    let now = Timestamp::from_micros(NOW);
+    let mut state = State::new((90, 20), ThemeChoice::Dark, "chat-0a1b2c3d", "mw", now);
+    [notice(7, 0), notice(8, 3)].into_iter().for_each(|one| entry(&mut state, one));
+    let mut terminal = Terminal::new(TestBackend::new(90, 20)).unwrap();
+    let mut links = Vec::new();
+    terminal.draw(|frame| links = view(&state, frame)).unwrap();
+    let paths: Vec<_> = links.iter().map(|link| link.path.as_str()).collect();
+    assert_eq!(paths, ["/state/tasks/bash-k3f9x2ab/output.log"; 2]);
+    let [well, badly] = [links[0].y, links[1].y].map(|y| terminal.backend().buffer()[(1, y)].style());
+    assert_ne!(well.fg, badly.fg);
+    assert_eq!(badly.fg, state.theme.status(Status::Cancelled).fg);
+}
+
+#[test]
+fn a_storm_of_sizes_and_news_is_drawn_once() {
+    let mut state = state(60, 20);
+    talk().into_iter().for_each(|one| entry(&mut state, one));
+    let before = state.total_lines();
+    for width in (20..60).rev() {
+        update(&mut state, Event::Resized(width, 20));
+        update(&mut state, Event::News(ChatNews::Entry(said("word "))));
+    }
+    assert_eq!(state.total_lines(), before, "nothing was drawn that nobody sees");
+    state.lay_out_stale();
+    assert!(state.total_lines() > before);
+}

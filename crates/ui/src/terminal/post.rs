@@ -1,0 +1,95 @@
+//! The way from other threads to the one that has the terminal.
+
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+/// What other threads have for the main one.
+pub(super) enum Message<News> {
+    News(News),
+    Signal(i32),
+    Crashed,
+    /// A program that had the terminal has ended, or could not be waited for.
+    Ended(io::Result<ExitStatus>),
+}
+
+/// The way to the screen.
+pub struct Post<News> {
+    sender: Sender<Message<News>>,
+    wake: Arc<UnixStream>,
+}
+
+impl<News> Clone for Post<News> {
+    fn clone(&self) -> Self {
+        Self { sender: self.sender.clone(), wake: Arc::clone(&self.wake) }
+    }
+}
+
+impl<News: Send + 'static> Post<News> {
+    /// Tells the screen something.
+    pub fn tell(&self, news: News) {
+        self.send(Message::News(news));
+    }
+
+    pub(super) fn send(&self, message: Message<News>) {
+        // Once the screen is gone, nobody needs to know.
+        let _ = self.sender.send(message);
+        // A pipe that is full wakes just as well.
+        let _ = (&*self.wake).write(&[1]);
+    }
+
+    /// Runs something on a thread of its own; if it panics, the main thread leaves.
+    pub(crate) fn spawn(&self, work: impl FnOnce(&Self) + Send + 'static) {
+        struct Guard<News: Send + 'static>(Post<News>);
+        impl<News: Send + 'static> Drop for Guard<News> {
+            fn drop(&mut self) {
+                if std::thread::panicking() {
+                    self.0.send(Message::Crashed);
+                }
+            }
+        }
+        let guard = Guard(self.clone());
+        std::thread::spawn(move || work(&guard.0));
+    }
+}
+
+/// Where the screen listens.
+pub struct Door<News> {
+    inbox: Receiver<Message<News>>,
+    woken: UnixStream,
+    pub(super) post: Post<News>,
+}
+
+impl<News> Door<News> {
+    /// Returns the next message, if one is there.
+    pub(super) fn next(&self) -> Option<Message<News>> {
+        self.inbox.try_recv().ok()
+    }
+
+    /// Forgets that somebody rang; what they brought is still there.
+    pub(super) fn hush(&self) {
+        while matches!((&self.woken).read(&mut [0; 64]), Ok(1..)) {}
+    }
+}
+
+impl<News> AsFd for Door<News> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.woken.as_fd()
+    }
+}
+
+/// Makes the way to the screen, before there is one.
+///
+/// # Errors
+/// When the system has no sockets left.
+pub fn door<News>() -> io::Result<(Post<News>, Door<News>)> {
+    let (wake, woken) = UnixStream::pair()?;
+    wake.set_nonblocking(true)?;
+    woken.set_nonblocking(true)?;
+    let (sender, inbox) = mpsc::channel();
+    let post = Post { sender, wake: Arc::new(wake) };
+    Ok((post.clone(), Door { inbox, woken, post }))
+}
