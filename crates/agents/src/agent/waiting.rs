@@ -50,6 +50,7 @@ impl Waiting {
         let mut lines = vec![proposal.exact()];
         lines.extend(proposal.reasons.iter().cloned());
         lines.extend(proposal.effects.iter().map(|effect| format!("it {effect}")));
+        lines.extend(proposal.estimates());
         let mut update = ToolCallUpdate::from(self.call.clone());
         update.fields.status = Some(ToolCallStatus::Pending);
         update.fields.content = Some(vec![ToolCallContent::from(lines.join("\n"))]);

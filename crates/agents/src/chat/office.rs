@@ -10,7 +10,7 @@ use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, En
 
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
-use super::slash::{Desktop, HELP, Slash};
+use super::slash::{Desktop, HELP, Queue, Slash};
 use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, watch};
 use crate::acp::{Line, LineEvent};
@@ -110,7 +110,13 @@ impl Office<'_> {
         // Somebody is there to answer, so a question waits as long as it may be answered.
         premises.policy.patience.wait = premises.policy.patience.keep;
         let (settings, layout) = (options.settings.clone(), options.layout);
-        let desktop = Arc::new(Desktop { settings, premises, layout, messages: messages.clone() });
+        let desktop = Arc::new(Desktop {
+            settings,
+            premises,
+            layout,
+            messages: messages.clone(),
+            queue: Queue::default(),
+        });
         let ledger = Ledger::of(&options.transcript.entries);
         let (lines, mode) = (1, options.mode.clone());
         Office {

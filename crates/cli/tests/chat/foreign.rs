@@ -171,6 +171,28 @@ fn a_question_comes_with_the_ring_and_goes_with_its_answer_elsewhere() {
 }
 
 #[test]
+fn a_subagent_that_has_answered_takes_another_message() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let call = json!({"agent": "good", "prompt": "say one", "run_in_background": true});
+    say(&mut terminal, &format!("mcp agent {call}"));
+    until_shown(&terminal, "⌁ agent_1 exited (0)");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "/resume agent_1");
+    until_shown(&terminal, "/resume needs a message, too");
+    say(&mut terminal, "/resume agent_1 say two");
+    until_shown(&terminal, "Resumed task agent-");
+    until(&terminal, "it has answered again", |screen| {
+        screen.text.matches("⌁ agent_1 exited (0)").count() == 2
+    });
+    let task = &home.list()[0];
+    let output = home.mw(["output", task["id"].as_str().unwrap()]).ok();
+    assert!(output.contains("two"), "{output}");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
 fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);

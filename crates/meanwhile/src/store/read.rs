@@ -139,6 +139,15 @@ impl Store {
     }
 
     /// Returns the highest number that any task of a session has had.
+    /// Returns how long a command took there when it last came to its own end.
+    pub(crate) fn last_duration(&self, command: &str, cwd: &str) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT duration_ms FROM tasks WHERE command = ?1 AND cwd = ?2 \
+                   AND status IN ('completed', 'failed') AND duration_ms IS NOT NULL ORDER BY seq DESC LIMIT 1";
+        let found: Option<i64> =
+            self.connection.query_row(sql, [command, cwd], |row| row.get(0)).optional()?;
+        Ok(found.map(|ms| ms as u64))
+    }
+
     pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
         last_number(&self.connection, session)
     }

@@ -81,6 +81,8 @@ pub enum Action {
     Redraw,
     /// Stops the program, as in a shell.
     Suspend,
+    /// Leaves what has the whole screen, else the program.
+    Close,
     /// Leaves; tasks go on.
     Quit,
 }
@@ -197,7 +199,8 @@ bindings! {
     Mouse Program "m" "mouse: ours or the terminal's" [c('m')];
     Redraw Program "^l" "draw anew" [ctrl('l')];
     Suspend Program "^z" "to the shell; fg comes back" [ctrl('z')];
-    Quit Program "q ^c" "leave; tasks go on" [c('q'), ctrl('c')];
+    Close Program "q" "close the log, or leave" [c('q')];
+    Quit Program "^c" "leave; tasks go on" [ctrl('c')];
 }
 
 /// Returns what a key asks for.

@@ -25,6 +25,7 @@ pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
         title: arguments.text("description").map(str::to_owned),
+        expected: arguments.text("expected").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
         io: if arguments.flag("pty") == Some(true) { Io::Pty { rows: 24, cols: 80 } } else { Io::Pipes },
         ..ShellCall::script(arguments.required("command"), desk)
