@@ -1,6 +1,5 @@
 //! The screen of a chat, where only the whole program can show that it works.
 
-use super::foreign::with_agent;
 use super::*;
 
 #[test]
@@ -50,18 +49,6 @@ fn a_script_longer_than_the_screen_is_allowed_only_once_its_end_was_shown() {
     terminal.press("y");
     until_shown(&terminal, "✓ allowed");
     until_shown(&terminal, "⌁ bash_1 exited (0)");
-    until_shown(&terminal, "· ready");
-    leave(terminal);
-}
-
-#[test]
-fn an_agent_that_never_falls_silent_is_stopped_by_a_key() {
-    let home = with_agent(home(&ModelEndpoint::new()));
-    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
-    say(&mut terminal, "flood");
-    until_shown(&terminal, "xxxx");
-    terminal.press(ESC);
-    until_shown(&terminal, "■ stopped");
     until_shown(&terminal, "· ready");
     leave(terminal);
 }

@@ -135,9 +135,8 @@ impl<A: App> Program<A> {
                     return Ok(ending);
                 }
             }
-            let round = Instant::now();
-            self.is_more_there = false;
-            while let Some(message) = self.door.next() {
+            let end = Instant::now() + ROUND;
+            while let Some(message) = self.door.next_until(end) {
                 let next = match message {
                     Message::News(news) => self.take(Input::News(news))?,
                     Message::Signal(signal) => self.signalled(signal)?,
@@ -148,11 +147,8 @@ impl<A: App> Program<A> {
                 if let Next::Leave(ending) = next {
                     return Ok(ending);
                 }
-                if round.elapsed() >= ROUND {
-                    self.is_more_there = true;
-                    break;
-                }
             }
+            self.is_more_there = Instant::now() >= end;
         }
     }
 
