@@ -4,7 +4,9 @@ use mw_model::wire::Launch;
 use mw_model::{Cause, Process, Timestamp};
 
 use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
 use crate::launch::{self, Purpose, Supervisor};
+use crate::platform;
 use crate::reconcile::Findings;
 use crate::runtime::Runtime;
 use crate::slots::{Pool, Slots};
@@ -29,6 +31,8 @@ impl Runtime {
             &task.id,
             &Findings { record: None, supervised: true, journal: findings.journal.clone(), ..*findings },
         )?;
+        fail_point("adopt-recorded");
+        let lives = platform::lives(&process);
         let launch = Launch::Adopt { process, started_at };
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, run, launch);
@@ -57,6 +61,8 @@ impl Runtime {
             }
             // Two reconcilers at once: the other's adopter has it.
             Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
+            // The adopter was killed too. What lives is not lost: whoever looks next sends another.
+            Err(Error::Unanswered) if lives => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed and it cannot be adopted: {error}");
                 self.record_unsupervised(&task.id, run, Cause::Lost { reason })

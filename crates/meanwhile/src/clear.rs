@@ -6,6 +6,7 @@ use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
 use crate::runtime::Runtime;
 use crate::store::Filter;
@@ -90,6 +91,7 @@ impl Runtime {
                 return Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error));
             }
         }
+        fail_point("clear-files-removed");
         transaction.commit()?;
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 16] = [
+pub const FAIL_POINTS: [&str; 19] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -13,7 +13,10 @@ pub const FAIL_POINTS: [&str; 16] = [
     "settle-begun",
     "settle-committed",
     "kill-sent",
+    "adopt-recorded",
     "restart-committed",
+    "restart-file-shelved",
+    "clear-files-removed",
     "notices-handed-over",
     "reply-ready",
     "reply-written",

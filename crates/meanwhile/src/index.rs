@@ -169,7 +169,7 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
     for line in journal.into_iter().filter(|line| line.run == run) {
         match line.entry {
             JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
-            JournalEntry::KillRequested { by, signal } => apply(&Event::KillRequested { by, signal })?,
+            JournalEntry::KillRequested { by, signal, .. } => apply(&Event::KillRequested { by, signal })?,
             // A second one is no news.
             JournalEntry::Ready { what } => _ = apply(&Event::Ready { what, ready_at: line.at }),
             JournalEntry::Spawning { .. }
@@ -178,6 +178,8 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
             | JournalEntry::ResourceLimitReached { .. }
             | JournalEntry::Stalled { .. }
             | JournalEntry::Progress { .. }
+            | JournalEntry::Hosted
+            | JournalEntry::Belongs { .. }
             | JournalEntry::TakenOver { .. }
             | JournalEntry::TreeEmpty => {}
         }

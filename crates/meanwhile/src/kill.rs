@@ -130,6 +130,7 @@ impl Runtime {
             requested_by: request.by.clone(),
             signals: Vec::new(),
             killed: Vec::new(),
+            killed_more: 0,
             survivors: Vec::new(),
             duration_ms: 0,
         })

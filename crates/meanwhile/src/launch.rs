@@ -313,6 +313,7 @@ pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(failed(error)),
         }
+        fail_point("restart-file-shelved");
     }
     Ok(())
 }

@@ -201,7 +201,7 @@ impl Runtime {
         let fresh = findings.journal.iter().skip(task.journal_seen as usize).filter(|line| line.run == run);
         for line in fresh {
             let event = match &line.entry {
-                JournalEntry::KillRequested { by, signal } => {
+                JournalEntry::KillRequested { by, signal, .. } => {
                     Event::KillRequested { by: by.clone(), signal: *signal }
                 }
                 JournalEntry::Stalled { prompt } => Event::Stalled { prompt: prompt.clone() },
@@ -212,6 +212,8 @@ impl Runtime {
                 | JournalEntry::Started { .. }
                 | JournalEntry::LimitReached { .. }
                 | JournalEntry::ResourceLimitReached { .. }
+                | JournalEntry::Hosted
+                | JournalEntry::Belongs { .. }
                 | JournalEntry::TakenOver { .. }
                 | JournalEntry::TreeEmpty => continue,
             };

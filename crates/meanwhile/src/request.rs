@@ -78,6 +78,8 @@ pub struct TaskRequest {
     pub agent: Option<Box<AgentSpec>>,
     /// Who let it pass.
     pub approval: Approval,
+    /// How long or how much it will be, as whoever wants it expects; whoever is asked about it reads that.
+    pub expected: Option<String>,
 }
 
 impl TaskRequest {
@@ -109,6 +111,7 @@ impl TaskRequest {
             teller: None,
             agent: None,
             approval: Approval::User,
+            expected: None,
         }
     }
 

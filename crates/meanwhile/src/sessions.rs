@@ -142,8 +142,9 @@ impl Runtime {
         }
         transaction.commit()?;
         for task in tasks.iter().filter(|task| task.state.process().is_some()) {
-            if let (Ok(spec), Ok(mut line)) = (self.home.spec(&task.id), Line::connect(&self.home, &task.id))
-            {
+            // One that was started only just now does not listen yet.
+            let line = Line::connect_patiently(&self.home, &task.id);
+            if let (Ok(spec), Ok(mut line)) = (self.home.spec(&task.id), line) {
                 let session = launch::session_watch(&self.settings, &spec);
                 let _ = line.ask(Operation::BelongTo { session });
             }

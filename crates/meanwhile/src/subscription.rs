@@ -60,6 +60,21 @@ impl Subscription<'_> {
         }
     }
 
+    /// As [`Subscription::next`], but returns as soon as anybody rings, with nothing if that was for no event of these
+    /// tasks: a question was asked or answered, somebody wants a call to wait no longer.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn next_or_ring(&mut self, longest: Duration) -> Result<Vec<EventRow>> {
+        let events = self.next(Duration::ZERO)?;
+        if !events.is_empty() {
+            return Ok(events);
+        }
+        // Who should have rung may have been killed, so it looks by itself now and then.
+        self.ear.wait(longest.min(Duration::from_millis(self.runtime.settings.fallback_ms)));
+        self.next(Duration::ZERO)
+    }
+
     /// Returns the place of the last event that was returned.
     #[must_use]
     pub const fn place(&self) -> i64 {

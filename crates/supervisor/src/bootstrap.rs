@@ -22,6 +22,7 @@ use crate::files::{self, Files, Prepared};
 use crate::launch;
 use crate::nursery;
 use crate::record;
+use crate::resume::ADOPTER;
 use crate::stand_in;
 use crate::sys::{self, Board, ChildEvents, Fork};
 
@@ -208,7 +209,7 @@ pub(crate) fn guard(address: &Address) {
             .map_err(|error| Refusal::system("task files", &error))?;
         Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
-    let run = match run {
+    let mut run = match run {
         Ok(run) => run,
         Err(refusal) => return refusal.answer(),
     };
@@ -216,7 +217,10 @@ pub(crate) fn guard(address: &Address) {
     let guardian = Some(getpid());
     match sys::fork() {
         Ok(Fork::Parent(supervisor)) => stand_in::stand_by(supervisor, run),
-        Ok(Fork::Child) => launch::supervise(Run { guardian, ..run }),
+        Ok(Fork::Child) => {
+            run.guardian = guardian;
+            launch::supervise(run);
+        }
         // Without a stand-in the task still runs.
         Err(_) => launch::supervise(run),
     }
@@ -247,7 +251,11 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     let events = ChildEvents::new().map_err(|error| Refusal::system("signals", &error))?;
     let (prepared, group) = match address.purpose {
         Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
-        Purpose::Adopt => (Prepared::for_adoption(journal, board), None),
+        Purpose::Adopt => {
+            // For no group of its own: one that was sent from inside a task must not end with that.
+            let _ = cgroup::base_group();
+            (Prepared::for_adoption(journal, board), None)
+        }
     };
     let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
     Ok(Ready { board, prepared, events, group, boot_id: sys::boot_id() })
@@ -385,6 +393,6 @@ pub(crate) fn opening_entry(run: &Run) -> JournalEntry {
             let pipes = [run.files.stdout.inode(), run.files.stderr.inode()];
             JournalEntry::Spawning { pipes, cgroup, enforcement }
         }
-        Launch::Adopt { .. } => JournalEntry::TakenOver { by: "adopter".to_owned() },
+        Launch::Adopt { .. } => JournalEntry::TakenOver { by: ADOPTER.to_owned() },
     }
 }

@@ -29,6 +29,8 @@ impl Cgroup {
     /// Makes a group for a task below another. Nothing where that is not ours to divide.
     pub(crate) fn make(base: &Path, task: &str) -> Option<Self> {
         let path = base.join(format!("{PREFIX}{task}"));
+        // One that is there already was left behind by a run whose supervisor was killed at its last step.
+        let _ = fs::remove_dir(&path);
         fs::create_dir(&path).ok()?;
         match File::open(&path) {
             Ok(directory) => Some(Self { path, directory, enforces: false }),

@@ -30,13 +30,13 @@ pub(crate) fn raise_limit() -> bool {
     if limit.current == limit.maximum {
         return false;
     }
-    let _ = BEFORE.set(limit.clone());
+    let _ = BEFORE.set(limit);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum }).is_ok()
 }
 
 /// Gives the limit back as it was.
 pub(crate) fn give_back_limit() {
     if let Some(before) = BEFORE.get() {
-        let _ = setrlimit(Resource::Nofile, before.clone());
+        let _ = setrlimit(Resource::Nofile, *before);
     }
 }

@@ -12,6 +12,8 @@ const REPEAT_MS: u64 = 10;
 /// How often it is repeated after the receipt has named who does not die.
 const LATER_MS: u64 = 5000;
 pub(crate) const SIGKILL: i32 = 9;
+/// Most processes that a reply names by their numbers: it must fit into a socket's buffer.
+pub(crate) const MOST_NAMED: usize = 4096;
 
 /// What to do next.
 #[derive(Debug, PartialEq, Eq)]
@@ -62,6 +64,16 @@ impl Ending {
         } else if self.killing_ms.is_none() {
             self.next = (signal, now_ms);
         }
+    }
+
+    /// Lets SIGKILL come no later than then.
+    pub(crate) fn kill_by(&mut self, due_ms: u64) {
+        self.kill_ms = self.kill_ms.min(due_ms);
+    }
+
+    /// Takes the word of a predecessor that the first signal was sent.
+    pub(crate) const fn was_sent(&mut self) {
+        self.next = (SIGKILL, self.kill_ms);
     }
 
     /// Says what to do now.
@@ -117,12 +129,16 @@ impl Ending {
             None => "resource limit".to_owned(),
         };
         let living: BTreeSet<u32> = alive.iter().map(|process| process.pid).collect();
+        let mut killed: Vec<u32> = self.signalled.difference(&living).copied().collect();
+        let killed_more = killed.len().saturating_sub(MOST_NAMED) as u64;
+        killed.truncate(MOST_NAMED);
         KillReceipt {
             id: task.to_owned(),
             status,
             requested_by,
             signals: self.signals.clone(),
-            killed: self.signalled.difference(&living).copied().collect(),
+            killed,
+            killed_more,
             survivors: alive,
             duration_ms: now_ms.saturating_sub(self.begun_ms),
         }

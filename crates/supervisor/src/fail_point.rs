@@ -1,7 +1,7 @@
 //! Named steps at which a debug build kills itself on request, for the crash tests.
 
 /// Every named step of the supervisor, in the order in which a run meets them.
-pub const FAIL_POINTS: [&str; 21] = [
+pub const FAIL_POINTS: [&str; 26] = [
     "supervisor-locked",
     "supervisor-files-made",
     "supervisor-spawned",
@@ -19,9 +19,14 @@ pub const FAIL_POINTS: [&str; 21] = [
     "middle-dropped",
     "writer-wrote",
     "writer-ended",
+    "supervisor-kill-noted",
+    "guardian-takes-over",
+    "guardian-took-over",
+    "adopter-noted",
     "supervisor-exit-seen",
     "supervisor-recorded",
     "supervisor-reaped",
+    "supervisor-synced",
     "supervisor-settling",
 ];
 

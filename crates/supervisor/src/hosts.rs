@@ -17,6 +17,8 @@ pub(crate) struct Hosts {
     directory: PathBuf,
     grace_ms: u64,
     state: State,
+    /// Whether anybody was ever seen to host it.
+    was_hosted: bool,
 }
 
 enum State {
@@ -31,7 +33,13 @@ enum State {
 impl Hosts {
     pub(crate) fn new(watch: &SessionWatch) -> Self {
         let directory = Path::new(std::ffi::OsStr::from_bytes(watch.directory.as_bytes())).to_owned();
-        Self { directory, grace_ms: watch.grace_ms, state: State::Unhosted }
+        Self { directory, grace_ms: watch.grace_ms, state: State::Unhosted, was_hosted: false }
+    }
+
+    /// As if the last of the hosts that a predecessor saw had gone just now.
+    pub(crate) fn of_hosted(watch: &SessionWatch, now_ms: u64) -> Self {
+        let ends_ms = now_ms.saturating_add(watch.grace_ms);
+        Self { state: State::Orphaned { ends_ms }, was_hosted: true, ..Self::new(watch) }
     }
 
     /// Looks who lives; returns whether the session is over.
@@ -57,6 +65,11 @@ impl Hosts {
             self.state = State::Hosted(host);
         }
         matches!(self.state, State::Hosted(_))
+    }
+
+    /// Looks for a host; returns whether it is the first there ever was.
+    pub(crate) fn search_first(&mut self) -> bool {
+        self.search() && !std::mem::replace(&mut self.was_hosted, true)
     }
 
     /// When to look again by itself.
@@ -151,6 +164,23 @@ mod tests {
         assert_eq!(hosts.due_ms(), Some(1100));
         assert!(!hosts.look(1099));
         assert!(hosts.look(1100));
+    }
+
+    #[test]
+    fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = RawText::from(dir.path().as_os_str().as_bytes());
+        let watch = SessionWatch { directory, grace_ms: 100 };
+        let mut alone = Hosts::of_hosted(&watch, 1000);
+        assert!(!alone.search_first());
+        assert!(!alone.look(1099));
+        assert!(alone.look(1100));
+        let host = hold(dir.path(), "a");
+        let mut hosted = Hosts::of_hosted(&watch, 1000);
+        assert!(!hosted.search_first(), "it is not the first");
+        assert!(!hosted.look(1100));
+        assert!(hosts(dir.path()).search_first());
+        end(host);
     }
 
     #[test]

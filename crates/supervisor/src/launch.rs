@@ -17,6 +17,7 @@ use crate::ending::SIGKILL;
 use crate::fail_point::fail_point;
 use crate::files;
 use crate::record;
+use crate::resume::resume;
 use crate::supervise::{Leader, Supervisor};
 use crate::sys::{self, Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
 
@@ -34,19 +35,13 @@ pub(crate) struct Begun {
 #[inline(never)]
 pub(crate) fn supervise(mut run: Run) {
     sys::become_subreaper();
+    let adopts = matches!(run.message.launch, Launch::Adopt { .. });
     let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
         Ok(begun) => begun,
-        Err(refusal) => {
-            let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
-            record::journal(&mut run.files.journal, run.number, entry);
-            run.remove_cgroup();
-            run.free_slots();
-            refusal.answer();
-            return run.board.set_phase(Phase::Settling);
-        }
+        Err(refusal) => return call_off(&mut run, refusal),
     };
     fail_point("supervisor-spawned");
-    if matches!(run.message.launch, Launch::Spawn { .. }) {
+    if !adopts {
         let entry = JournalEntry::Started { process: begun.process.clone(), started_at: begun.started_at };
         record::journal(&mut run.files.journal, run.number, entry);
     }
@@ -55,10 +50,25 @@ pub(crate) fn supervise(mut run: Run) {
     run.board.set_phase(Phase::Running);
     fail_point("supervisor-answered");
     detach_streams();
-    if let Launch::Adopt { .. } = run.message.launch {
+    if adopts {
         run.files.finish_batch();
     }
-    conclude(&Supervisor::new(run, begun).run());
+    let mut supervisor = Supervisor::new(run, begun);
+    if adopts {
+        let journal = record::read_journal(supervisor.run.number);
+        resume(&mut supervisor, &journal);
+    }
+    conclude(&supervisor.run());
+}
+
+/// Writes down and answers that the command was not executed, and lets go of everything.
+pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
+    let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
+    record::journal(&mut run.files.journal, run.number, entry);
+    run.remove_cgroup();
+    run.free_slots();
+    refusal.answer();
+    run.board.set_phase(Phase::Settling);
 }
 
 /// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
@@ -71,6 +81,7 @@ fn open_journal(run: &mut Run) -> Result<(), Refusal> {
         Launch::Adopt { .. } => {
             record::end_torn_line(&run.files.journal);
             record::journal(&mut run.files.journal, run.number, entry);
+            fail_point("adopter-noted");
             Ok(())
         }
     }
@@ -140,7 +151,7 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
     Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
 }
 
-fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
+pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
         (SpawnStep::Directory, _) => ("cwd", "working directory"),

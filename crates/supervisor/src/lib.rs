@@ -35,6 +35,7 @@ mod nursery;
 mod pipe;
 mod pump;
 mod record;
+mod resume;
 mod settle_in;
 mod small_file;
 mod stand_in;

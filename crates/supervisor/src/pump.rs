@@ -36,12 +36,13 @@ pub(crate) fn drain(files: &mut Files, deadline_ms: u64) {
         files.log.rejoin();
         while take_all(files) && clock::monotonic_ms() < deadline_ms {}
     }
+    files.log.mark_drops();
 }
 
 fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
     let now = clock::wall().as_micros().max(0) as u64;
     let mut taken = 0;
-    while taken < TURN_BYTES {
+    while taken < TURN_BYTES && !log.needs_writer() {
         // An empty pipe must not be announced in the index.
         let waiting = match log.shared_ahead(stream) {
             Some(shared) => shared,

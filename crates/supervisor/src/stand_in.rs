@@ -1,16 +1,19 @@
 //! The guardian: sleeps while the supervisor lives, and takes over when it was killed.
 
-use mw_model::wire::{Answer, EndRequest, JournalEntry, JournalLine, Launch};
-use mw_model::{Exit, ResourceLimit};
+use mw_model::wire::{Answer, JournalEntry, Launch};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::bootstrap::{Refusal, Run, answer};
 use crate::clock;
-use crate::ending::{Ending, SIGKILL};
-use crate::launch::{Begun, adopt, conclude, detach_streams, identify};
+use crate::fail_point::fail_point;
+use crate::launch::{Begun, adopt, call_off, conclude, detach_streams, identify, spawn_refusal};
 use crate::record;
+use crate::resume::resume;
 use crate::supervise::{Leader, SETTLE_IN_MS, Supervisor};
 use crate::sys::{self, Phase, WaitResult};
+
+/// How long a command may take from its fork to its first instruction.
+const EXECUTION_MS: u64 = 5000;
 
 /// Sleeps until the supervisor has ended, and takes over if that was not its plan.
 #[inline(never)]
@@ -43,15 +46,34 @@ pub(crate) fn stand_by(supervisor: u32, mut run: Run) {
     }
 }
 
+/// Waits until a command that was about to be executed is, or could not be: its supervisor may have been killed in
+/// between.
+fn await_execution(run: &Run) {
+    let deadline = clock::monotonic_ms() + EXECUTION_MS;
+    while run.board.phase() == Phase::Setup
+        && run.board.spawn_failure().is_none()
+        && run.board.child().is_some_and(sys::is_supervisor)
+        && clock::monotonic_ms() < deadline
+    {
+        let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: 200_000 }));
+    }
+}
+
 /// The supervisor is dead: its child is ours now.
 #[inline(never)]
 fn take_over(mut run: Run) {
+    await_execution(&run);
     let process = match (&run.message.launch, run.board.child()) {
         (Launch::Adopt { process, .. }, _) => process.clone(),
         (Launch::Spawn { .. }, Some(pid)) if run.board.spawn_failure().is_none() => {
             identify(pid, &run.boot_id)
         }
-        (Launch::Spawn { .. }, _) => {
+        (Launch::Spawn { .. }, Some(pid)) => {
+            let _ = sys::reap(pid);
+            let failure = run.board.spawn_failure().map(|(step, errno)| spawn_refusal(step, errno));
+            return failure.into_iter().for_each(|refusal| call_off(&mut run, refusal));
+        }
+        (Launch::Spawn { .. }, None) => {
             let message = "the supervisor was killed before it could start the command".to_owned();
             return Refusal { code: "system", message }.answer();
         }
@@ -73,11 +95,13 @@ fn take_over(mut run: Run) {
         run.board.set_phase(Phase::Running);
     }
     detach_streams();
+    fail_point("guardian-takes-over");
     record::journal(
         &mut run.files.journal,
         run.number,
         JournalEntry::TakenOver { by: "guardian".to_owned() },
     );
+    fail_point("guardian-took-over");
     if run.files.log.succeed() {
         run.files.finish_batch();
     }
@@ -88,51 +112,4 @@ fn take_over(mut run: Run) {
     let mut supervisor = Supervisor::new(run, Begun { leader, process, started_at });
     resume(&mut supervisor, &journal);
     conclude(&supervisor.run());
-}
-
-/// Brings back what the predecessor had begun: a record, a limit, a kill.
-fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
-    if let Some(record) = record::read_result(supervisor.run.number) {
-        let leader = std::mem::replace(&mut supervisor.leader, Leader::Ended);
-        if let Leader::Child(pid) = leader
-            && !matches!(record.exit, Exit::Unknown(_))
-        {
-            supervisor.run.reap(pid);
-        }
-        supervisor.had_survivors = !record.survivors.is_empty();
-        supervisor.record = Some(record);
-        supervisor.run.free_slots();
-        if supervisor.had_survivors {
-            supervisor.settle_beside();
-        }
-    }
-    for line in journal {
-        // The first signal was sent by the predecessor; ours begins where it left off.
-        let later = clock::monotonic_ms().saturating_add(supervisor.grace_ms);
-        let (asked, due) = match &line.entry {
-            JournalEntry::KillRequested { by, .. } => (Some(EndRequest::Kill { by: by.clone() }), later),
-            JournalEntry::LimitReached { limit } => {
-                supervisor.limit_struck = true;
-                (Some(EndRequest::Limit(*limit)), later)
-            }
-            JournalEntry::ResourceLimitReached { limit } => {
-                if supervisor.record.is_none() {
-                    supervisor.struck = Some(*limit);
-                }
-                match limit {
-                    ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => (None, clock::monotonic_ms()),
-                    ResourceLimit::CpuTime(_) => (None, later),
-                }
-            }
-            JournalEntry::Spawning { .. }
-            | JournalEntry::NotExecuted { .. }
-            | JournalEntry::Started { .. }
-            | JournalEntry::Stalled { .. }
-            | JournalEntry::Ready { .. }
-            | JournalEntry::Progress { .. }
-            | JournalEntry::TakenOver { .. }
-            | JournalEntry::TreeEmpty => continue,
-        };
-        supervisor.ending.get_or_insert_with(|| Ending::new(asked, SIGKILL, due));
-    }
 }

@@ -32,7 +32,7 @@ mod readiness;
 mod requests;
 mod telling;
 
-const SIGTERM: i32 = 15;
+pub(crate) const SIGTERM: i32 = 15;
 /// How long a task must live before it is settled in.
 pub(crate) const SETTLE_IN_MS: u64 = 5;
 /// How often a tree that is not below us is looked at, and a failed record retried.
@@ -277,9 +277,7 @@ impl Supervisor {
     fn settle_in(&mut self) {
         self.settled_in_ms = None;
         // Before the socket is there: who can connect can rely on it.
-        if let Some(hosts) = &mut self.hosts {
-            hosts.search();
-        }
+        self.look_for_hosts();
         self.listener = files::listen().ok();
         if self.record.is_none() {
             self.write_metadata();
@@ -287,6 +285,14 @@ impl Supervisor {
         }
         self.run.forget_command();
         sys::give_back_memory();
+    }
+
+    /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
+    /// comes after us could not tell that from a session that never had any.
+    fn look_for_hosts(&mut self) {
+        if self.hosts.as_mut().is_some_and(Hosts::search_first) {
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Hosted);
+        }
     }
 
     fn write_metadata(&self) {

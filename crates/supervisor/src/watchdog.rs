@@ -16,6 +16,11 @@ impl Watchdog {
         Self { silence_ms, prompts, last_output_ms: now_ms, judged: silence_ms == 0 }
     }
 
+    /// Takes the word of a predecessor that the present silence was told.
+    pub(crate) const fn was_judged(&mut self) {
+        self.judged = true;
+    }
+
     /// Notes output, which begins a new silence.
     pub(crate) fn saw_output(&mut self, now_ms: u64) {
         self.last_output_ms = now_ms;

@@ -12,7 +12,7 @@ pub fn receipt_lines(receipt: &KillReceipt) -> Vec<String> {
     let done = if signals.is_empty() {
         format!("{id} {status}: nothing was left to kill")
     } else {
-        let killed = count(receipt.killed.len(), "process", "processes");
+        let killed = count(receipt.killed.len() + receipt.killed_more as usize, "process", "processes");
         format!("{id} {status}: {} to {killed}, {} ms", signals.join(", "), receipt.duration_ms)
     };
     let alive = receipt

@@ -20,9 +20,24 @@ use super::transcript::Transcript;
 
 type Refusal = agent_client_protocol::Error;
 
+/// Who keeps what happens between us and an agent.
+pub(super) trait Witness: Send + Sync + 'static {
+    /// The agent was heard.
+    fn hears(&self);
+
+    /// A person has to be asked about this, or nobody any more.
+    fn waits_for(&self, what: Option<String>);
+
+    /// It was decided about something.
+    fn decided(&self, what: &str, answer: &Answer);
+
+    /// A terminal was opened: which task it is.
+    fn opened(&self, task: &str, command: &str);
+}
+
 /// What serves an agent.
-pub(super) struct Client {
-    pub(super) transcript: Mutex<Transcript>,
+pub(super) struct Client<W> {
+    pub(super) witness: W,
     pub(super) terminals: Terminals,
     pub(super) permissions: Arc<dyn Permissions>,
     /// Where it may read and write files.
@@ -55,28 +70,52 @@ fn refused(why: impl Into<Reason>) -> Refusal {
     Refusal::new(-32000, why.into().0)
 }
 
-impl Client {
-    pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
-        self.transcript.lock().unwrap_or_else(PoisonError::into_inner)
+impl Witness for Mutex<Transcript> {
+    fn hears(&self) {
+        locked(self).hear();
     }
 
-    /// Asks whether something may be done. While somebody has to be asked, the task shows that it waits.
-    fn ask(&self, asked: &Asked, title: &str) -> Answer {
-        let answer = self.permissions.at_once(asked).unwrap_or_else(|| {
-            self.transcript().wait_for(Some(format!("permission for {title}")));
-            let answer = self.permissions.ask(asked);
-            self.transcript().wait_for(None);
-            answer
-        });
-        let mut transcript = self.transcript();
+    fn waits_for(&self, what: Option<String>) {
+        locked(self).wait_for(what.map(|what| format!("permission for {what}")));
+    }
+
+    fn decided(&self, what: &str, answer: &Answer) {
+        let mut transcript = locked(self);
         transcript.hear();
-        match &answer {
-            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": title})),
+        match answer {
+            Answer::Allow => transcript.note(&json!({"mw": "allowed", "what": what})),
             Answer::Reject { reason } => {
-                transcript.note(&json!({"mw": "rejected", "what": title, "reason": reason}));
-                transcript.print(&format!("✗ not allowed: {title}: {reason}"));
+                transcript.note(&json!({"mw": "rejected", "what": what, "reason": reason}));
+                transcript.print(&format!("✗ not allowed: {what}: {reason}"));
             }
         }
+    }
+
+    fn opened(&self, task: &str, command: &str) {
+        locked(self).note(&json!({"mw": "terminal", "task": task, "command": command}));
+    }
+}
+
+fn locked(transcript: &Mutex<Transcript>) -> MutexGuard<'_, Transcript> {
+    transcript.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Client<Mutex<Transcript>> {
+    pub(super) fn transcript(&self) -> MutexGuard<'_, Transcript> {
+        locked(&self.witness)
+    }
+}
+
+impl<W: Witness> Client<W> {
+    /// Asks whether something may be done. While somebody has to be asked, the witness knows that it waits.
+    fn ask(&self, asked: &Asked, title: &str) -> Answer {
+        let answer = self.permissions.at_once(asked).unwrap_or_else(|| {
+            self.witness.waits_for(Some(title.to_owned()));
+            let answer = self.permissions.ask(asked);
+            self.witness.waits_for(None);
+            answer
+        });
+        self.witness.decided(title, &answer);
         answer
     }
 
@@ -100,7 +139,7 @@ impl Client {
     }
 
     pub(super) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {
-        self.transcript().hear();
+        self.witness.hears();
         files::read(&self.root, &request.path, request.line, request.limit)
             .map(ReadTextFileResponse::new)
             .map_err(refused)
@@ -133,18 +172,18 @@ impl Client {
             return Err(refused(reason));
         }
         let id = self.terminals.create(request).map_err(refused)?;
-        self.transcript().note(&json!({"mw": "terminal", "task": id, "command": title}));
+        self.witness.opened(&id, &title);
         Ok(CreateTerminalResponse::new(id))
     }
 
     pub(super) fn terminal_output(&self, id: &str) -> Result<TerminalOutputResponse, Refusal> {
-        self.transcript().hear();
+        self.witness.hears();
         self.terminals.output(id).map_err(refused)
     }
 
     pub(super) fn wait_for_terminal(&self, id: &str) -> Result<WaitForTerminalExitResponse, Refusal> {
         let status = self.terminals.wait(id).map(WaitForTerminalExitResponse::new).map_err(refused);
-        self.transcript().hear();
+        self.witness.hears();
         status
     }
 

@@ -96,12 +96,16 @@ fn begin_turn(record: &mut AgentRecord, message: &AgentMessage) {
     });
 }
 
-fn client(options: &DriverOptions, message: &AgentMessage, child: &str) -> Result<Client, Error> {
+fn client(
+    options: &DriverOptions,
+    message: &AgentMessage,
+    child: &str,
+) -> Result<Client<Mutex<Transcript>>, Error> {
     let runtime = Runtime::open(options.settings.clone())?;
     let file = runtime.home().task(&options.task).join(TRANSCRIPT_FILE);
     let transcript = Transcript::new(runtime, options.task.clone(), message.run, &file);
     Ok(Client {
-        transcript: Mutex::new(transcript),
+        witness: Mutex::new(transcript),
         terminals: Terminals {
             settings: options.settings.clone(),
             session: child.to_owned(),
@@ -109,6 +113,7 @@ fn client(options: &DriverOptions, message: &AgentMessage, child: &str) -> Resul
             cwd: options.cwd.clone(),
             env: with(&options.env, "MEANWHILE_SESSION", child),
             limits: options.settings.limits.clone(),
+            teller: None,
             known: Mutex::default(),
         },
         permissions: Arc::clone(&options.permissions),
@@ -126,7 +131,7 @@ fn converse(
     options: &DriverOptions,
     message: &AgentMessage,
     record: &mut AgentRecord,
-    client: &Arc<Client>,
+    client: &Arc<Client<Mutex<Transcript>>>,
     runtime: &Runtime,
 ) -> Result<String, AcpError> {
     let Some(agent) = &message.spec.agent else { return Err(AcpError::Cancelled) };
@@ -186,7 +191,11 @@ fn hold(
     outcome
 }
 
-fn finish_turn(record: &mut AgentRecord, client: &Client, outcome: &Result<String, AcpError>) {
+fn finish_turn(
+    record: &mut AgentRecord,
+    client: &Client<Mutex<Transcript>>,
+    outcome: &Result<String, AcpError>,
+) {
     let mut transcript = client.transcript();
     transcript.activity.waiting = None;
     transcript.write_now();
@@ -211,7 +220,7 @@ fn finish_turn(record: &mut AgentRecord, client: &Client, outcome: &Result<Strin
 }
 
 /// Keeps what the agent changed in a worktree of its own as a diff.
-fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client) {
+fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mutex<Transcript>>) {
     let Some(worktree) = message.spec.agent.as_ref().and_then(|agent| agent.worktree.as_ref()) else {
         return;
     };

@@ -7,8 +7,8 @@ use agent_client_protocol::v1::schema::{
 use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
 use serde_json::Value;
 
-/// Returns what an update adds to the conversation, if anything.
-pub(super) fn entry(update: &SessionUpdate) -> Option<Entry> {
+/// Returns what an update adds to the conversation, if anything; `tail` says what a terminal shows.
+pub(super) fn entry(update: &SessionUpdate, tail: &dyn Fn(&str) -> String) -> Option<Entry> {
     match update {
         SessionUpdate::AgentMessageChunk(chunk) => Some(Entry::Said { text: text_of(chunk) }),
         SessionUpdate::AgentThoughtChunk(chunk) => Some(Entry::Thought { text: text_of(chunk) }),
@@ -16,13 +16,13 @@ pub(super) fn entry(update: &SessionUpdate) -> Option<Entry> {
             id: call.tool_call_id.0.to_string(),
             title: Some(call.title.clone()),
             state: Some(state(call.status)),
-            content: Some(contents(&call.content)).filter(|content| !content.is_empty()),
+            content: Some(contents(&call.content, tail)).filter(|content| !content.is_empty()),
         })),
         SessionUpdate::ToolCallUpdate(update) => Some(Entry::Tool(ToolNews {
             id: update.tool_call_id.0.to_string(),
             title: update.fields.title.clone(),
             state: update.fields.status.map(state),
-            content: update.fields.content.as_deref().map(contents),
+            content: update.fields.content.as_deref().map(|content| contents(content, tail)),
         })),
         SessionUpdate::Plan(plan) => {
             let steps = plan.entries.iter();
@@ -50,7 +50,9 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
     for content in fields.content.iter().flatten() {
         lines.push(String::new());
         match shown(content) {
-            Some(ToolContent::Text { text }) => lines.extend(text.lines().map(str::to_owned)),
+            Some(ToolContent::Text { text }) => {
+                lines.extend(bounded(text, MOST_BESIDE).lines().map(str::to_owned));
+            }
             Some(ToolContent::Diff { path, .. }) => lines.push(format!("changes {path}")),
             None => {}
         }
@@ -96,17 +98,40 @@ const fn plan_word(status: &PlanEntryStatus) -> &'static str {
     }
 }
 
-fn contents(content: &[ToolCallContent]) -> Vec<ToolContent> {
+fn contents(content: &[ToolCallContent], tail: &dyn Fn(&str) -> String) -> Vec<ToolContent> {
+    let shown = |one: &ToolCallContent| match one {
+        ToolCallContent::Terminal(terminal) => {
+            Some(ToolContent::Text { text: tail(&terminal.terminal_id.0) })
+        }
+        other => shown(other),
+    };
     content.iter().filter_map(shown).collect()
+}
+
+/// Most bytes of one part of what a call came to.
+const MOST: usize = 256 << 10;
+/// Most bytes of what is shown beside a question; the command itself is shown whole.
+const MOST_BESIDE: usize = 16 << 10;
+
+/// Returns the beginning and the end of a text that is too long, and how much is not there.
+fn bounded(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let head = text.floor_char_boundary(most / 2);
+    let tail = text.ceil_char_boundary(text.len() - most / 2);
+    format!("{}\n[… {} bytes are not shown …]\n{}", &text[..head], tail - head, &text[tail..])
 }
 
 fn shown(content: &ToolCallContent) -> Option<ToolContent> {
     match content {
-        ToolCallContent::Content(content) => Some(ToolContent::Text { text: block(&content.content) }),
+        ToolCallContent::Content(content) => {
+            Some(ToolContent::Text { text: bounded(block(&content.content), MOST) })
+        }
         ToolCallContent::Diff(diff) => Some(ToolContent::Diff {
             path: diff.path.to_string_lossy().into_owned(),
-            old: diff.old_text.clone().unwrap_or_default(),
-            new: diff.new_text.clone(),
+            old: bounded(diff.old_text.clone().unwrap_or_default(), MOST),
+            new: bounded(diff.new_text.clone(), MOST),
         }),
         _ => None,
     }
@@ -128,5 +153,21 @@ fn block(block: &ContentBlock) -> String {
         ContentBlock::Image(_) => "[a picture]".to_owned(),
         ContentBlock::Audio(_) => "[a sound]".to_owned(),
         _ => "[something that cannot be shown here]".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_keeps_both_ends_and_says_what_is_missing() {
+        assert_eq!(bounded("short".to_owned(), 10), "short");
+        let text = format!("begin{}end", "ü".repeat(1000));
+        let cut = bounded(text.clone(), 21);
+        assert!(cut.starts_with("beginüü") && cut.ends_with("üend"), "{cut}");
+        let missing: usize = cut.split(' ').find_map(|word| word.parse().ok()).unwrap();
+        let marker = format!("\n[… {missing} bytes are not shown …]\n");
+        assert_eq!(cut.len() - marker.len() + missing, text.len());
     }
 }

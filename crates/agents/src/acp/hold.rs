@@ -1,84 +1,71 @@
 //! Holds a line to an agent: one connection, on which orders, turns and answers pass each other.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agent_client_protocol::Agent;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
     CancelNotification, ClientCapabilities, ContentBlock, LoadSessionRequest, NewSessionRequest,
-    PermissionOptionKind, PromptRequest, PromptResponse, RequestPermissionOutcome, RequestPermissionRequest,
-    RequestPermissionResponse, SelectedPermissionOutcome, SessionNotification, SetSessionModeRequest,
+    PromptRequest, PromptResponse, RequestPermissionRequest, SessionNotification, SetSessionModeRequest,
     TextContent,
 };
-use agent_client_protocol::{Agent, Client as ClientRole, Responder, V1};
-use mw_model::chat::{Entry, Reply};
+use mw_model::chat::Entry;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::asking::{self, Questions};
+use super::client::{Client, Witness};
 use super::error::AcpError;
 use super::heard;
-use super::line::{Ears, LineEvent, LineOptions, Order, TurnEnd};
+use super::line::{Ears, LineEvent, LineOptions, Offer, Order, Services, TurnEnd};
+use super::permissions::Answer;
 use super::process::{AgentProcess, Start};
+use super::serving::serving;
 use super::talk::{self, OwnServer};
+use super::terminals::Terminals;
 use super::wire;
 
 /// How long an agent may take to end by itself.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// What an error of our own agent has where the words were kept.
-pub(crate) const HEARD: &str = "heard";
 /// How long it may take until the system knows how an agent ended whose output has.
 const LAST_WORD: Duration = Duration::from_millis(500);
 
-type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
+/// A chat shows what its agent does by itself.
+struct Onlooker;
 
-/// Questions that were not answered yet.
-#[derive(Default)]
-struct Questions {
-    last: AtomicU64,
-    open: Mutex<HashMap<u64, Question>>,
+impl Witness for Onlooker {
+    fn hears(&self) {}
+
+    fn waits_for(&self, _: Option<String>) {}
+
+    fn decided(&self, _: &str, _: &Answer) {}
+
+    fn opened(&self, _: &str, _: &str) {}
 }
 
-impl Questions {
-    fn add(&self, question: Question) -> u64 {
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, question);
-        number
-    }
-
-    fn answer(&self, number: u64, reply: Reply) {
-        let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
-        if let Some((request, responder)) = question {
-            let _ = responder.respond(RequestPermissionResponse::new(chosen(&request, reply)));
-        }
-    }
-
-    fn cancel_all(&self) {
-        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
-        for (_, responder) in open.into_values() {
-            let _ = responder.respond(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled));
-        }
-    }
-}
-
-fn chosen(request: &RequestPermissionRequest, reply: Reply) -> RequestPermissionOutcome {
-    let wanted = match reply {
-        Reply::Once => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
-        Reply::Session => [PermissionOptionKind::AllowAlways, PermissionOptionKind::AllowOnce],
-        Reply::Deny => [PermissionOptionKind::RejectOnce, PermissionOptionKind::RejectAlways],
-    };
-    let option = wanted.iter().find_map(|kind| request.options.iter().find(|option| option.kind == *kind));
-    match option {
-        Some(option) => {
-            RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option.option_id.clone()))
-        }
-        None => RequestPermissionOutcome::Cancelled,
+/// Serves the agent what it wants done.
+fn client(services: Services, cwd: PathBuf) -> Client<Onlooker> {
+    Client {
+        witness: Onlooker,
+        terminals: Terminals {
+            settings: services.settings,
+            session: services.session,
+            shell: services.shell,
+            cwd,
+            env: services.env,
+            limits: services.limits,
+            teller: Some(services.teller),
+            known: Mutex::default(),
+        },
+        permissions: services.permissions,
+        root: services.root,
     }
 }
 
@@ -95,19 +82,21 @@ pub(super) fn hold(
     let (transport, _) = wire::lines(stdin, stdout);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
+    let client = Arc::new(client(options.services.clone(), options.cwd.clone()));
     let questions = Arc::new(Questions::default());
     let replays = Arc::new(AtomicBool::new(false));
     let mut outcome = Err(AcpError::Gone { how: String::new() });
     let place = &mut outcome;
     let (ears, asking, repeats) = (Arc::clone(heard), Arc::clone(&questions), Arc::clone(&replays));
-    let asking_ears = Arc::clone(heard);
-    let connected = ClientRole
-        .v1()
-        .name("meanwhile")
+    let (asking_ears, shown) = (Arc::clone(heard), Arc::clone(&client));
+    // Another's word counts for nothing there: it could hide a question.
+    let is_own = options.offer == Offer::Nothing;
+    let connected = serving(&client)
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
+                let tail = |id: &str| tokio::task::block_in_place(|| shown.terminals.tail(id));
                 if !repeats.load(Ordering::SeqCst)
-                    && let Some(entry) = heard::entry(&notification.update)
+                    && let Some(entry) = heard::entry(&notification.update, &tail)
                 {
                     ears(LineEvent::Entry(entry));
                 }
@@ -118,14 +107,22 @@ pub(super) fn hold(
         .on_receive_request(
             async move |request: RequestPermissionRequest, responder, _connection| {
                 let (what, lines) = heard::question(&request);
+                let proposal = is_own.then(|| asking::proposal(&request)).flatten();
                 let number = asking.add((request, responder));
-                asking_ears(LineEvent::Asks { number, what, lines });
+                asking_ears(LineEvent::Asks { number, proposal, what, lines });
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
         )
         .connect_with(transport, async move |connection| {
-            let talk = Talk { options, connection, heard, questions: &questions, replays: &replays };
+            let talk = Talk {
+                options,
+                connection,
+                heard,
+                client: &client,
+                questions: &questions,
+                replays: &replays,
+            };
             *place = tokio::select! {
                 done = talk.go(&mut orders) => done,
                 () = talk.connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
@@ -162,6 +159,7 @@ struct Talk<'a> {
     options: &'a LineOptions,
     connection: ConnectionTo<Agent>,
     heard: &'a Arc<Ears>,
+    client: &'a Arc<Client<Onlooker>>,
     questions: &'a Questions,
     replays: &'a AtomicBool,
 }
@@ -202,6 +200,9 @@ impl Talk<'_> {
                 },
                 Some(ended) = turns.join_next() => {
                     stopping = Stopping::No;
+                    let client = Arc::clone(self.client);
+                    // Before it is said: what is told next must know that these are news.
+                    let _ = tokio::task::spawn_blocking(move || client.terminals.leave_all()).await;
                     (self.heard)(LineEvent::TurnEnded(turn_end(ended)?));
                 }
                 Some(Ok(event)) = wishes.join_next() => (self.heard)(event),
@@ -216,8 +217,10 @@ impl Talk<'_> {
     /// Greets the agent, and begins a conversation or takes one up; returns its name, and what to say of it.
     async fn begin(&self) -> Result<(String, LineEvent), AcpError> {
         let options = self.options;
-        // Files are on the disk and commands are tasks of the server's: a chat has no better ones to offer.
-        let greeted = talk::greet_as(&self.connection, ClientCapabilities::new()).await?;
+        let greeted = match options.offer {
+            Offer::Nothing => talk::greet_as(&self.connection, ClientCapabilities::new()).await?,
+            Offer::Services => talk::greet(&self.connection).await?,
+        };
         let can_load = greeted.agent_capabilities.load_session;
         let servers = vec![OwnServer { mw: &options.mw, env: &options.server_env }.described()];
         let mut taken_up = None;
@@ -310,7 +313,7 @@ fn turn_end(ended: TurnResult) -> Result<TurnEnd, AcpError> {
         Ok(Err(error)) if talk::is_hang_up(&error) => Err(AcpError::Gone { how: String::new() }),
         Ok(Err(error)) => {
             // Our own agent says whether it has kept what was said before it failed.
-            let heard = error.data.as_ref().and_then(|data| data.get(HEARD)?.as_bool());
+            let heard = error.data.as_ref().and_then(|data| data.get(asking::HEARD)?.as_bool());
             let why = talk::in_words(&error);
             Ok(if heard == Some(true) { TurnEnd::Early(why) } else { TurnEnd::Refused(why) })
         }

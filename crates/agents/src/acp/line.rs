@@ -8,10 +8,14 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use meanwhile::{Settings, Teller};
+use mw_model::approval::ProposalId;
 use mw_model::chat::{Entry, Reply};
+use mw_model::{EnvVar, Limits, RawText};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::hold::hold;
+use super::permissions::Permissions;
 
 /// What a line is opened with.
 pub struct LineOptions {
@@ -33,6 +37,40 @@ pub struct LineOptions {
     pub errors: PathBuf,
     /// How long it may take to stop when it is asked to.
     pub cancel_after: Duration,
+    /// What it may have done by us.
+    pub services: Services,
+    /// Whether it is told of them.
+    pub offer: Offer,
+}
+
+/// Files and terminals for an agent: what it runs are tasks of the session.
+#[derive(Clone)]
+pub struct Services {
+    /// The home.
+    pub settings: Settings,
+    /// Whose tasks they are.
+    pub session: String,
+    /// Who tells the session's news.
+    pub teller: Teller,
+    /// The shell that runs scripts.
+    pub shell: RawText,
+    /// The environment of commands.
+    pub env: Vec<EnvVar>,
+    /// Their limits.
+    pub limits: Limits,
+    /// Who decides what may be done.
+    pub permissions: Arc<dyn Permissions>,
+    /// Where files may be read and written.
+    pub root: PathBuf,
+}
+
+/// What an agent is told it may have done by us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nothing: it is our own, and has all of it itself.
+    Nothing,
+    /// Files and terminals.
+    Services,
 }
 
 /// Something that came over the line.
@@ -57,6 +95,8 @@ pub enum LineEvent {
     Asks {
         /// The question's number.
         number: u64,
+        /// What the store has it under, too, if the agent is our own.
+        proposal: Option<ProposalId>,
         /// In a few words.
         what: String,
         /// Everything there is to read.
@@ -115,6 +155,12 @@ impl Line {
             }
         });
         Self { orders, thread: Some(thread) }
+    }
+
+    /// A line at whose other end nobody is.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self { orders: unbounded_channel().0, thread: None }
     }
 
     /// Begins a turn.

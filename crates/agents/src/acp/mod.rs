@@ -11,6 +11,7 @@
 //! and the crash rules of every other. Only the protocol knows when a turn is over; only the supervisor knows how
 //! the driver ended.
 
+mod asking;
 mod client;
 mod driver;
 mod error;
@@ -25,18 +26,19 @@ mod order;
 mod permissions;
 mod process;
 mod registry;
+mod serving;
 mod talk;
 mod terminals;
 mod transcript;
 mod wire;
 mod worktree;
 
+pub(crate) use asking::{HEARD, PROPOSAL};
 pub use driver::{DriverOptions, drive};
 pub use error::AcpError;
 pub use handshake::{Handshake, greet};
-pub(crate) use hold::HEARD;
 pub use keeper::keep;
-pub use line::{Line, LineEvent, LineOptions, TurnEnd};
+pub use line::{Line, LineEvent, LineOptions, Offer, Services, TurnEnd};
 pub use order::{AgentCall, AgentSettings, order};
 pub use permissions::{Answer, Asked, Permissions, PolicyPermissions};
 pub use registry::{AgentEntry, Known, Registry};

@@ -106,8 +106,7 @@ impl PolicyPermissions {
         }
     }
 
-    fn about_files(&self, paths: &[PathBuf]) -> Verdict {
-        let mode = self.policy.mode;
+    fn about_files(&self, mode: Mode, paths: &[PathBuf]) -> Verdict {
         let inside = |path: &PathBuf| super::files::within(&self.project, path).is_ok();
         match mode {
             Mode::Plan | Mode::Ci => {
@@ -123,17 +122,30 @@ impl PolicyPermissions {
         }
     }
 
+    /// Returns what is decided by now: the host of the session may have laid down how much is asked about, and may
+    /// change its mind. What it laid down and cannot be read lets nothing pass.
+    fn policy(&self) -> Policy {
+        let runtime = Runtime::open(self.settings.clone());
+        let mode = match runtime.and_then(|runtime| runtime.house_rules(&self.session)) {
+            Ok(Some(house)) => house.mode_beside(self.policy.mode),
+            Ok(None) => self.policy.mode,
+            Err(_) => Mode::Ci,
+        };
+        Policy { mode, ..self.policy.clone() }
+    }
+
     fn verdict(&self, asked: &Asked) -> Verdict {
+        let policy = self.policy();
         if let Some((command, cwd)) = self.command(asked) {
-            return self.policy.verdict(runs(), Some(&command), &cwd, &[]);
+            return policy.verdict(runs(), Some(&command), &cwd, &[]);
         }
         match asked {
-            Asked::Edit { paths } => self.about_files(paths),
+            Asked::Edit { paths } => self.about_files(policy.mode, paths),
             Asked::Tool { name } => match Tool::named(name) {
-                Some(tool) => self.policy.verdict(tool, None, &self.cwd, &[]),
+                Some(tool) => policy.verdict(tool, None, &self.cwd, &[]),
                 None => ruled(Decision::Ask, "the tool is not known".to_owned()),
             },
-            Asked::Other { title } => match self.policy.mode {
+            Asked::Other { title } => match policy.mode {
                 Mode::Dangerous => ruled(Decision::Allow, String::new()),
                 Mode::Plan | Mode::Ci | Mode::Safe | Mode::Auto => {
                     ruled(Decision::Ask, format!("it is not known what {title:?} does"))
@@ -150,7 +162,7 @@ impl PolicyPermissions {
     /// Asks whoever can be asked, and waits for the answer as long as a question stays open.
     fn propose(&self, asked: &Asked, verdict: &Verdict) -> Result<(), Error> {
         let runtime = Runtime::open(self.settings.clone())?;
-        let passage = Passage { tool: runs(), policy: &self.policy, asker: &Nobody };
+        let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
         match self.command(asked) {
             Some((command, cwd)) => {
                 let request = TaskRequest::new(&self.session, command, cwd, Vec::new());

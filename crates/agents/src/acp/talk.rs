@@ -1,26 +1,26 @@
 //! One turn over the protocol: greet, begin or take up the conversation, ask, follow, end.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use agent_client_protocol::schema::ProtocolVersion;
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    CancelNotification, ClientCapabilities, ContentBlock, CreateTerminalRequest, EnvVariable,
-    FileSystemCapabilities, Implementation, InitializeRequest, InitializeResponse, KillTerminalRequest,
-    KillTerminalResponse, LoadSessionRequest, McpServer, McpServerStdio, NewSessionRequest, PromptRequest,
-    ReadTextFileRequest, ReleaseTerminalRequest, ReleaseTerminalResponse, RequestPermissionRequest,
-    SessionNotification, SetSessionModeRequest, StopReason, TerminalOutputRequest, TextContent,
-    WaitForTerminalExitRequest, WriteTextFileRequest,
+    CancelNotification, ClientCapabilities, ContentBlock, EnvVariable, FileSystemCapabilities,
+    Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest, McpServer, McpServerStdio,
+    NewSessionRequest, PromptRequest, RequestPermissionRequest, SessionNotification, SetSessionModeRequest,
+    StopReason, TextContent,
 };
-use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo, Responder};
+use agent_client_protocol::{Agent, Client as ClientRole, ConnectTo};
 use mw_model::{AgentRecord, DEPTH_VARIABLE};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
 use super::client::Client;
 use super::error::AcpError;
+use super::serving::{apart, serving};
+use super::transcript::Transcript;
 use super::wire::Garbage;
 
 /// How long an agent may take over requests that take a moment.
@@ -61,7 +61,7 @@ pub(super) enum Stay {
 
 /// A turn.
 pub(super) struct Talk {
-    pub(super) client: Arc<Client>,
+    pub(super) client: Arc<Client<Mutex<Transcript>>>,
     pub(super) conversation: Conversation,
 }
 
@@ -154,13 +154,8 @@ impl Talk {
         transport: impl ConnectTo<ClientRole> + 'static,
         main: impl AsyncFnOnce(ConnectionTo<Agent>) -> Result<(), agent_client_protocol::Error>,
     ) -> Result<(), agent_client_protocol::Error> {
-        let client = |()| Arc::clone(&self.client);
-        let (updates, permission, read, write) = (client(()), client(()), client(()), client(()));
-        let (create, output, wait, kill, release) =
-            (client(()), client(()), client(()), client(()), client(()));
-        ClientRole
-            .v1()
-            .name("meanwhile")
+        let (updates, permission) = (Arc::clone(&self.client), Arc::clone(&self.client));
+        serving(&self.client)
             .on_receive_notification(
                 async move |notification: SessionNotification, _connection| {
                     updates.transcript().update(&notification.update);
@@ -171,61 +166,6 @@ impl Talk {
             .on_receive_request(
                 async move |request: RequestPermissionRequest, responder, _connection| {
                     apart(&permission, responder, move |client| Ok(client.permission(&request)));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: ReadTextFileRequest, responder, _connection| {
-                    apart(&read, responder, move |client| client.read(&request));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: WriteTextFileRequest, responder, _connection| {
-                    apart(&write, responder, move |client| client.write(&request));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: CreateTerminalRequest, responder, _connection| {
-                    apart(&create, responder, move |client| client.create_terminal(&request));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: TerminalOutputRequest, responder, _connection| {
-                    apart(&output, responder, move |client| client.terminal_output(&request.terminal_id.0));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: WaitForTerminalExitRequest, responder, _connection| {
-                    apart(&wait, responder, move |client| client.wait_for_terminal(&request.terminal_id.0));
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: KillTerminalRequest, responder, _connection| {
-                    apart(&kill, responder, move |client| {
-                        client.kill_terminal(&request.terminal_id.0).map(|()| KillTerminalResponse::new())
-                    });
-                    Ok(())
-                },
-                agent_client_protocol::on_receive_request!(),
-            )
-            .on_receive_request(
-                async move |request: ReleaseTerminalRequest, responder, _connection| {
-                    apart(&release, responder, move |client| {
-                        client
-                            .release_terminal(&request.terminal_id.0)
-                            .map(|()| ReleaseTerminalResponse::new())
-                    });
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),
@@ -431,16 +371,6 @@ pub(super) fn stopped(reason: StopReason) -> Result<String, AcpError> {
         StopReason::Cancelled => early("cancelled"),
         _ => early("for a reason that is not known"),
     }
-}
-
-/// Carries a request out on a thread of its own and answers it from there.
-fn apart<T: agent_client_protocol::JsonRpcResponse + Send + 'static>(
-    client: &Arc<Client>,
-    responder: Responder<T, agent_client_protocol::V1>,
-    work: impl FnOnce(&Client) -> Result<T, agent_client_protocol::Error> + Send + 'static,
-) {
-    let client = Arc::clone(client);
-    tokio::task::spawn_blocking(move || responder.respond_with_result(work(&client)));
 }
 
 async fn watch_signals(cancel: watch::Sender<bool>) {

@@ -7,9 +7,11 @@ use std::sync::Mutex;
 use agent_client_protocol::v1::schema::{CreateTerminalRequest, TerminalExitStatus, TerminalOutputResponse};
 use meanwhile::{
     Approval, Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
-    WaitRequest, clean_text,
+    Teller, WaitRequest, clean_text,
 };
-use mw_model::{CommandSpec, EnvVar, RawText, signal_number};
+use mw_model::{CommandSpec, EnvVar, RawText, TaskId, short_handle, signal_number};
+
+use crate::tools::LOOK_EVERY;
 
 /// How much of a terminal's output is given back where the agent sets no limit.
 const USUAL_LIMIT: u64 = 1 << 20;
@@ -22,6 +24,9 @@ pub(super) struct Terminals {
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<EnvVar>,
     pub(super) limits: mw_model::Limits,
+    /// Who tells the session's news, if the agent's own end does not: what it waits for is not told beside it, and
+    /// a person may move it to the background.
+    pub(super) teller: Option<Teller>,
     /// How much output each gives back.
     pub(super) known: Mutex<HashMap<String, u64>>,
 }
@@ -59,6 +64,7 @@ impl Terminals {
             uncounted: true,
             limits: self.limits.clone(),
             approval: Approval::Auto,
+            teller: self.teller.clone(),
             ..TaskRequest::new(&self.session, self.command(request), cwd, env)
         })?;
         let id = task.task.id.to_string();
@@ -75,8 +81,29 @@ impl Terminals {
         let most = self.known.lock().ok().and_then(|known| known.get(id).copied()).unwrap_or(USUAL_LIMIT);
         let request = ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
         let read = runtime.read_shown(id, &self.scope(), &request)?;
-        let reply = TerminalOutputResponse::new(clean_text(&read.text()), read.has_earlier);
+        let mut text = clean_text(&read.text());
+        if task.status.is_terminal() {
+            self.told(&runtime, &task.id)?;
+        } else if runtime.is_moved_to_background(&task.id) {
+            let name = short_handle(task.kind, task.number);
+            text.push_str(&format!("\n[moved to the background by the user; it goes on as {name}]\n"));
+        }
+        let reply = TerminalOutputResponse::new(text, read.has_earlier);
         Ok(reply.exit_status(task.status.is_terminal().then(|| exit_status(&task))))
+    }
+
+    /// Says which task a terminal is and what it printed last, for a screen.
+    pub(super) fn tail(&self, id: &str) -> String {
+        const LINES: u64 = 40;
+        const BYTES: u64 = 8 << 10;
+        let request =
+            ReadRequest { from: From::TailLines(LINES), max_bytes: BYTES, ..ReadRequest::default() };
+        let read = self.runtime().and_then(|runtime| {
+            let task = runtime.task(id, &self.scope())?;
+            let text = clean_text(&runtime.read_shown(id, &self.scope(), &request)?.text());
+            Ok(format!("[{}]\n{text}", short_handle(task.kind, task.number)))
+        });
+        read.unwrap_or_else(|error| format!("[{id}: {error}]"))
     }
 
     pub(super) fn wait(&self, id: &str) -> Result<TerminalExitStatus, Error> {
@@ -87,16 +114,55 @@ impl Terminals {
             any: false,
             condition: Condition::Exit,
             timeout: None,
-            look_every: None,
+            look_every: self.teller.is_some().then_some(LOOK_EVERY),
         };
-        let waited = runtime.wait(&request)?;
+        let waited = runtime.wait_with(&request, |tasks| {
+            !tasks.iter().any(|task| runtime.is_moved_to_background(&task.id))
+        })?;
         let task = waited.tasks.into_iter().next().ok_or_else(|| Error::NotFound(id.to_owned()))?;
-        runtime.note_told(&task.id)?;
+        if task.status.is_terminal() {
+            self.told(&runtime, &task.id)?;
+        } else {
+            self.leave(&runtime, &task.id)?;
+        }
         Ok(exit_status(&task))
     }
 
+    /// Notes that the agent knows how a task ended.
+    fn told(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
+        let kept = match &self.teller {
+            Some(teller) => runtime.keep_promise(task, teller)?,
+            None => false,
+        };
+        if kept { Ok(()) } else { runtime.note_told(task) }
+    }
+
+    /// Lets the end of a task be news to the agent: it waits no longer.
+    fn leave(&self, runtime: &Runtime, task: &TaskId) -> Result<(), Error> {
+        self.teller.as_ref().map_or(Ok(()), |teller| runtime.leave_promise(task, teller))
+    }
+
+    /// Lets all that still run be news when they end: the turn in which they were started is over.
+    pub(super) fn leave_all(&self) {
+        let Ok(runtime) = self.runtime() else { return };
+        for task in self.ids().iter().filter_map(|id| runtime.task(id, &self.scope()).ok()) {
+            if !task.status.is_terminal() {
+                // One that cannot be left now is left when we are gone.
+                let _ = self.leave(&runtime, &task.id);
+            }
+        }
+    }
+
+    fn ids(&self) -> Vec<String> {
+        self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default()
+    }
+
+    /// Ends what runs in a terminal, unless a person moved it to the background: then it is not the call's any more.
     pub(super) fn kill(&self, id: &str) -> Result<(), Error> {
         let runtime = self.runtime()?;
+        if runtime.resolve(id, &self.scope()).is_ok_and(|task| runtime.is_moved_to_background(&task)) {
+            return Ok(());
+        }
         let signal = signal_number("TERM").unwrap_or(15);
         let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
         runtime.kill_as_owner(&[id], &self.session, &request).map(drop)
@@ -113,8 +179,7 @@ impl Terminals {
 
     /// Ends all of them.
     pub(super) fn release_all(&self) {
-        let ids: Vec<_> = self.known.lock().map(|known| known.keys().cloned().collect()).unwrap_or_default();
-        for id in ids {
+        for id in self.ids() {
             // One that cannot be reached ends with its session.
             let _ = self.release(&id);
         }

@@ -2,12 +2,15 @@
 
 use agent_client_protocol::v1::ConnectionTo;
 use agent_client_protocol::v1::schema::{
-    ContentBlock, ContentChunk, PermissionOption, PermissionOptionKind, ReadTextFileRequest,
+    ContentBlock, ContentChunk, Meta, PermissionOption, PermissionOptionKind, ReadTextFileRequest,
     RequestPermissionOutcome, RequestPermissionRequest, SessionId, SessionNotification, SessionUpdate,
     TextContent, ToolCallUpdate, WriteTextFileRequest,
 };
 use agent_client_protocol::{Client, Error};
+use mw_model::approval::ProposalId;
 use std::path::Path;
+
+use crate::acp::PROPOSAL;
 
 const ALLOW: &str = "allow";
 const REJECT: &str = "reject";
@@ -51,13 +54,14 @@ impl Talk {
         self.tell(SessionUpdate::UserMessageChunk(chunk(text)));
     }
 
-    /// Asks whether a call may be carried out.
-    pub(super) async fn ask(&self, call: ToolCallUpdate) -> Said {
+    /// Asks whether a call may be carried out; the store has the question, too.
+    pub(super) async fn ask(&self, call: ToolCallUpdate, stored: &ProposalId) -> Said {
         let options = vec![
             PermissionOption::new(ALLOW, "Allow once", PermissionOptionKind::AllowOnce),
             PermissionOption::new(REJECT, "Reject", PermissionOptionKind::RejectOnce),
         ];
-        let request = RequestPermissionRequest::new(self.session.clone(), call, options);
+        let stored = Meta::from_iter([(PROPOSAL.to_owned(), stored.as_str().into())]);
+        let request = RequestPermissionRequest::new(self.session.clone(), call, options).meta(stored);
         match self.client.send_request(request).block_task().await {
             Ok(response) => match response.outcome {
                 RequestPermissionOutcome::Selected(chosen) if &*chosen.option_id.0 == ALLOW => Said::Yes,

@@ -50,6 +50,7 @@ impl Waiting {
         let mut lines = vec![proposal.exact()];
         lines.extend(proposal.reasons.iter().cloned());
         lines.extend(proposal.effects.iter().map(|effect| format!("it {effect}")));
+        lines.extend(proposal.estimates());
         let mut update = ToolCallUpdate::from(self.call.clone());
         update.fields.status = Some(ToolCallStatus::Pending);
         update.fields.content = Some(vec![ToolCallContent::from(lines.join("\n"))]);
@@ -57,7 +58,7 @@ impl Waiting {
     }
 
     async fn put(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
-        let asked = self.talk.ask(self.question(proposal));
+        let asked = self.talk.ask(self.question(proposal), &proposal.id);
         tokio::pin!(asked);
         loop {
             let said = tokio::select! {

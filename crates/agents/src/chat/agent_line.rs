@@ -1,19 +1,74 @@
 //! The chat's line to its agent, with everything the agent is given.
 
-use std::sync::mpsc::Sender;
+use std::sync::Arc;
+
+use mw_model::EnvVar;
 
 use super::ChatOptions;
-use super::office::Message;
-use crate::acp::{Line, LineOptions};
+use super::office::{Message, Office};
+use crate::acp::{Line, LineOptions, Offer, PolicyPermissions, Services};
 
-/// Starts the agent; what comes over its line has this number.
-pub(super) fn open_line(
-    options: &ChatOptions,
-    known: Option<String>,
-    mode: Option<String>,
-    number: u64,
-    messages: &Sender<Message>,
-) -> Line {
+impl Office<'_> {
+    /// Starts the agent; what comes over its line has the number of that line.
+    pub(super) fn open_line(&self) -> Line {
+        let options = &self.options;
+        let own = own_env(options);
+        let mut env = options.agent.env.clone();
+        env.extend(own.iter().cloned());
+        let is_own =
+            options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy());
+        let line = LineOptions {
+            command: options.agent.command.clone(),
+            env,
+            cwd: options.premises.cwd.clone(),
+            mw: options.mw.clone(),
+            services: self.services(&own),
+            // Our own has files and tasks itself.
+            offer: if is_own { Offer::Nothing } else { Offer::Services },
+            server_env: own,
+            mode: self.wanted.clone().or_else(|| self.mode.clone()).or_else(|| options.agent.mode.clone()),
+            known: self.ledger.known_to(&options.agent.name),
+            errors: options.transcript.agent_errors(),
+            cancel_after: options.cancel_after,
+        };
+        let (messages, number) = (self.messages.clone(), self.lines);
+        Line::open(line, move |event| _ = messages.send(Message::Line(number, event)))
+    }
+
+    /// What the agent runs is a task of the chat, judged as the person's own commands are.
+    fn services(&self, own: &[(String, String)]) -> Services {
+        let premises = &self.desktop.premises;
+        let mut env = premises.env.clone();
+        for (name, value) in own {
+            env.retain(|var| var.name.as_bytes() != name.as_bytes());
+            env.push(EnvVar { name: name.as_str().into(), value: value.as_str().into() });
+        }
+        // Where there is no project, the agent has its own directory.
+        let project = premises.policy.project.clone().filter(|project| !project.as_os_str().is_empty());
+        let root = project.unwrap_or_else(|| premises.cwd.clone());
+        let permissions = PolicyPermissions {
+            settings: self.options.settings.clone(),
+            session: premises.session.clone(),
+            policy: premises.policy.clone(),
+            shell: premises.shell.to_lossy(),
+            cwd: premises.cwd.clone(),
+            project: root.clone(),
+        };
+        Services {
+            settings: self.options.settings.clone(),
+            session: premises.session.clone(),
+            teller: self.host.teller(),
+            shell: premises.shell.clone(),
+            env,
+            limits: premises.limits.clone(),
+            permissions: Arc::new(permissions),
+            root,
+        }
+    }
+}
+
+/// What the agent, its server and its commands find in their environment.
+fn own_env(options: &ChatOptions) -> Vec<(String, String)> {
     let home = options.settings.home.to_string_lossy().into_owned();
     let keep = options.premises.policy.patience.keep.as_secs();
     // The host tells; and somebody is there to be asked.
@@ -23,20 +78,5 @@ pub(super) fn open_line(
         ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
         ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),
     ];
-    let own: Vec<_> = own.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    let mut env = options.agent.env.clone();
-    env.extend(own.iter().cloned());
-    let line = LineOptions {
-        command: options.agent.command.clone(),
-        env,
-        cwd: options.premises.cwd.clone(),
-        mw: options.mw.clone(),
-        server_env: own,
-        mode: mode.or_else(|| options.agent.mode.clone()),
-        known,
-        errors: options.transcript.agent_errors(),
-        cancel_after: options.cancel_after,
-    };
-    let messages = messages.clone();
-    Line::open(line, move |event| _ = messages.send(Message::Line(number, event)))
+    own.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }

@@ -19,6 +19,7 @@ mod slash;
 mod tasks;
 mod transcript;
 mod turns;
+mod unwritten;
 mod watch;
 
 use std::path::PathBuf;

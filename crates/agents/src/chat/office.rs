@@ -8,10 +8,10 @@ use std::sync::mpsc::{Receiver, Sender};
 use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
 use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 
-use super::agent_line::open_line;
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
-use super::slash::{Desktop, HELP, Slash};
+use super::slash::{Desktop, HELP, Queue, Slash};
+use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, watch};
 use crate::acp::{Line, LineEvent};
 
@@ -25,8 +25,10 @@ pub(super) enum Message {
     Happened,
     /// Nothing did, for a while.
     Quiet,
-    /// These questions are open in the store.
+    /// These questions are open in the store, and no others.
     Proposed(Vec<ChatQuestion>),
+    /// This question was just put there.
+    Asked(ChatQuestion),
     /// By a command that was carried out.
     Printed(String),
     /// Something failed.
@@ -48,6 +50,8 @@ pub(super) struct Office<'r> {
     pub(super) state: AgentState,
     /// Whether this line has not carried a turn yet.
     pub(super) is_fresh: bool,
+    /// What tool calls have come to and the transcript does not have.
+    pub(super) unwritten: Unwritten,
     /// What of the conversation has reached the agent.
     pub(super) ledger: Ledger,
     /// The agent's mode, and one that was chosen and is not set yet.
@@ -59,6 +63,8 @@ pub(super) struct Office<'r> {
     pub(super) fatal: Option<String>,
     /// Questions that a person has to answer, oldest first.
     pub(super) questions: Vec<(String, Open)>,
+    /// Those of the store, as they were when they were last looked at.
+    pub(super) stored: Vec<ChatQuestion>,
     pub(super) tasks: Vec<ChatTask>,
 }
 
@@ -77,6 +83,7 @@ impl Office<'_> {
             watch::start(options.settings.clone(), session, keep, messages.clone());
             let mut office = Office::new(options, &runtime, host, messages, tell);
             office.begin();
+            office.line = office.open_line();
             for message in inbox {
                 if matches!(message, Message::Close) {
                     break;
@@ -103,11 +110,15 @@ impl Office<'_> {
         // Somebody is there to answer, so a question waits as long as it may be answered.
         premises.policy.patience.wait = premises.policy.patience.keep;
         let (settings, layout) = (options.settings.clone(), options.layout);
-        let desktop = Arc::new(Desktop { settings, premises, layout, messages: messages.clone() });
+        let desktop = Arc::new(Desktop {
+            settings,
+            premises,
+            layout,
+            messages: messages.clone(),
+            queue: Queue::default(),
+        });
         let ledger = Ledger::of(&options.transcript.entries);
-        let known = ledger.known_to(&options.agent.name);
         let (lines, mode) = (1, options.mode.clone());
-        let line = open_line(&options, known, mode.clone(), lines, &messages);
         Office {
             options,
             runtime,
@@ -115,16 +126,18 @@ impl Office<'_> {
             desktop,
             messages,
             tell,
-            line,
+            line: Line::closed(),
             lines,
             state: AgentState::Starting,
             is_fresh: true,
+            unwritten: Unwritten::default(),
             ledger,
             mode,
             wanted: None,
             waiting: VecDeque::new(),
             fatal: None,
             questions: Vec::new(),
+            stored: Vec::new(),
             tasks: Vec::new(),
         }
     }
@@ -178,6 +191,7 @@ impl Office<'_> {
                 }
             }
             Message::Proposed(questions) => self.proposed(questions),
+            Message::Asked(question) => self.is_asked(question),
             Message::Printed(text) => self.add(Entry::Printed { text }),
             Message::Failed(text) => self.note(text),
         }
@@ -187,8 +201,10 @@ impl Office<'_> {
     /// Shows an entry and keeps it.
     pub(super) fn add(&mut self, entry: Entry) {
         self.ledger.take(&entry);
-        if let Err(error) = self.options.transcript.add(&entry) {
-            (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
+        for due in self.unwritten.before(&entry) {
+            if let Err(error) = self.options.transcript.add(&due) {
+                (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
+            }
         }
         (self.tell)(ChatNews::Entry(entry));
     }
@@ -263,16 +279,8 @@ impl Office<'_> {
                 }
                 self.add(entry);
             }
-            LineEvent::Asks { number, what, lines } => {
-                let id = format!("ask-{number}");
-                let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
-                let open = Open { source: Source::Agent(number), what, lines: question.lines.clone() };
-                let same = self.questions.iter().find(|(_, other)| open.is_about(&other.what));
-                if let Some(same) = same.map(|(id, _)| id.clone()) {
-                    self.settle(&same);
-                }
-                self.questions.push((id, open));
-                (self.tell)(ChatNews::Asked(question));
+            LineEvent::Asks { number, proposal, what, lines } => {
+                self.agent_asks(Source::Agent { number, proposal }, what, lines);
             }
             LineEvent::TurnEnded(end) => self.turn_ended(end)?,
             LineEvent::Unstopped(after) => {
@@ -286,7 +294,11 @@ impl Office<'_> {
     }
 
     /// Ends the tasks first and waits for them, then the agent, then what it may have started in between.
-    fn close(self) -> Result<(), Error> {
+    fn close(mut self) -> Result<(), Error> {
+        for due in self.unwritten.rest() {
+            // Nobody is there any more to be told.
+            let _ = self.options.transcript.add(&due);
+        }
         let end = || self.runtime.end_session(self.host.session(), "the end of the chat");
         self.line.stop();
         let ended = end();

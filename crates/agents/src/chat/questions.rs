@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use meanwhile::Error;
-use mw_model::approval::{Answer, ProposalId, Remember};
+use mw_model::approval::{Answer, ApprovalState, ProposalId, Remember};
 use mw_model::chat::{ChatNews, ChatQuestion, Entry, Reply};
 
 use super::office::Office;
@@ -14,7 +14,11 @@ const BY: &str = "the chat";
 
 /// Who asked.
 pub(super) enum Source {
-    Agent(u64),
+    /// The agent; our own puts what it asks into the store first, and a person is asked once.
+    Agent {
+        number: u64,
+        proposal: Option<ProposalId>,
+    },
     Store(ProposalId),
 }
 
@@ -22,14 +26,12 @@ pub(super) enum Source {
 pub(super) struct Open {
     pub(super) source: Source,
     pub(super) what: String,
-    pub(super) lines: Vec<String>,
 }
 
 impl Open {
-    /// Tells whether this question of the agent's is about the same as one of the store. Our own agent puts what it
-    /// asks into the store first, and a person is asked once.
-    pub(super) fn is_about(&self, what: &str) -> bool {
-        matches!(self.source, Source::Agent(_)) && self.lines.iter().any(|line| line.trim() == what.trim())
+    /// Tells whether this is the agent's way of asking what the store has under that id.
+    fn stands_for(&self, id: &str) -> bool {
+        matches!(&self.source, Source::Agent { proposal: Some(proposal), .. } if proposal.as_str() == id)
     }
 }
 
@@ -58,26 +60,47 @@ impl Office<'_> {
     /// Takes note of what is asked in the store. What is not in the list any more was answered elsewhere, unless it
     /// has just been asked by a command of this chat.
     pub(super) fn proposed(&mut self, asked: Vec<ChatQuestion>) {
-        let known: HashSet<_> = asked.iter().map(|question| question.id.clone()).collect();
-        let is_over = |id: &String, open: &Open| {
-            matches!(&open.source, Source::Store(proposal)
-                if !known.contains(id) && self.runtime.find_approval(proposal.as_str()).is_ok_and(|entry| entry.state.word() != "asked"))
+        let known: HashSet<_> = asked.iter().map(|question| question.id.as_str()).collect();
+        let is_over = |(id, open): &&(String, Open)| match &open.source {
+            Source::Store(_) => !known.contains(id.as_str()) && !self.is_open(id),
+            Source::Agent { .. } => false,
         };
-        let over: Vec<_> =
-            self.questions.iter().filter(|(id, open)| is_over(id, open)).map(|(id, _)| id.clone()).collect();
+        let over: Vec<_> = self.questions.iter().filter(is_over).map(|(id, _)| id.clone()).collect();
         for id in over {
             self.settle(&id);
         }
-        for question in asked {
-            let Ok(proposal) = question.id.parse() else { continue };
-            let is_asked = |(id, open): &(String, Open)| *id == question.id || open.is_about(&question.what);
-            if !self.questions.iter().any(is_asked) {
-                let (what, lines) = (question.what.clone(), question.lines.clone());
-                let open = Open { source: Source::Store(proposal), what, lines };
-                self.questions.push((question.id.clone(), open));
-                (self.tell)(ChatNews::Asked(question));
-            }
+        for question in &asked {
+            self.is_asked(question.clone());
         }
+        self.stored = asked;
+    }
+
+    /// Tells whether a question of the store waits for its answer, as far as is known.
+    fn is_open(&self, id: &str) -> bool {
+        let found = self.runtime.find_approval(id);
+        found.map_or(true, |entry| matches!(entry.state, ApprovalState::Open))
+    }
+
+    /// Shows a question of the store, unless that is done.
+    pub(super) fn is_asked(&mut self, question: ChatQuestion) {
+        let Ok(proposal) = question.id.parse() else { return };
+        if !self.questions.iter().any(|(id, open)| *id == question.id || open.stands_for(&question.id)) {
+            let open = Open { source: Source::Store(proposal), what: question.what.clone() };
+            self.questions.push((question.id.clone(), open));
+            (self.tell)(ChatNews::Asked(question));
+        }
+    }
+
+    /// Shows a question of the agent's.
+    pub(super) fn agent_asks(&mut self, source: Source, what: String, lines: Vec<String>) {
+        let Source::Agent { number, proposal } = &source else { return };
+        if let Some(stored) = proposal {
+            self.settle(stored.as_str());
+        }
+        let id = format!("ask-{number}");
+        let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };
+        self.questions.push((id, Open { source, what }));
+        (self.tell)(ChatNews::Asked(question));
     }
 
     pub(super) fn settle(&mut self, id: &str) -> Option<Open> {
@@ -86,12 +109,19 @@ impl Office<'_> {
         Some(self.questions.remove(at).1)
     }
 
-    /// Questions of a turn that is over have no answer any more.
+    /// Questions of a turn that is over have no answer any more. What one of them stood for may still have to be
+    /// answered.
     pub(super) fn forget_questions_of_agent(&mut self) {
-        let of_agent = self.questions.iter().filter(|(_, open)| matches!(open.source, Source::Agent(_)));
-        let ids: Vec<_> = of_agent.map(|(id, _)| id.clone()).collect();
+        let of_agent = |open: &Open| matches!(open.source, Source::Agent { .. });
+        let ids: Vec<_> =
+            self.questions.iter().filter(|(_, open)| of_agent(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {
             self.settle(&id);
+        }
+        for question in self.stored.clone() {
+            if self.is_open(&question.id) {
+                self.is_asked(question);
+            }
         }
     }
 
@@ -99,7 +129,7 @@ impl Office<'_> {
     pub(super) fn answer(&mut self, id: &str, reply: Reply) -> Result<(), Error> {
         let Some((_, open)) = self.questions.iter().find(|(known, _)| known == id) else { return Ok(()) };
         match &open.source {
-            Source::Agent(number) => self.line.answer(*number, reply),
+            Source::Agent { number, .. } => self.line.answer(*number, reply),
             Source::Store(proposal) => {
                 let answer = match reply {
                     Reply::Once => Answer::Approve(Remember::Once),
@@ -109,8 +139,7 @@ impl Office<'_> {
                 let answered = self.runtime.answer(proposal, answer, BY);
                 if let Err(error) = answered {
                     // Answered elsewhere or run out meanwhile: nobody has to answer it any more.
-                    let found = self.runtime.find_approval(proposal.as_str());
-                    if found.is_ok_and(|entry| entry.state.word() != "asked") {
+                    if !self.is_open(id) {
                         self.settle(id);
                     }
                     return Err(error);
@@ -121,23 +150,5 @@ impl Office<'_> {
             self.add(Entry::Answered { what: open.what, reply });
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_by_two_ways_is_known_as_the_same() {
-        let open = |source| Open {
-            source,
-            what: "rm".to_owned(),
-            lines: vec!["shell".to_owned(), "  rm -rf build".to_owned()],
-        };
-        assert!(open(Source::Agent(1)).is_about("rm -rf build"));
-        assert!(!open(Source::Agent(1)).is_about("rm -rf"));
-        let stored = open(Source::Store(ProposalId::from_random(1)));
-        assert!(!stored.is_about("rm -rf build"), "two proposals are two questions");
     }
 }

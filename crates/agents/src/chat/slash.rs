@@ -1,7 +1,7 @@
 //! Commands to the chat itself. They are carried out before the model sees anything, and never shown to it.
 
-use std::sync::Arc;
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
@@ -77,7 +77,9 @@ impl Slash {
             "/restart" => Ok(Self::Restart(given("a task")?)),
             "/resume" => {
                 let rest = given("a task and a message")?;
-                let (id, message) = rest.split_once(char::is_whitespace).unwrap_or((&rest, ""));
+                let Some((id, message)) = rest.split_once(char::is_whitespace) else {
+                    return Err(format!("{word} needs a message, too; /help shows all commands"));
+                };
                 Ok(Self::Resume { id: id.to_owned(), message: message.trim().to_owned() })
             }
             "/approve" => Ok(Self::Answer { id: optional(), yes: Answered::Yes }),
@@ -96,23 +98,51 @@ pub(super) struct Desktop {
     pub(super) premises: Premises,
     pub(super) layout: Layout,
     pub(super) messages: Sender<Message>,
+    pub(super) queue: Queue,
 }
 
-/// Tells the office at once when a person has to be asked.
-struct Asking(Sender<Message>);
+/// Commands are carried out in the order in which they were given: each waits until the one before it is done, or
+/// waits itself for a person or for an end.
+#[derive(Clone, Default)]
+pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
-impl Caller for Asking {
+/// A command's place. Whoever is next waits until it is given up.
+struct Place(Mutex<Option<Sender<()>>>);
+
+impl Queue {
+    /// Joins; returns the place, and whom to wait for.
+    fn join(&self) -> (Place, Option<Receiver<()>>) {
+        let (done, next) = channel();
+        let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
+        (Place(Mutex::new(Some(done))), before)
+    }
+}
+
+impl Place {
+    fn give_up(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// Tells the office at once when a person has to be asked, and lets others pass meanwhile.
+struct Asking<'a> {
+    messages: &'a Sender<Message>,
+    place: &'a Place,
+}
+
+impl Caller for Asking<'_> {
     fn meanwhile(&self, _: &[Task]) -> Patience {
         Patience::GoOn
     }
 
     fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.0.send(Message::Proposed(vec![question(proposal)]));
+        let _ = self.messages.send(Message::Asked(question(proposal)));
+        self.place.give_up();
         meanwhile::Asked::Elsewhere
     }
 }
 
-impl meanwhile::Asker for Asking {
+impl meanwhile::Asker for Asking<'_> {
     fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
         Caller::ask(self, proposal, answered)
     }
@@ -122,8 +152,11 @@ impl Desktop {
     /// Carries a command out; whatever it has to say goes to the office.
     pub(super) fn run(self: &Arc<Self>, command: Slash) {
         let desktop = Arc::clone(self);
+        let (place, before) = self.queue.join();
         std::thread::spawn(move || {
-            let text = desktop.answer(command).unwrap_or_else(|error| desktop.refused(&error));
+            // Nothing is ever sent: it ends when the one before has given up its place.
+            let _ = before.map(|before| before.recv());
+            let text = desktop.answer(command, &place).unwrap_or_else(|error| desktop.refused(&error));
             desktop.print(text);
         });
     }
@@ -148,14 +181,14 @@ impl Desktop {
         screens::handle(task, self.layout)
     }
 
-    fn answer(&self, command: Slash) -> Result<String, Error> {
+    fn answer(&self, command: Slash, place: &Place) -> Result<String, Error> {
         let runtime = Runtime::open(self.settings.clone())?;
         match command {
-            Slash::Background(command) => self.background(&runtime, &command),
+            Slash::Background(command) => self.background(&runtime, &command, place),
             Slash::Tasks(status) => self.tasks(&runtime, status.as_deref()),
             Slash::Status(id) => self.status(&runtime, &id),
-            Slash::End { id, signal } => self.end(&runtime, &id, signal),
-            Slash::Restart(id) => self.restart(&runtime, &id),
+            Slash::End { id, signal } => self.end(&runtime, &id, signal, place),
+            Slash::Restart(id) => self.restart(&runtime, &id, place),
             Slash::Resume { id, message } => {
                 let task = runtime.resume(&id, &self.scope(), &message)?;
                 Ok(format!("Resumed task {}. You are told its answer.", self.name(&task)))
@@ -165,8 +198,8 @@ impl Desktop {
         }
     }
 
-    fn background(&self, runtime: &Runtime, command: &str) -> Result<String, Error> {
-        let caller = Asking(self.messages.clone());
+    fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
+        let caller = Asking { messages: &self.messages, place };
         let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
         let desk = Desk { tool, ..Desk::new(runtime, &self.premises, &caller) };
         match start(&ShellCall::script(command, &desk), &desk) {
@@ -196,7 +229,7 @@ impl Desktop {
         Ok(screens::one(&task, &clean_text(&read.text()), self.layout))
     }
 
-    fn end(&self, runtime: &Runtime, id: &str, signal: i32) -> Result<String, Error> {
+    fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
         let task = runtime.task(id, &self.scope())?;
         let name = self.name(&task);
         if task.status.is_terminal() {
@@ -204,6 +237,7 @@ impl Desktop {
             return Ok(format!("Task {name} is not running (status: {word})."));
         }
         self.print(format!("Cancelling task {name}..."));
+        place.give_up();
         let grace_ms = (signal == SIGKILL).then_some(0);
         let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
         let receipt = runtime.kill(task.id.as_str(), &self.scope(), &request)?;
@@ -213,8 +247,8 @@ impl Desktop {
         })
     }
 
-    fn restart(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
-        let caller = Asking(self.messages.clone());
+    fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
+        let caller = Asking { messages: &self.messages, place };
         if let Some(tool) = Tool::named("restart") {
             let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
             runtime.pass_restart(id, &self.scope(), &passage)?;
@@ -244,7 +278,7 @@ mod tests {
 
     #[test]
     fn what_is_no_command_or_lacks_something_says_so() {
-        for line in ["/background", "/status ", "/nope x", "/", "/resume"] {
+        for line in ["/background", "/status ", "/nope x", "/", "/resume", "/resume agent_1"] {
             let refused = Slash::parse(line).unwrap_err();
             assert!(refused.contains("/help"), "{line}: {refused}");
         }

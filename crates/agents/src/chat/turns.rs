@@ -8,7 +8,6 @@ use mw_model::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;
-use super::agent_line::open_line;
 use super::office::Office;
 use crate::acp::TurnEnd;
 
@@ -16,11 +15,7 @@ impl Office<'_> {
     /// Starts the agent once more.
     pub(super) fn call_again(&mut self) {
         self.lines += 1;
-        let (known, mode) = (
-            self.ledger.known_to(&self.options.agent.name),
-            self.wanted.clone().or_else(|| self.mode.clone()),
-        );
-        self.line = open_line(&self.options, known, mode, self.lines, &self.messages);
+        self.line = self.open_line();
         self.is_fresh = true;
         self.set_state(AgentState::Starting);
     }

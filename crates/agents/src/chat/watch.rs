@@ -1,50 +1,97 @@
 //! Looks out for the session: what happens to its tasks, and what is asked on its behalf.
 
+use std::convert::Infallible;
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use meanwhile::{Runtime, Scope, Settings};
+use meanwhile::{Error, Runtime, Scope, Settings};
 use mw_model::approval::Proposal;
 use mw_model::chat::ChatQuestion;
 
 use super::office::Message;
 
-/// Questions are no events of tasks, so they are looked for.
-const LONGEST: Duration = Duration::from_secs(2);
+/// How long it sleeps while nobody rings; the settings may say less, for a ring may be lost.
+const LONGEST: Duration = Duration::from_secs(3600);
+/// How often the office is told at most that nothing of its own happened while others rang.
+const QUIET_EVERY: Duration = Duration::from_secs(1);
+/// How long it rests after a failure.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// Says so whenever something happens, until nobody listens any more.
 pub(super) fn start(settings: Settings, session: String, keep: Duration, messages: Sender<Message>) {
     thread::spawn(move || {
-        if let Err(error) = watch(settings, &session, keep, &messages) {
-            let _ = messages.send(Message::Failed(format!("news do not come any more: {error}")));
+        let mut watch = Watch { settings, session, keep, messages, failed: None };
+        while watch.go_on().is_ok() {
+            thread::sleep(PAUSE);
         }
     });
 }
 
-fn watch(
+struct Watch {
     settings: Settings,
-    session: &str,
+    session: String,
     keep: Duration,
-    messages: &Sender<Message>,
-) -> meanwhile::Result<()> {
-    let runtime = Runtime::open(settings)?;
-    let mut subscription = runtime.subscribe(Scope::Session(session.to_owned()))?;
-    let mut before = Vec::new();
-    loop {
-        let open = runtime.open_approvals(keep)?.into_iter();
-        let ours = open.filter(|entry| entry.proposal.session == session);
-        let asked: Vec<_> = ours.map(|entry| question(&entry.proposal)).collect();
-        let is_heard = if asked != before {
-            before.clone_from(&asked);
-            messages.send(Message::Proposed(asked)).is_ok()
-        } else {
-            true
+    messages: Sender<Message>,
+    /// What went wrong last; it is said once.
+    failed: Option<String>,
+}
+
+/// Why it watches no further.
+enum Stop {
+    /// Nobody listens any more.
+    Unheard,
+    Failed(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Watch {
+    /// Watches until that fails, and says so; then it can be tried again.
+    fn go_on(&mut self) -> Result<(), Stop> {
+        let error = match self.watch() {
+            Ok(never) => match never {},
+            Err(Stop::Unheard) => return Err(Stop::Unheard),
+            Err(Stop::Failed(error)) => error.to_string(),
         };
-        let happened = !subscription.next(LONGEST)?.is_empty();
-        if !is_heard || messages.send(if happened { Message::Happened } else { Message::Quiet }).is_err() {
-            return Ok(());
+        if self.failed.as_ref() != Some(&error) {
+            self.tell(Message::Failed(format!("news come late: {error}; it goes on trying")))?;
+            self.failed = Some(error);
         }
+        Ok(())
+    }
+
+    fn watch(&mut self) -> Result<Infallible, Stop> {
+        let runtime = Runtime::open(self.settings.clone())?;
+        let mut subscription = runtime.subscribe(Scope::Session(self.session.clone()))?;
+        // What happened before, while nobody looked.
+        self.tell(Message::Happened)?;
+        let (mut before, mut told) = (None, Instant::now());
+        loop {
+            let open = runtime.open_approvals(self.keep)?.into_iter();
+            let ours = open.filter(|entry| entry.proposal.session == self.session);
+            let asked: Vec<_> = ours.map(|entry| question(&entry.proposal)).collect();
+            if before.as_ref() != Some(&asked) {
+                before = Some(asked.clone());
+                self.tell(Message::Proposed(asked))?;
+            }
+            let happened = !subscription.next_or_ring(LONGEST)?.is_empty();
+            self.failed = None;
+            if happened {
+                self.tell(Message::Happened)?;
+            } else if told.elapsed() >= QUIET_EVERY {
+                told = Instant::now();
+                self.tell(Message::Quiet)?;
+            }
+        }
+    }
+
+    fn tell(&self, message: Message) -> Result<(), Stop> {
+        self.messages.send(message).map_err(|_| Stop::Unheard)
     }
 }
 

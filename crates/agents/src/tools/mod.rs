@@ -35,4 +35,5 @@ pub use reply::Reply;
 pub use shell::{Ran, ShellCall, run, start};
 pub use stop::{StopCall, Stopped, stop, told};
 pub use tool::{Effect, Field, Tool};
+pub(crate) use wait::LOOK_EVERY;
 pub use wait::{WaitCall, Waited, wait};

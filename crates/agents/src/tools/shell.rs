@@ -29,6 +29,8 @@ pub struct ShellCall {
     pub batch: Option<String>,
     /// How its streams are connected.
     pub io: Io,
+    /// How long or how much it will be, for whoever is asked.
+    pub expected: Option<String>,
 }
 
 impl ShellCall {
@@ -49,6 +51,7 @@ impl ShellCall {
             run_timeout_ms: None,
             batch: None,
             io: Io::Pipes,
+            expected: None,
         }
     }
 
@@ -70,9 +73,18 @@ impl ShellCall {
             io: self.io,
             lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
+            expected: self.expected.as_deref().and_then(one_line),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
         }
     }
+}
+
+/// Returns a text as a short line: it stands beside what a person approves and must not look like more of that.
+fn one_line(text: &str) -> Option<String> {
+    const MOST: usize = 80;
+    let words: Vec<_> = text.split(|c: char| c.is_whitespace() || c.is_control()).collect();
+    let line = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    Some(line.chars().take(MOST).collect()).filter(|line: &String| !line.is_empty())
 }
 
 /// Starts a command in the background.

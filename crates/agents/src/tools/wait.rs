@@ -9,7 +9,7 @@ use super::desk::{Desk, Patience};
 use super::refusal::Refusal;
 
 /// How often whoever waits is looked after.
-pub(super) const LOOK_EVERY: Duration = Duration::from_secs(1);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// A wait.
 #[derive(Clone, Debug)]

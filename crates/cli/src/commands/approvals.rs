@@ -48,9 +48,11 @@ impl Arguments {
 /// One schema, whatever was asked and whatever became of it.
 pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
     let proposal = &entry.proposal;
-    let (steps, cwd) = match &proposal.deed {
-        Deed::Start { steps, cwd, .. } => (steps.as_slice(), Some(cwd.to_lossy())),
-        Deed::Other { .. } => (&[] as &[_], None),
+    let (steps, cwd, expected, took_ms) = match &proposal.deed {
+        Deed::Start { steps, cwd, expected, took_ms, .. } => {
+            (steps.as_slice(), Some(cwd.to_lossy()), expected.as_ref(), took_ms.as_ref())
+        }
+        Deed::Other { .. } => (&[] as &[_], None, None, None),
     };
     let (by, at, why, task) = match &entry.state {
         ApprovalState::Open => (None, None, None, None),
@@ -62,7 +64,7 @@ pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
     json!({
         "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
         "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
-        "effects": proposal.effects, "rules": proposal.rules, "digest": proposal.digest,
+        "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
         "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
         "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
     })

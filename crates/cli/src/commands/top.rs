@@ -66,10 +66,6 @@ impl Arguments {
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
         runtime.last_event()?;
-        let variable = |names: &[&str], default: &str| {
-            let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
-            names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
-        };
         let ending = tui::run(Options {
             settings: context.config.settings.clone(),
             session: context.session.clone(),
@@ -80,7 +76,7 @@ impl Arguments {
             gated: context.gated_session().is_some(),
             inside: gate::around(&runtime),
             keep: context.config.policy.patience.keep,
-            editor: variable(&["VISUAL", "EDITOR"], "vi"),
+            editor: editor(),
             pager: variable(&["PAGER"], "less -R"),
             #[cfg(debug_assertions)]
             panics: self.panic,
@@ -93,4 +89,14 @@ impl Arguments {
             Ending::Crashed => exit_code::FAILURE,
         })
     }
+}
+
+/// The editor that the person has chosen.
+pub(super) fn editor() -> String {
+    variable(&["VISUAL", "EDITOR"], "vi")
+}
+
+fn variable(names: &[&str], default: &str) -> String {
+    let set = |name: &&str| env::var(name).ok().filter(|value| !value.trim().is_empty());
+    names.iter().find_map(set).unwrap_or_else(|| default.to_owned())
 }

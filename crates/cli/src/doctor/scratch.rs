@@ -4,6 +4,8 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A private directory, removed when this is dropped.
 pub(super) struct Scratch(PathBuf);
@@ -30,6 +32,10 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        // The supervisor of a task that has ended may be about to write its last file.
+        let patience = Instant::now() + Duration::from_secs(5);
+        while fs::remove_dir_all(&self.0).is_err() && self.0.exists() && Instant::now() < patience {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Any other agent: it gets the tools by the server that is bound to the chat.
 
 use std::fs;
+use std::time::Duration;
 
 use mw_testkit::model_endpoint::ModelEndpoint;
 use mw_testkit::{alive, wait_until};
@@ -49,6 +50,144 @@ fn its_tasks_are_the_chats_and_move_to_the_background() {
     assert!(alive(child));
     say(&mut terminal, "/kill bash_1");
     until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "term echo so-far; echo $$ > child; while [ ! -e go ]; do sleep 0.05; done; exit 3");
+    let child = home.pid_in("child");
+    until_shown(&terminal, "to background");
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "(awaited)");
+    terminal.press(CTRL_B);
+    // The agent waits no longer, reads what there is, and releases the terminal at once.
+    until_shown(&terminal, "terminal: None so-far");
+    until_shown(&terminal, "it goes on as bash_1");
+    until_shown(&terminal, "· ready");
+    until_shown(&terminal, "⌁ 1 task");
+    assert!(alive(child), "to release it does not end it");
+    home.open("go");
+    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    until_gone(&terminal, "⌁ 1 task");
+    let told = wait_until(SOON, "the agent is told", || {
+        let told = trouble::prompts(&home);
+        told.last().filter(|text| text.starts_with("<task-notification>")).cloned()
+    });
+    assert!(told.contains("bash_1"), "{told}");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "term exit 4");
+    until_shown(&terminal, "terminal: 4");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "say more");
+    until_shown(&terminal, "\n more");
+    assert_eq!(trouble::prompts(&home).last().unwrap(), "say more", "what it waited for is no news");
+    leave(terminal);
+}
+
+#[test]
+fn what_it_leaves_running_in_a_terminal_is_news_when_it_ends() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "term-bg while [ ! -e go ]; do sleep 0.05; done; exit 3");
+    until_shown(&terminal, "⌁ 1 task");
+    home.open("go");
+    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    wait_until(SOON, "the agent is told", || {
+        let told = trouble::prompts(&home);
+        told.last().filter(|text| text.contains("<task-id>bash_1</task-id>")).cloned()
+    });
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn its_files_and_commands_pass_the_gate_of_the_chat() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let file = home.work().join("written.txt");
+    say(&mut terminal, "term rm -rf build; echo gone > mark");
+    until_shown(&terminal, "Command requires approval:");
+    terminal.press("n");
+    until_shown(&terminal, "refused: ");
+    until_shown(&terminal, "· ready");
+    assert!(!home.has_file("mark"));
+    say(&mut terminal, &format!("write {} hello\nread {}", file.display(), file.display()));
+    until_shown(&terminal, "read: hello");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "/mode plan");
+    until_shown(&terminal, "· plan ·");
+    say(&mut terminal, &format!("write {} again", file.display()));
+    until_shown(&terminal, "write: refused denied: changing files is not for mode plan");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "hello");
+    leave(terminal);
+}
+
+#[test]
+fn a_question_of_the_agent_hides_none_of_the_store() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "/background rm -rf build");
+    until_shown(&terminal, "Command requires approval:");
+    terminal.press(ESC);
+    until_gone(&terminal, "Command requires approval:");
+    say(&mut terminal, "ask rm -rf build");
+    until_shown(&terminal, "may it?");
+    terminal.press(ESC);
+    until_gone(&terminal, "may it?");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "Started background task");
+    say(&mut terminal, "/deny");
+    until_shown(&terminal, "permission: no");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "Nothing is asked.");
+    say(&mut terminal, "/approve ask-7");
+    until_shown(&terminal, "There is no question ask-7 in this chat.");
+    leave(terminal);
+}
+
+#[test]
+fn a_question_comes_with_the_ring_and_goes_with_its_answer_elsewhere() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    // Nobody looks by himself for a minute.
+    let begun = Instant::now();
+    let home = home.with_env("MEANWHILE_WAIT_FALLBACK_MS", "60000");
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let call = json!({"command": "rm -rf build; echo gone > mark"});
+    say(&mut terminal, &format!("mcp shell {call}"));
+    until_shown(&terminal, "Command requires approval:");
+    let open = home.mw(["approvals", "--json"]).json();
+    let id = open["approvals"][0]["id"].as_str().unwrap().to_owned();
+    home.mw(["approve", &id]).ok();
+    until_gone(&terminal, "Command requires approval:");
+    assert!(begun.elapsed() < Duration::from_secs(50), "it looked by itself");
+    wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn a_subagent_that_has_answered_takes_another_message() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let call = json!({"agent": "good", "prompt": "say one", "run_in_background": true});
+    say(&mut terminal, &format!("mcp agent {call}"));
+    until_shown(&terminal, "⌁ agent_1 exited (0)");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "/resume agent_1");
+    until_shown(&terminal, "/resume needs a message, too");
+    say(&mut terminal, "/resume agent_1 say two");
+    until_shown(&terminal, "Resumed task agent-");
+    until(&terminal, "it has answered again", |screen| {
+        screen.text.matches("⌁ agent_1 exited (0)").count() == 2
+    });
+    let task = &home.list()[0];
+    let output = home.mw(["output", task["id"].as_str().unwrap()]).ok();
+    assert!(output.contains("two"), "{output}");
     until_shown(&terminal, "· ready");
     leave(terminal);
 }

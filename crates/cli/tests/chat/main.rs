@@ -5,6 +5,7 @@
 mod foreign;
 mod knobs;
 mod resume;
+mod screen;
 mod slash;
 mod surface;
 mod talk;

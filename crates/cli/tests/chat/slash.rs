@@ -141,6 +141,50 @@ fn test_slash_cancel() {
 }
 
 #[test]
+fn commands_are_carried_out_in_their_order() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 60);
+    // All of them are there before the first is done.
+    let lines: Vec<_> = (1..=8).map(|at| format!("/background sleep 60{at}\r/tasks\r")).collect();
+    terminal.press(&lines.concat());
+    wait_until(SOON, "eight tasks", || (home.list().len() == 8).then_some(()));
+    until_shown(&terminal, "⌁ 8 tasks");
+    say(&mut terminal, "/status nope");
+    until_shown(&terminal, "Task nope not found.");
+    let chats = std::fs::read_dir(home.state().join("chats")).unwrap().flatten();
+    let file = chats.map(|chat| chat.path().join("transcript.jsonl")).next().unwrap();
+    let written = std::fs::read_to_string(file).unwrap();
+    let printed = written.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let printed: Vec<_> = printed
+        .filter(|entry| entry["entry"] == "printed")
+        .map(|entry| entry["text"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(printed.len(), 17, "{printed:#?}");
+    for (at, pair) in printed.chunks_exact(2).enumerate() {
+        assert!(pair[0].contains("Started background task"), "{pair:?}");
+        assert_eq!(pair[1].matches("sleep 60").count(), at + 1, "{}", pair[1]);
+    }
+}
+
+#[test]
+fn a_command_that_waits_for_an_answer_lets_others_pass() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint).gated();
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background rm -rf build");
+    until_shown(&terminal, "Command requires approval:");
+    terminal.press(ESC);
+    until_gone(&terminal, "Command requires approval:");
+    say(&mut terminal, "/tasks");
+    until_shown(&terminal, "No background tasks.");
+    say(&mut terminal, "/deny");
+    until_shown(&terminal, "a person said no");
+    leave(terminal);
+}
+
+#[test]
 fn what_is_no_command_never_reaches_the_model() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint);

@@ -144,22 +144,35 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
 #[test]
 fn test_agent_proposes_background() {
     let endpoint = ModelEndpoint::new();
-    let call = json!({"command": "rm -rf build; sleep 600", "run_in_background": true});
-    endpoint.will(
-        Answer::text("That takes about 5 minutes; I want to run it in the background.").call("shell", call),
-    );
-    endpoint.will(Answer::text("It runs as bash_1; /status bash_1 shows how it stands."));
+    let command = "rm -rf build; [ -e once ] && sleep 600; sleep 1.2; touch once";
+    let call = json!({"command": command, "run_in_background": true, "expected": "~5 minutes, 247 files"});
+    endpoint.will(Answer::empty().call("shell", json!({"command": command, "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    endpoint.will(Answer::text("It is done."));
+    endpoint.will(Answer::empty().call("shell", call));
+    endpoint.will(Answer::text("It runs as bash_2; /status bash_2 shows how it stands."));
     let home = home(&endpoint).gated();
     let mut terminal = chat(&home);
+    terminal.resize(100, 40);
     say(&mut terminal, "build everything");
     let screen = until_shown(&terminal, "may it?");
-    assert!(screen.text.contains("rm -rf build; sleep 600"), "{}", screen.text);
+    assert!(screen.text.contains(command), "{}", screen.text);
+    assert!(!screen.text.contains("last time") && !screen.text.contains("expects"), "{}", screen.text);
     assert_eq!(home.list().len(), 0, "nothing runs before the answer");
     terminal.press("y");
-    until_shown(&terminal, "/status bash_1 shows how it stands.");
+    until_shown(&terminal, "It is done.");
+    until_shown(&terminal, "· ready");
+    say(&mut terminal, "once more");
+    let screen = until_shown(&terminal, "The agent expects: ~5 minutes, 247 files");
+    // What the agent says of it, and what is known of it.
+    assert!(screen.text.contains("It took 1."), "{}", screen.text);
+    assert!(screen.text.contains("s last time"), "{}", screen.text);
+    assert!(screen.text.contains(command), "{}", screen.text);
+    terminal.press("y");
+    until_shown(&terminal, "/status bash_2 shows how it stands.");
     until_shown(&terminal, "⌁ 1 task");
     until_shown(&terminal, "· ready");
-    assert_eq!(home.list()[0]["approved_by"], "user");
+    assert!(home.list().iter().all(|task| task["approved_by"] == "user"));
 }
 
 #[test]

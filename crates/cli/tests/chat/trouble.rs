@@ -10,7 +10,7 @@ use super::foreign::with_agent;
 use super::*;
 
 /// Everything the scripted agent was told so far, turn by turn.
-fn prompts(home: &Home) -> Vec<String> {
+pub(super) fn prompts(home: &Home) -> Vec<String> {
     let files = fs::read_dir(home.user()).unwrap().flatten().map(|entry| entry.path());
     let mut sessions = files.filter(|path| {
         let name = path.file_name().unwrap().to_string_lossy();

@@ -195,3 +195,28 @@ fn two_commands_at_once_adopt_a_task_once() {
     assert_eq!(events.iter().filter(|event| event["event"] == "ended").count(), 1, "{events:?}");
     assert_eq!(home.log(&id), b"waiting\n");
 }
+
+#[test]
+fn a_journal_with_half_a_line_hides_nothing() {
+    let home = home();
+    let id = home.start(&format!("echo ran >> ran; {}; exit 7", children::gate("go")));
+    home.file("ran");
+    let path = home.task_dir(&id).join("journal.jsonl");
+    for _ in 0..2 {
+        home.slay_watchers(&id);
+        // Its writer was killed in the midst of a character.
+        let mut text = std::fs::read(&path).unwrap();
+        text.extend(b"{\"v\":1,\"prompt\":\"\xe2\x82");
+        std::fs::write(&path, text).unwrap();
+        one_further_command(&home);
+        let _ = home.pair(&id);
+        assert_eq!(home.status(&id)["status"], "running");
+    }
+    let _ = home.mw(["kill", &id]).ok();
+    let task = home.ended(&id);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    assert_eq!(home.file("ran").lines().count(), 1);
+    let journal = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).into_owned();
+    let taken_over = journal.lines().filter(|line| line.starts_with("{\"v\"") && line.contains("taken_over"));
+    assert_eq!(taken_over.count(), 2, "{journal}");
+}

@@ -109,3 +109,35 @@ fn a_kill_works_on_a_full_disk() {
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.ended(&id)["status"], "cancelled");
 }
+
+#[test]
+fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
+    const PAGE: u64 = 4096;
+    let (mut refused, mut ran) = (0, 0);
+    for room in 0..8 {
+        let Some(home) = small() else { return };
+        let _ = home.ended(&home.start("true"));
+        let ballast = home.state().join("ballast");
+        assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+        let file = fs::OpenOptions::new().write(true).open(&ballast).unwrap();
+        file.set_len(file.metadata().unwrap().len() - room * PAGE).unwrap();
+        drop(file);
+        let outcome = home.mw(["start", "--json", "echo ran >> ran"]);
+        fs::remove_file(&ballast).unwrap();
+        home.wait_until_empty(SOON);
+        if !home.has_file("ran") {
+            assert_ne!(outcome.code, Some(0), "{outcome}");
+            refused += 1;
+            continue;
+        }
+        ran += 1;
+        let task = home.ended(outcome.json()["id"].as_str().unwrap());
+        let directory = home.task_dir(task["id"].as_str().unwrap());
+        let journal = fs::read_to_string(directory.join("journal.jsonl")).unwrap();
+        assert!(
+            journal.contains("\"spawning\""),
+            "it ran with {room} pages, but its journal says {journal:?}"
+        );
+    }
+    assert!(refused > 0 && ran > 0, "{refused} times there was no room, {ran} times there was");
+}

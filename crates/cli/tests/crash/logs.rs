@@ -72,6 +72,23 @@ fn a_log_deleted_while_the_task_runs_neither_kills_nor_stalls_it() {
 }
 
 #[test]
+fn a_log_replaced_while_the_task_runs_keeps_what_comes_after() {
+    let home = home();
+    let script = format!("echo before; {}; echo after; echo more >&2; exit 3", children::gate("go"));
+    let id = home.start(&script);
+    home.until_logged(&id, "before");
+    // As an editor saves, or `sed -i`.
+    let (edited, log) = (home.task_dir(&id).join("edited"), home.task_dir(&id).join(LOG_FILE));
+    fs::write(&edited, "what somebody made of it, and more than there was\n").unwrap();
+    fs::rename(edited, log).unwrap();
+    home.open("go");
+    let task = home.ended(&id);
+    assert_eq!((&task["exit_code"], &task["dropped_bytes"]), (&3.into(), &7.into()), "{task}");
+    let log = String::from_utf8(home.log(&id)).unwrap();
+    assert!(log.contains("after\n") && log.contains("more\n") && !log.contains("somebody"), "{log}");
+}
+
+#[test]
 fn a_log_deleted_under_a_cap_neither_kills_nor_stalls_the_task() {
     let home = home();
     let script = format!("echo before; {}; seq 1 100000; exit 3", children::gate("go"));

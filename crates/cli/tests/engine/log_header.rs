@@ -176,3 +176,21 @@ fn every_run_has_a_header_of_its_own() {
     assert_eq!(rest, b"one\n");
     assert_eq!(home.mw(["output", &id, "--run", "1"]).ok(), "one\n");
 }
+
+#[test]
+fn a_header_takes_nothing_from_a_small_cap() {
+    for length in [10, 110, 400, 2000] {
+        let home = with_header();
+        let comment = "x".repeat(length);
+        let id = home.start_with(&["--cap", "512"], &format!(": {comment}; seq 1 20000; exit 4"));
+        let task = home.ended(&id);
+        assert_eq!(task["exit_code"], 4, "{task}");
+        let (header, output) = parts(&home, &id);
+        assert_is_header(&header, &id, "seq 1 20000");
+        assert!(
+            output.starts_with(b"1\n2\n") && output.ends_with(b"\n20000\n"),
+            "{length}: no head or no tail"
+        );
+        assert!(output.len() <= 512, "{} bytes", output.len());
+    }
+}

@@ -193,3 +193,44 @@ fn an_inner_task_waits_for_a_slot_that_the_outer_holds() {
     home.open("go");
     home.file("ran");
 }
+
+/// An upgrade puts other files in the place of those that are executed.
+#[test]
+fn an_outer_of_another_build_leaves_the_inner_alone() {
+    let home = nesting();
+    let old = home.work().join("mw-old");
+    std::fs::create_dir(&old).unwrap();
+    for name in ["mw", "mw-supervisor"] {
+        let from = std::path::Path::new(env!("CARGO_BIN_EXE_mw")).with_file_name(name);
+        std::fs::copy(from, old.join(name)).unwrap();
+    }
+    let script = format!("{}; exec sleep 600", start_named("inner", children::SLEEPER));
+    let start = home.program(old.join("mw")).arg("start").arg("--json").arg(&script).run();
+    let outer = start.json()["id"].as_str().unwrap().to_owned();
+    let inner = running_named(&home, "inner");
+    let inner_pid = home.pid(&inner);
+    std::fs::remove_dir_all(&old).unwrap();
+    let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
+    assert_eq!(pids(&receipt["killed"]).len(), 1, "{receipt}");
+    assert_supervised(&home, &inner, inner_pid);
+    let _ = home.mw(["kill", &inner]).ok();
+}
+
+#[test]
+fn what_settles_the_inner_is_no_survivor_of_the_outer() {
+    let hook = "while [ ! -e settled ]; do sleep 0.02; done";
+    let home = nesting().with_env("MEANWHILE_HOOKS_EXIT", hook);
+    let outer = home.start(&format!("{}; {}; exit 0", start_named("inner", "true"), children::gate("end")));
+    let supervisor = home.pair(&outer).supervisor;
+    wait_until(SOON, "the inner is being settled", || {
+        let settles = |pid: &u32| {
+            mw_testkit::processes::words(*pid).get(1).is_some_and(|word| word == "settle")
+                && mw_testkit::processes::stat(*pid).is_some_and(|stat| stat.parent == supervisor)
+        };
+        home.tagged().into_iter().find(settles)
+    });
+    home.open("end");
+    let task = home.ended(&outer);
+    assert_eq!(count(&task["survivors"]), 0, "{task}");
+    home.open("settled");
+}

@@ -56,7 +56,10 @@ impl Runtime {
             return Ok(Approval::Auto);
         }
         let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
-        let deed = start_of(&request.command, cwd, &request.limits);
+        let mut deed = self.start_of(&request.command, cwd, &request.limits)?;
+        if let Deed::Start { expected, .. } = &mut deed {
+            expected.clone_from(&request.expected);
+        }
         let proposal = Proposal {
             digest: digest_of_request(request),
             ..self.proposal(&request.session, passage.tool, deed, &verdict)?
@@ -86,7 +89,7 @@ impl Runtime {
         if verdict.decision == Decision::Allow {
             return Ok(());
         }
-        let deed = start_of(&spec.command, spec.cwd.clone(), &spec.limits);
+        let deed = self.start_of(&spec.command, spec.cwd.clone(), &spec.limits)?;
         let proposal = Proposal {
             digest: digest_of_spec(&spec),
             ..self.proposal(&spec.session, passage.tool, deed, &verdict)?
@@ -125,6 +128,16 @@ impl Runtime {
         };
         let granted = self.pass(&proposal, verdict.decision, passage)?;
         self.use_up(&granted, None)
+    }
+
+    fn start_of(&self, command: &CommandSpec, cwd: RawText, limits: &Limits) -> Result<Deed> {
+        let steps = match command {
+            CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
+            CommandSpec::Argv(_) => Vec::new(),
+        };
+        let took_ms = self.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
+        let (command, limits) = (command.clone(), Box::new(limits.clone()));
+        Ok(Deed::Start { command, steps, cwd, limits, expected: None, took_ms })
     }
 
     fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {
@@ -258,14 +271,6 @@ impl Entry {
     pub const fn is_remembered(&self) -> bool {
         matches!(self.state, ApprovalState::Approved { remember: Remember::Session, .. })
     }
-}
-
-fn start_of(command: &CommandSpec, cwd: RawText, limits: &Limits) -> Deed {
-    let steps = match command {
-        CommandSpec::Shell { script, .. } => steps(&script.to_lossy()),
-        CommandSpec::Argv(_) => Vec::new(),
-    };
-    Deed::Start { command: command.clone(), steps, cwd, limits: Box::new(limits.clone()) }
 }
 
 fn subject(proposal: &Proposal) -> String {

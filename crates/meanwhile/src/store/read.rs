@@ -45,6 +45,36 @@ impl Walk {
     }
 }
 
+/// Returns the query of one way; the values of the filter are bound to it.
+fn walk_sql(filter: &Filter, way: &Walk, most: u64, skip: u32) -> String {
+    let (index, condition, by_age) = way.sql();
+    let (clause, _) = conditions(filter);
+    let order = order_sql(filter.order, by_age);
+    format!(
+        "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} LIMIT {most} OFFSET {skip}",
+        rows::COLUMNS
+    )
+}
+
+fn count_sql(filter: &Filter, condition: &str) -> String {
+    format!("SELECT count(*) FROM tasks WHERE {condition}{}", conditions(filter).0)
+}
+
+fn task_sql() -> String {
+    format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS)
+}
+
+fn unsettled_sql() -> String {
+    format!(
+        "SELECT {0} FROM tasks WHERE phase = 1 UNION ALL SELECT {0} FROM tasks WHERE survivors > 0 AND phase = 2",
+        rows::COLUMNS
+    )
+}
+
+const ANY_WAITING: &str = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
+const QUEUE_POSITION: &str = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
+                              (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
+
 /// Which part of what a walk finds is wanted.
 #[derive(Clone, Copy)]
 struct Stretch {
@@ -61,11 +91,7 @@ pub(super) fn last_number(connection: &Connection, session: &str) -> Result<u64,
 
 /// Reads them on a connection, in a transaction or not.
 pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
-    let sql = format!(
-        "SELECT {0} FROM tasks WHERE phase = 1 UNION ALL SELECT {0} FROM tasks WHERE survivors > 0 AND phase = 2",
-        rows::COLUMNS
-    );
-    let mut query = connection.prepare_cached(&sql)?;
+    let mut query = connection.prepare_cached(&unsettled_sql())?;
     let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
     Ok(found.collect::<Result<_, _>>()?)
 }
@@ -73,8 +99,7 @@ pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec
 impl Store {
     /// Reads one task.
     pub(crate) fn task(&self, id: &TaskId, tasks_dir: &Path) -> Result<Option<Task>, StoreError> {
-        let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
-        let mut query = self.connection.prepare_cached(&sql)?;
+        let mut query = self.connection.prepare_cached(&task_sql())?;
         Ok(query.query_row([id.as_str()], |row| rows::task(row, tasks_dir)).optional()?)
     }
 
@@ -114,22 +139,27 @@ impl Store {
     }
 
     /// Returns the highest number that any task of a session has had.
+    /// Returns how long a command took there when it last came to its own end.
+    pub(crate) fn last_duration(&self, command: &str, cwd: &str) -> Result<Option<u64>, StoreError> {
+        let sql = "SELECT duration_ms FROM tasks WHERE command = ?1 AND cwd = ?2 \
+                   AND status IN ('completed', 'failed') AND duration_ms IS NOT NULL ORDER BY seq DESC LIMIT 1";
+        let found: Option<i64> =
+            self.connection.query_row(sql, [command, cwd], |row| row.get(0)).optional()?;
+        Ok(found.map(|ms| ms as u64))
+    }
+
     pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
         last_number(&self.connection, session)
     }
 
     /// Tells whether any task waits for a slot.
     pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
-        Ok(self
-            .connection
-            .query_row("SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)", [], |row| row.get(0))?)
+        Ok(self.connection.query_row(ANY_WAITING, [], |row| row.get(0))?)
     }
 
     /// Returns how many of a session's waiting tasks come before this one, plus one.
     pub(crate) fn queue_position(&self, task: &Task) -> Result<u32, StoreError> {
-        let sql = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND session = ?1 AND \
-                   (priority > ?2 OR (priority = ?2 AND seq < (SELECT seq FROM tasks WHERE id = ?3)))";
-        let mut query = self.connection.prepare_cached(sql)?;
+        let mut query = self.connection.prepare_cached(QUEUE_POSITION)?;
         Ok(query
             .query_row(rusqlite::params![task.session, task.priority, task.id.as_str()], |row| row.get(0))?)
     }
@@ -184,14 +214,8 @@ impl Store {
         let most = u64::from(skip_here) + u64::from(stretch.most);
         let mut found = Vec::new();
         for way in ways {
-            let (clause, values) = conditions(filter);
-            let (index, condition, by_age) = way.sql();
-            let order = order_sql(filter.order, by_age);
-            let sql = format!(
-                "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} LIMIT {most} OFFSET {skip_there}",
-                rows::COLUMNS
-            );
-            let mut query = self.connection.prepare_cached(&sql)?;
+            let (_, values) = conditions(filter);
+            let mut query = self.connection.prepare_cached(&walk_sql(filter, way, most, skip_there))?;
             let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
             let rows = query
                 .query_map(&*values, |row| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?)))?;
@@ -210,8 +234,8 @@ impl Store {
     }
 
     fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
-        let (clause, values) = conditions(filter);
-        let sql = format!("SELECT count(*) FROM tasks WHERE {condition}{clause}");
+        let (_, values) = conditions(filter);
+        let sql = count_sql(filter, condition);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
         let count: i64 = self.connection.prepare_cached(&sql)?.query_row(&*values, |row| row.get(0))?;
         Ok(count as u64)
@@ -246,5 +270,59 @@ impl Store {
         });
         tasks.reverse();
         Ok(tasks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Opened;
+
+    /// Returns what the database is going to do, a line a step.
+    fn plan(store: &Store, sql: &str) -> Vec<String> {
+        let mut query = store.connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = query.raw_query().mapped(|row| row.get("detail"));
+        rows.map(Result::unwrap).collect()
+    }
+
+    fn filters() -> Vec<Filter> {
+        let mut all = Vec::new();
+        for scope in [Scope::All, Scope::Session("one".to_owned())] {
+            for statuses in [vec![], vec![Status::Failed], vec![Status::Running, Status::Completed]] {
+                for order in [Order::Newest, Order::Oldest] {
+                    all.push(Filter { statuses: statuses.clone(), order, ..Filter::new(scope.clone()) });
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn tasks_are_listed_and_looked_up_by_index() {
+        let home = tempfile::tempdir().unwrap();
+        let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
+            panic!("a new database is behind")
+        };
+        store.bring_up_to_date(home.path(), |_| Ok(())).unwrap();
+        let mut queries =
+            vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
+        for filter in filters() {
+            queries.extend(["phase = 0", "phase = 1", "1"].map(|condition| count_sql(&filter, condition)));
+            let mut ways = vec![Walk::HoldingSlots, Walk::Waiting, Walk::InStatus(Status::Failed)];
+            if let Scope::Session(_) = filter.scope {
+                ways.push(Walk::NewestOfSession);
+            }
+            queries.extend(ways.iter().map(|way| walk_sql(&filter, way, 50, 0)));
+            // This one follows the table itself, which is in the order asked for, and stops early.
+            let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, 50, 0));
+            assert_eq!(newest, ["SCAN tasks"], "nothing is sorted");
+        }
+        for sql in queries {
+            let steps = plan(&store, &sql);
+            let is_indexed = |step: &String| step.contains(" USING ");
+            let of_tasks = steps.iter().filter(|step| step.contains(" tasks"));
+            let unindexed: Vec<_> = of_tasks.filter(|step| !is_indexed(step)).collect();
+            assert!(unindexed.is_empty(), "{unindexed:?}: {sql}");
+        }
     }
 }

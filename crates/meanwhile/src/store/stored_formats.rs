@@ -12,6 +12,7 @@ use crate::{DeliveryPolicy, Moment, Programs, Runtime, Scope, Settings};
 
 const SCHEMA_1: &str = include_str!("../../../testkit/fixtures/schema-1.sql");
 const SCHEMA_2: &str = include_str!("../../../testkit/fixtures/schema-2.sql");
+const SCHEMA_3: &str = include_str!("../../../testkit/fixtures/schema-3.sql");
 const EVENTS: &str = include_str!("../../../testkit/fixtures/schema-2-events.json");
 const TASK: [(&str, &str); 4] = [
     ("spec.json", include_str!("../../../testkit/fixtures/v1/spec.json")),
@@ -59,10 +60,26 @@ fn replayed(home: &Path) -> Vec<TurnEvent> {
 
 #[test]
 fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
-    let home = stored(SCHEMA_2);
     let wanted: Vec<TurnEvent> = serde_json::from_str(EVENTS).unwrap();
-    assert_eq!(replayed(home.path()), wanted);
-    assert!(matches!(Store::open(&home.path().join("meanwhile.db")), Ok(Opened::Ready(_))));
+    for schema in [SCHEMA_2, SCHEMA_3] {
+        let home = stored(schema);
+        assert_eq!(replayed(home.path()), wanted);
+        assert!(matches!(Store::open(&home.path().join("meanwhile.db")), Ok(Opened::Ready(_))));
+    }
+}
+
+#[test]
+fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
+    let home = stored(SCHEMA_3);
+    let runtime = open(home.path());
+    let tasks = runtime.list(&Filter::new(Scope::All)).unwrap().tasks;
+    assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
+    let store = runtime.store().unwrap();
+    let known = "SELECT delivered + rejected + given_up + failures FROM exports";
+    let known: i64 = store.connection.query_row(known, [], |row| row.get(0)).unwrap();
+    let approvals = "SELECT count(*) FROM approvals";
+    let approvals: i64 = store.connection.query_row(approvals, [], |row| row.get(0)).unwrap();
+    assert_eq!((known, approvals), (13, 0));
 }
 
 #[test]

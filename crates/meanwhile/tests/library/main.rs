@@ -14,6 +14,7 @@ mod notices;
 mod nursery;
 mod paging;
 mod queue;
+mod requests;
 mod retention;
 mod subscription;
 mod threads;

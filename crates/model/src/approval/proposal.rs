@@ -109,6 +109,12 @@ pub enum Deed {
         cwd: RawText,
         /// Its limits.
         limits: Box<Limits>,
+        /// How long or how much it will be, as whoever wants it expects.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        expected: Option<String>,
+        /// How long the same took when it last came to its end, in milliseconds.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took_ms: Option<u64>,
     },
     /// Something else would be done, in words.
     Other {
@@ -152,6 +158,15 @@ impl Proposal {
         }
     }
 
+    /// Returns what is known of how long it will take, a line each. Nothing of it is bound by an approval.
+    #[must_use]
+    pub fn estimates(&self) -> Vec<String> {
+        let Deed::Start { expected, took_ms, .. } = &self.deed else { return Vec::new() };
+        let expected = expected.as_ref().map(|expected| format!("The agent expects: {expected}"));
+        let took = took_ms.map(|ms| format!("It took {} last time", in_words(ms)));
+        expected.into_iter().chain(took).collect()
+    }
+
     /// Returns what a person reads before answering, and the question.
     #[must_use]
     pub fn question(&self) -> String {
@@ -184,7 +199,7 @@ impl Proposal {
             Deed::Other { text } => format!("This requires approval:\n  {}\n\n", indented(text)),
         };
         let said = if self.effects.is_empty() { &self.reasons } else { &self.effects };
-        for line in said {
+        for line in said.iter().chain(&self.estimates()) {
             text.push_str(line);
             text.push('\n');
         }
@@ -192,6 +207,17 @@ impl Proposal {
             text.push_str(&format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session));
         }
         visible(text.trim_end())
+    }
+}
+
+/// Says a time as people do: `4m 56s`.
+fn in_words(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, _) if seconds < 10 => format!("{}.{}s", seconds, ms % 1000 / 100),
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes}m"),
     }
 }
 
@@ -225,7 +251,32 @@ mod tests {
             steps: steps.iter().map(|step| (*step).to_owned()).collect(),
             cwd: "/p".into(),
             limits: Box::default(),
+            expected: None,
+            took_ms: None,
         }
+    }
+
+    #[test]
+    fn a_question_shows_how_long_it_will_take_as_far_as_that_is_known() {
+        let mut asked = proposal(start("make", &[]));
+        if let Deed::Start { expected, took_ms, .. } = &mut asked.deed {
+            (*expected, *took_ms) = (Some("~5 minutes, 247 files".to_owned()), Some(296_400));
+        }
+        let question = asked.question();
+        assert!(
+            question.contains(
+                "\ndeletes x\nThe agent expects: ~5 minutes, 247 files\nIt took 4m 56s last time\nin /p,"
+            ),
+            "{question}"
+        );
+        assert_eq!([900, 42_000, 7_260_000].map(in_words), ["0.9s", "42s", "2h 1m"]);
+    }
+
+    #[test]
+    fn a_start_of_before_there_were_estimates_is_read() {
+        let mut written = serde_json::to_value(start("make", &[])).unwrap();
+        assert!(written.get("expected").is_none() && written.get("took_ms").is_none());
+        assert_eq!(serde_json::from_value::<Deed>(written.take()).unwrap(), start("make", &[]));
     }
 
     #[test]

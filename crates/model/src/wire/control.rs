@@ -87,7 +87,7 @@ pub enum ControlReply {
         leader_alive: bool,
         /// Processes of the tree, by name; of a large tree not all.
         tree: Vec<Survivor>,
-        /// Every process of the tree.
+        /// Every process of the tree; of very many not all.
         #[serde(default)]
         pids: Vec<u32>,
         /// What the task last told of its progress.
@@ -158,10 +158,18 @@ pub struct KillReceipt {
     pub requested_by: String,
     /// What was sent.
     pub signals: Vec<SentSignal>,
-    /// Processes that were signalled and are dead.
+    /// Processes that were signalled and are dead; of very many not all.
     pub killed: Vec<u32>,
+    /// How many more there were.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub killed_more: u64,
     /// Processes that are not.
     pub survivors: Vec<Survivor>,
     /// From the request to the death of the last.
     pub duration_ms: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

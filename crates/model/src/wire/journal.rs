@@ -8,6 +8,7 @@ use crate::raw_text::RawText;
 use crate::resources::{Enforcement, ResourceLimit};
 use crate::state::Process;
 use crate::time::Timestamp;
+use crate::wire::start::SessionWatch;
 
 /// The version of journal lines.
 pub const JOURNAL_VERSION: u32 = 1;
@@ -60,6 +61,9 @@ pub enum JournalEntry {
         by: String,
         /// With which signal.
         signal: i32,
+        /// Time until SIGKILL; absent = the task's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grace_ms: Option<u64>,
     },
     /// A time limit struck; written before the first signal.
     LimitReached {
@@ -85,6 +89,13 @@ pub enum JournalEntry {
     Progress {
         /// What it told.
         progress: Progress,
+    },
+    /// Somebody hosts the session with which the task ends; once for each session.
+    Hosted,
+    /// The task ends with another session from now on.
+    Belongs {
+        /// Nothing for one that ends with none.
+        session: Option<SessionWatch>,
     },
     /// A stand-in or an adopter took over.
     TakenOver {

@@ -21,6 +21,7 @@ const SIGTTOU: i32 = 22;
 impl Supervisor {
     pub(super) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
         let now = clock::monotonic_ms();
+        self.run.board.set_signalled(false);
         match &mut self.ending {
             Some(ending) => ending.press(signal, now),
             None => self.ending = Some(Ending::new(asked, signal, now)),
@@ -47,6 +48,7 @@ impl Supervisor {
                 cgroup.kill();
             }
         }
+        self.run.board.set_signalled(true);
         let grace_ms = self.grace_ms;
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);

@@ -1,11 +1,12 @@
 //! The end of a task's first process: seen, drained, recorded, reaped, told, in this order.
 
 use std::collections::BTreeMap;
+use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 
 use mw_model::Exit;
-use mw_model::wire::{ControlReply, ExitRecord, RECORD_VERSION};
+use mw_model::wire::{ControlReply, ExitRecord, RECORD_VERSION, RESULT_FILE};
 use rustix::event::{Timespec, poll};
 
 use super::{Leader, Supervisor};
@@ -26,6 +27,8 @@ const DYING_MS: u64 = 20;
 const FOREIGN_EXIT_MS: u64 = 5000;
 /// How long a waiter gets to act on what it was told, before this process goes on to clean up.
 const NAP_NS: i64 = 1_000_000;
+/// A run that took that long is worth keeping through a loss of power.
+const LONG_SECONDS: f64 = 1.0;
 
 impl Supervisor {
     /// Looks whether the first process has ended.
@@ -112,6 +115,11 @@ impl Supervisor {
             self.had_survivors = true;
             self.settle_beside();
         }
+        if record.duration_seconds >= LONG_SECONDS {
+            // Nobody waits any more.
+            sync_record();
+            fail_point("supervisor-synced");
+        }
     }
 
     /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
@@ -171,4 +179,10 @@ impl Supervisor {
             summary: record::last_line(&self.run.files.log.tail(4096)),
         }
     }
+}
+
+/// Has the record on the disk itself, and its name too. Best effort: it is whole or absent in any case.
+fn sync_record() {
+    let _ = File::open(RESULT_FILE).and_then(|record| record.sync_data());
+    let _ = File::open(".").and_then(|directory| directory.sync_all());
 }

@@ -8,6 +8,8 @@ use rustix::io::Errno;
 
 use super::Supervisor;
 use crate::control::{Interest, Slot};
+use crate::ending::MOST_NAMED;
+use crate::fail_point::fail_point;
 use crate::hosts::Hosts;
 use crate::record;
 use crate::tree;
@@ -43,15 +45,13 @@ impl Supervisor {
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
             Operation::BelongTo { session } => {
                 self.hosts = session.as_ref().map(Hosts::new);
-                if let Some(hosts) = &mut self.hosts {
-                    hosts.search();
-                }
+                let entry = JournalEntry::Belongs { session };
+                record::journal(&mut self.run.files.journal, self.run.number, entry);
+                self.look_for_hosts();
                 Some(ControlReply::Done { bytes: 0 })
             }
             Operation::LookForHosts => {
-                if let Some(hosts) = &mut self.hosts {
-                    hosts.search();
-                }
+                self.look_for_hosts();
                 Some(ControlReply::Done { bytes: 0 })
             }
         };
@@ -70,7 +70,7 @@ impl Supervisor {
         ControlReply::Status {
             leader_alive: self.record.is_none(),
             tree: tree::named(&living),
-            pids: living.into_keys().collect(),
+            pids: living.into_keys().take(MOST_NAMED).collect(),
             progress: self.telling.latest().cloned(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
@@ -90,8 +90,9 @@ impl Supervisor {
         // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
         self.notice_end();
         self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
-        let entry = JournalEntry::KillRequested { by: by.clone(), signal };
+        let entry = JournalEntry::KillRequested { by: by.clone(), signal, grace_ms };
         record::journal(&mut self.run.files.journal, self.run.number, entry);
+        fail_point("supervisor-kill-noted");
         self.begin_ending(Some(EndRequest::Kill { by }), signal);
     }
 

@@ -39,6 +39,13 @@ impl Composer {
         }
     }
 
+    /// Adds what was said in an earlier chat. What was written here is known already.
+    pub(super) fn recall(&mut self, text: &str) {
+        if !self.history.iter().any(|known| known == text) {
+            self.remember(text);
+        }
+    }
+
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.cursor = 0;

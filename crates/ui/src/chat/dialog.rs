@@ -222,9 +222,12 @@ fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
         lines.push(Line::from(Span::styled(log, state.theme.dim)));
     }
     let answers: &[&str] = if state.has_foreground() {
-        &["Ctrl-B  wait for none of them: all to the background", "k  kill   ↑↓  choose   Esc  back"]
+        &[
+            "Ctrl-B  wait for none of them: all to the background",
+            "k  kill   e  log in editor   ↑↓  choose   Esc  back",
+        ]
     } else {
-        &["k  kill   ↑↓  choose   Esc  back"]
+        &["k  kill   e  log in editor   ↑↓  choose   Esc  back"]
     };
     let at = state.tasks.iter().position(|task| Some(task.id.as_str()) == selected);
     let dialog = Dialog::new(" tasks ", lines, answers);

@@ -18,7 +18,7 @@ pub(super) fn in_question(state: &mut State, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Home => state.questions.scroll(isize::MIN, rows),
         KeyCode::End => state.questions.scroll(isize::MAX, rows),
         KeyCode::Esc => state.questions.set_aside(),
-        KeyCode::Char('c') if key.modifiers == KeyModifiers::CONTROL => return leave(state),
+        KeyCode::Char('c') if key.modifiers.contains(KeyModifiers::CONTROL) => return leave(state),
         KeyCode::Char(c) if (key.modifiers - KeyModifiers::SHIFT).is_empty() => {
             match state.questions.typed(c, state.now) {
                 Meaning::Answer(id, reply) => return vec![Effect::Order(ChatOrder::Answer(id, reply))],
@@ -95,7 +95,10 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
             let order = task.map(|task| Effect::Order(ChatOrder::Kill(task.id.clone())));
             return order.into_iter().collect();
         }
-        (KeyCode::Char('c'), KeyModifiers::CONTROL) | (KeyCode::Esc | KeyCode::Char('q'), _) => {
+        (KeyCode::Char('e'), KeyModifiers::NONE) => {
+            return task.map(|task| Effect::Open(task.log.clone())).into_iter().collect();
+        }
+        (KeyCode::Esc | KeyCode::Char('c' | 'q'), _) => {
             state.modal = Modal::None;
         }
         _ => {}

@@ -9,7 +9,7 @@ use ratatui::Frame;
 use super::state::{Effect, Event, State};
 use super::update::update;
 use super::view::view;
-use crate::terminal::{self, App, Input, Link, Request};
+use crate::terminal::{self, App, Input, Link, Outside, Request};
 pub use crate::terminal::{Ending, door};
 use crate::tui::ThemeChoice;
 
@@ -21,6 +21,8 @@ pub struct Options {
     pub session: String,
     /// The agent's name.
     pub agent: String,
+    /// What opens a log.
+    pub editor: String,
     /// Panics when something was drawn, to show that the terminal is given back.
     pub panics: bool,
 }
@@ -68,6 +70,10 @@ impl<O: FnMut(ChatOrder)> App for Chat<'_, O> {
         for effect in update(&mut self.state, event) {
             match effect {
                 Effect::Order(order) => (self.order)(order),
+                Effect::Open(path) => {
+                    let editor = Outside::on_file("the editor", &self.options.editor, &path);
+                    requests.push(Request::Run(editor));
+                }
                 Effect::Redraw => requests.push(Request::Redraw),
                 Effect::Suspend => requests.push(Request::Suspend),
                 Effect::Quit => requests.push(Request::Quit),

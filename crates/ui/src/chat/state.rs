@@ -29,6 +29,8 @@ pub(super) enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     Order(ChatOrder),
+    /// Opens this file in the person's editor.
+    Open(String),
     Redraw,
     Suspend,
     Quit,
@@ -64,6 +66,8 @@ pub(super) struct State {
     pub(super) items: Vec<Item>,
     /// Items that have changed since their lines were made.
     pub(super) stale: Vec<usize>,
+    /// The width for which lines were made.
+    drawn_width: usize,
     /// The first line that is shown, unless the end is followed.
     pub(super) top: Option<usize>,
     pub(super) composer: Composer,
@@ -95,6 +99,7 @@ impl State {
             mode: None,
             items: Vec::new(),
             stale: Vec::new(),
+            drawn_width: 0,
             top: None,
             composer: Composer::default(),
             waiting: Vec::new(),
@@ -112,18 +117,17 @@ impl State {
         usize::from(self.size.0).saturating_sub(2).max(4)
     }
 
-    /// Draws items from one on.
-    pub(super) fn lay_out_from(&mut self, first: usize) {
-        let width = self.width();
-        for item in &mut self.items[first..] {
-            item.lay_out(width, &self.theme);
-        }
-    }
-
     /// Draws what has changed; to be done before anything is shown or measured.
     pub(super) fn lay_out_stale(&mut self) {
         let width = self.width();
-        for at in std::mem::take(&mut self.stale) {
+        let mut stale = std::mem::take(&mut self.stale);
+        if width != self.drawn_width {
+            self.drawn_width = width;
+            stale = (0..self.items.len()).collect();
+        }
+        stale.sort_unstable();
+        stale.dedup();
+        for at in stale {
             if let Some(item) = self.items.get_mut(at) {
                 item.lay_out(width, &self.theme);
             }
@@ -210,11 +214,12 @@ impl State {
 
     pub(super) fn unfold_all(&mut self) {
         self.are_unfolded = !self.are_unfolded;
-        for item in &mut self.items {
+        for (at, item) in self.items.iter_mut().enumerate() {
             if let Kind::Tool(call) = &mut item.kind {
                 call.is_unfolded = self.are_unfolded;
+                self.stale.push(at);
             }
         }
-        self.lay_out_from(0);
+        self.lay_out_stale();
     }
 }

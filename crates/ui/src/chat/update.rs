@@ -14,7 +14,8 @@ const WHEEL: isize = 3;
 /// Takes an event in; returns what is to be done outside.
 pub(super) fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.is_changed = true;
-    if !matches!(event, Event::News(_)) {
+    // Only what people do goes by what they see; news and sizes may come by the hundred before anything is drawn.
+    if !matches!(event, Event::News(_) | Event::Resized(..)) {
         state.lay_out_stale();
     }
     let effects = take(state, event);
@@ -35,11 +36,7 @@ fn take(state: &mut State, event: Event) -> Vec<Effect> {
             Vec::new()
         }
         Event::Resized(width, height) => {
-            let is_wider = state.size.0 != width;
             state.size = (width, height);
-            if is_wider {
-                state.lay_out_from(0);
-            }
             Vec::new()
         }
         Event::Tick(now) => {
@@ -68,7 +65,7 @@ fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
 
 fn said(state: &mut State, entry: Entry) {
     match &entry {
-        Entry::User { text } | Entry::Command { text } => state.composer.remember(text),
+        Entry::User { text } | Entry::Command { text } => state.composer.recall(text),
         Entry::Opened { agent, .. } => state.agent.clone_from(agent),
         Entry::Mode { mode } => {
             // The first one is nobody's choice, and stands in the first line.
@@ -185,7 +182,7 @@ fn send(state: &mut State) -> Vec<Effect> {
     let text = state.composer.take();
     state.questions.sent();
     state.top = None;
-    if text.trim() == "/quit" {
+    if text.split_whitespace().next() == Some("/quit") {
         return leave(state);
     }
     vec![Effect::Order(ChatOrder::Say(text))]
@@ -215,7 +212,7 @@ fn unfold_at(state: &mut State, line: usize) {
     let Some(at) = state.item_at(line) else { return };
     if let Kind::Tool(call) = &mut state.items[at].kind {
         call.is_unfolded = !call.is_unfolded;
-        let (width, theme) = (state.width(), state.theme.clone());
-        state.items[at].lay_out(width, &theme);
+        state.stale.push(at);
+        state.lay_out_stale();
     }
 }

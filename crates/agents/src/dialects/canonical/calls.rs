@@ -25,6 +25,7 @@ pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         cwd: arguments.text("cwd").map(Into::into),
         env: arguments.pairs("env"),
         title: arguments.text("description").map(str::to_owned),
+        expected: arguments.text("expected").map(str::to_owned),
         run_timeout_ms: arguments.number("timeout"),
         io: if arguments.flag("pty") == Some(true) { Io::Pty { rows: 24, cols: 80 } } else { Io::Pipes },
         ..ShellCall::script(arguments.required("command"), desk)
@@ -276,7 +277,7 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
     let mut data = Vec::new();
     for one in &stopped {
         let over = one.before.status.is_terminal();
-        let dead = one.receipt.killed.len();
+        let dead = one.receipt.killed.len() as u64 + one.receipt.killed_more;
         let alive = one.receipt.survivors.len();
         let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
         let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };

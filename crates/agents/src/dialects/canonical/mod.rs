@@ -29,6 +29,7 @@ pub(super) static TOOLS: [Tool; 9] = [
                 .with_background(),
             Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
             Parameter::optional("description", Kind::Text, "5-10 words for people"),
+            Parameter::optional("expected", Kind::Text, "Of long work: \"~5 min\", \"247 files\""),
             Parameter::optional("cwd", Kind::Text, ""),
             Parameter::optional("env", Kind::Pairs, ""),
             Parameter::optional("pty", Kind::Flag { default: None }, "Give it a terminal, for task_input")

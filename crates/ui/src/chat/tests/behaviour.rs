@@ -74,7 +74,7 @@ fn leaving_asks_only_when_tasks_run() {
     let mut state = state(80, 20);
     assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
-    write(&mut state, "/quit");
+    write(&mut state, "/quit now");
     assert_eq!(press(&mut state, KeyCode::Enter), []);
     assert!(picture(&state).contains("1 task is running."));
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
@@ -98,4 +98,34 @@ fn what_is_written_is_sent_whole_and_only_once() {
     write(&mut state, "two");
     assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Order(ChatOrder::Say("one\ntwo".to_owned()))]);
     assert_eq!(press(&mut state, KeyCode::Enter), []);
+}
+
+#[test]
+fn the_log_of_the_selected_task_opens_in_the_editor() {
+    let mut state = state(80, 20);
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false), task("bash_2", "b", false)]));
+    ctrl(&mut state, 'b');
+    press(&mut state, KeyCode::Down);
+    let opened = [Effect::Open("/state/tasks/bash_2/output.log".to_owned())];
+    assert_eq!(press(&mut state, KeyCode::Char('e')), opened);
+    assert_eq!(ctrl(&mut state, 'e'), []);
+}
+
+#[test]
+fn what_was_written_is_in_the_history_once_whenever_it_was_heard() {
+    let mut state = state(80, 20);
+    for text in ["one", "two"] {
+        write(&mut state, text);
+        press(&mut state, KeyCode::Enter);
+    }
+    for text in ["one", "two"] {
+        entry(&mut state, Entry::User { text: text.to_owned() });
+    }
+    let seen: Vec<_> = (0..3)
+        .map(|_| {
+            press(&mut state, KeyCode::Up);
+            state.composer.text().to_owned()
+        })
+        .collect();
+    assert_eq!(seen, ["two", "one", "one"]);
 }

@@ -137,3 +137,32 @@ fn an_answer_in_many_pieces_is_drawn_as_one() {
         assert_eq!(picture(&pieces), picture(&whole));
     }
 }
+
+#[test]
+fn a_banner_is_coloured_by_how_it_ended_and_leads_to_its_log() {
+    let now = Timestamp::from_micros(NOW);
+    let mut state = State::new((90, 20), ThemeChoice::Dark, "chat-0a1b2c3d", "mw", now);
+    [notice(7, 0), notice(8, 3)].into_iter().for_each(|one| entry(&mut state, one));
+    let mut terminal = Terminal::new(TestBackend::new(90, 20)).unwrap();
+    let mut links = Vec::new();
+    terminal.draw(|frame| links = view(&state, frame)).unwrap();
+    let paths: Vec<_> = links.iter().map(|link| link.path.as_str()).collect();
+    assert_eq!(paths, ["/state/tasks/bash-k3f9x2ab/output.log"; 2]);
+    let [well, badly] = [links[0].y, links[1].y].map(|y| terminal.backend().buffer()[(1, y)].style());
+    assert_ne!(well.fg, badly.fg);
+    assert_eq!(badly.fg, state.theme.status(Status::Cancelled).fg);
+}
+
+#[test]
+fn a_storm_of_sizes_and_news_is_drawn_once() {
+    let mut state = state(60, 20);
+    talk().into_iter().for_each(|one| entry(&mut state, one));
+    let before = state.total_lines();
+    for width in (20..60).rev() {
+        update(&mut state, Event::Resized(width, 20));
+        update(&mut state, Event::News(ChatNews::Entry(said("word "))));
+    }
+    assert_eq!(state.total_lines(), before, "nothing was drawn that nobody sees");
+    state.lay_out_stale();
+    assert!(state.total_lines() > before);
+}

@@ -43,6 +43,28 @@ fn the_modals() {
 }
 
 #[test]
+fn a_question_longer_than_the_screen() {
+    let mut state = after_talk(80, 20);
+    let lines = (1..=40).map(|line| format!("  echo step-{line}")).collect();
+    ask(&mut state, ChatQuestion { lines, ..question() });
+    press(&mut state, KeyCode::Down);
+    assert_snapshot!("long_question_80x20", picture(&state));
+}
+
+#[test]
+fn a_table_and_a_diff_with_two_changes() {
+    let mut state = state(60, 30);
+    let text = "| test | took |\n|---|--:|\n| `rounds_to_cents` | 4 ms |\n| adds \u{26a0}\u{fe0f} | 12 ms |";
+    entry(&mut state, Entry::Said { text: text.to_owned() });
+    let old: Vec<_> = (1..=20).map(|line| format!("line {line}")).collect();
+    let new = old.join("\n").replace("line 3\n", "line three\n").replace("line 18\n", "");
+    let diff = ToolContent::Diff { path: "src/money.rs".to_owned(), old: old.join("\n"), new };
+    entry(&mut state, tool("call-2", "edit src/money.rs", ToolState::Done, vec![diff]));
+    ctrl(&mut state, 'o');
+    assert_snapshot!("table_and_diff_60x30", picture(&state));
+}
+
+#[test]
 fn a_composer_of_several_lines() {
     let mut state = after_talk(40, 12);
     update(&mut state, Event::Paste("one\ntwo 日本語\nthree".to_owned()));

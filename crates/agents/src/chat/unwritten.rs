@@ -1,0 +1,78 @@
+//! What tool calls have come to so far. An agent that streams a tool's output sends all of it each time: the screen
+//! shows every state of it, the transcript keeps the last.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
+
+/// Contents that are not in the transcript yet, by their calls.
+#[derive(Default)]
+pub(super) struct Unwritten(BTreeMap<String, Vec<ToolContent>>);
+
+impl Unwritten {
+    /// Returns what is to be written when this entry comes.
+    pub(super) fn before<'e>(&mut self, entry: &'e Entry) -> Vec<Cow<'e, Entry>> {
+        let mut due = Vec::new();
+        match entry {
+            Entry::Tool(news) => {
+                let is_over = matches!(news.state, Some(ToolState::Done | ToolState::Failed));
+                let mut news = news.clone();
+                let content = news.content.take();
+                if is_over {
+                    let earlier = self.0.remove(&news.id);
+                    news.content = content.or(earlier);
+                } else if let Some(content) = content {
+                    self.0.insert(news.id.clone(), content);
+                }
+                if is_over || news.title.is_some() || news.state.is_some() {
+                    due.push(Cow::Owned(Entry::Tool(news)));
+                }
+            }
+            Entry::TurnEnded { .. } => {
+                due.extend(self.rest().map(Cow::Owned));
+                due.push(Cow::Borrowed(entry));
+            }
+            other => due.push(Cow::Borrowed(other)),
+        }
+        due
+    }
+
+    /// Returns what is left when no more comes.
+    pub(super) fn rest(&mut self) -> impl Iterator<Item = Entry> {
+        std::mem::take(&mut self.0)
+            .into_iter()
+            .map(|(id, content)| Entry::Tool(ToolNews { id, content: Some(content), ..ToolNews::default() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(state: Option<ToolState>, text: Option<&str>) -> Entry {
+        let content = text.map(|text| vec![ToolContent::Text { text: text.to_owned() }]);
+        Entry::Tool(ToolNews { id: "1".to_owned(), title: None, state, content })
+    }
+
+    fn written(entries: &[Entry]) -> Vec<Entry> {
+        let mut unwritten = Unwritten::default();
+        entries.iter().flat_map(|entry| unwritten.before(entry)).map(Cow::into_owned).collect()
+    }
+
+    #[test]
+    fn only_the_last_of_what_a_call_came_to_is_kept() {
+        let running = tool(Some(ToolState::Running), Some("a"));
+        let done = tool(Some(ToolState::Done), None);
+        let streamed = [running, tool(None, Some("ab")), tool(None, Some("abc")), done];
+        let kept = [tool(Some(ToolState::Running), None), tool(Some(ToolState::Done), Some("abc"))];
+        assert_eq!(written(&streamed), kept);
+    }
+
+    #[test]
+    fn a_call_that_never_ended_is_kept_with_its_turn() {
+        let ended = Entry::TurnEnded { early: Some("cancelled".to_owned()) };
+        let kept = [tool(None, Some("ab")), ended.clone()];
+        assert_eq!(written(&[tool(None, Some("a")), tool(None, Some("ab")), ended]), kept);
+    }
+}

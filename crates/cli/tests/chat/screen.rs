@@ -1,0 +1,67 @@
+//! The screen of a chat, where only the whole program can show that it works.
+
+use super::foreign::with_agent;
+use super::*;
+
+#[test]
+fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    // An editor that leaves behind what it was given.
+    let editor = format!("cp -t {}", home.work().display());
+    let home = home.with_env("EDITOR", editor);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background echo printed so far; sleep 600");
+    until_shown(&terminal, "⌁ 1 task");
+    terminal.press(CTRL_B);
+    until_shown(&terminal, "e  log in editor");
+    wait_until(SOON, "the log has what was printed", || {
+        terminal.press("e");
+        let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).ok();
+        let mut files = std::fs::read_dir(home.work()).ok()?.flatten().filter_map(read);
+        files.any(|text| text.contains("printed so far")).then_some(())
+    });
+    until_shown(&terminal, "e  log in editor");
+    terminal.press("k");
+    until_shown(&terminal, "No background tasks.");
+    terminal.press(ESC);
+    until_gone(&terminal, "No background tasks.");
+    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn a_script_longer_than_the_screen_is_allowed_only_once_its_end_was_shown() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).gated();
+    let mut terminal = chat(&home);
+    let steps: Vec<_> = (1..=30).map(|step| format!("echo step-{step}")).collect();
+    // A paste keeps its lines.
+    let script = format!("/background {}; rm -rf build", steps.join("\n"));
+    terminal.press(&format!("\u{1b}[200~{script}\u{1b}[201~\r"));
+    let screen = until_shown(&terminal, "may it?");
+    assert!(!screen.text.contains("rm -rf build"), "its end does not fit: {}", screen.text);
+    terminal.press("y");
+    until_shown(&terminal, "y  yes, after its end was read (PageDown, End)");
+    assert_eq!(home.list().len(), 0, "nothing runs unread");
+    terminal.press("\u{1b}[F");
+    until_shown(&terminal, "Start in background? [y/n]");
+    terminal.press("y");
+    until_shown(&terminal, "✓ allowed");
+    until_shown(&terminal, "⌁ bash_1 exited (0)");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn an_agent_that_never_falls_silent_is_stopped_by_a_key() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "flood");
+    until_shown(&terminal, "xxxx");
+    terminal.press(ESC);
+    until_shown(&terminal, "■ stopped");
+    until_shown(&terminal, "· ready");
+    leave(terminal);
+}

@@ -1,0 +1,139 @@
+//! Whoever takes over goes on with all that was begun, also with what was only said over the control socket.
+
+use std::fs;
+
+use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
+
+use crate::home;
+
+fn start(home: &Home, session: &str, script: &str) -> String {
+    let id = home.command(["start", "--json", script]).session(session).run().json();
+    let id = id["id"].as_str().unwrap().to_owned();
+    let control = home.task_dir(&id).join("control");
+    wait_until(SOON, "its supervisor can be told", || control.exists().then_some(()));
+    id
+}
+
+/// A host that can be killed: what it runs holds none of its streams.
+fn host(home: &Home, session: &str) -> Running {
+    let quiet = "exec sleep 600 >/dev/null 2>&1";
+    let host = home.command(["session", "run", session, "--", "sh", "-c", quiet]).spawn();
+    let directory = home.state().join("sessions").join(session);
+    wait_until(SOON, "it is hosted", || {
+        let mut entries = fs::read_dir(&directory).ok()?.flatten();
+        entries.any(|entry| entry.file_name().to_string_lossy().starts_with("host-")).then_some(())
+    });
+    host
+}
+
+fn journal(home: &Home, id: &str) -> String {
+    fs::read_to_string(home.task_dir(id).join("journal.jsonl")).unwrap()
+}
+
+fn until_taken_over(home: &Home, id: &str) {
+    wait_until(SOON, "somebody has taken over", || journal(home, id).contains("taken_over").then_some(()));
+}
+
+#[test]
+fn a_task_that_has_passed_to_another_session_stays_there() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
+    let (old, new) = (host(&home, "child"), host(&home, "parent"));
+    let passed = start(&home, "child", children::SLEEPER);
+    let pid = home.pid(&passed);
+    let _ = home.mw(["session", "reassign", "child", "parent"]).ok();
+    home.slay(home.pair(&passed).supervisor);
+    until_taken_over(&home, &passed);
+    let last = start(&home, "child", children::SLEEPER);
+    let _ = old.kill();
+    assert_eq!(home.ended(&last)["status"], "cancelled", "it ends with the old session");
+    assert!(alive(pid), "the other does not");
+    let _ = new.kill();
+    home.until_dead(pid);
+    assert_eq!(home.ended(&passed)["status"], "cancelled");
+}
+
+#[test]
+fn a_task_ends_with_its_host_also_when_its_watchers_died_after_that() {
+    for both in [false, true] {
+        let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "1500");
+        let host = host(&home, "s");
+        let id = start(&home, "s", children::SLEEPER);
+        let pid = home.pid(&id);
+        wait_until(SOON, "its host is known", || journal(&home, &id).contains("hosted").then_some(()));
+        let _ = host.kill();
+        if both {
+            home.slay_watchers(&id);
+            let _ = home.mw(["list", "--json"]).ok();
+        } else {
+            home.slay(home.pair(&id).supervisor);
+        }
+        home.until_dead(pid);
+        assert_eq!(home.ended(&id)["status"], "cancelled", "both: {both}");
+    }
+}
+
+#[test]
+fn a_task_that_nobody_hosted_goes_on() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "30");
+    let id = start(&home, "s", &children::gated("go", 5));
+    home.slay(home.pair(&id).supervisor);
+    until_taken_over(&home, &id);
+    // A task of a session that was hosted would be over before this one.
+    let _ = home.mw(["run", "sleep 0.3"]).ok();
+    home.open("go");
+    assert_eq!(home.ended(&id)["exit_code"], 5);
+}
+
+#[test]
+fn a_prompt_that_was_told_is_not_told_again() {
+    let home = home().with_env("MEANWHILE_STALL_MS", "300");
+    let prompt = "printf 'Continue? (y/n) '; exec sleep 600";
+    let id = home.start(prompt);
+    let stalls = |id: &str| journal(&home, id).matches("\"stalled\"").count();
+    wait_until(SOON, "a stall is told", || (stalls(&id) == 1).then_some(()));
+    home.slay(home.pair(&id).supervisor);
+    until_taken_over(&home, &id);
+    let later = home.start(prompt);
+    wait_until(SOON, "another is told", || (stalls(&later) == 1).then_some(()));
+    assert_eq!(stalls(&id), 1, "{}", journal(&home, &id));
+}
+
+/// Begins a kill whose client dies with it.
+fn begin_kill(home: &Home, grace: &str) -> (String, u32) {
+    let id = home.start(children::STUBBORN);
+    home.until_logged(&id, "ready");
+    let pid = home.pid(&id);
+    let killing = home.command(["kill", &id, "--grace", grace]).spawn();
+    home.until_status(&id, "cancelling");
+    let _ = killing.kill();
+    (id, pid)
+}
+
+#[test]
+fn the_time_that_a_kill_gives_is_kept() {
+    for both in [false, true] {
+        let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
+        let (id, pid) = begin_kill(&home, "700ms");
+        if both {
+            home.slay_watchers(&id);
+            let _ = home.mw(["list", "--json"]).ok();
+        } else {
+            home.slay(home.pair(&id).supervisor);
+        }
+        home.until_dead(pid);
+        assert_eq!(home.ended(&id)["status"], "cancelled", "both: {both}");
+        home.wait_until_empty(SOON);
+    }
+}
+
+#[test]
+fn a_patient_kill_stays_patient() {
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "50");
+    let (id, pid) = begin_kill(&home, "10m");
+    home.slay(home.pair(&id).supervisor);
+    until_taken_over(&home, &id);
+    let _ = home.mw(["run", "sleep 0.5"]).ok();
+    assert!(alive(pid));
+    let _ = home.mw(["kill", &id, "--signal", "KILL"]).ok();
+    assert!(!alive(pid));
+}

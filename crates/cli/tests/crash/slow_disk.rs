@@ -1,0 +1,244 @@
+//! A disk on which every write takes long: tasks go on, what cannot be kept is counted, and no death loses the count.
+//!
+//! A debug build waits in every write for as long as the file says that `MEANWHILE_SLOW_DISK` names.
+
+use std::fs;
+
+use mw_model::wire::drop_marker;
+use mw_testkit::{Home, SOON, children, processes, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home;
+
+fn slow_home() -> Home {
+    let home = home();
+    let file = home.work().join("slow");
+    home.with_env("MEANWHILE_SLOW_DISK", file)
+}
+
+/// Makes every write take so long from now on; 0 = no longer.
+fn slow_down(home: &Home, ms: u64) {
+    let (beside, file) = (home.work().join("slow.new"), home.work().join("slow"));
+    if ms == 0 {
+        return fs::remove_file(file).unwrap();
+    }
+    fs::write(&beside, ms.to_string()).unwrap();
+    fs::rename(beside, file).unwrap();
+}
+
+/// Checks that a log holds stretches of what was printed, and a marker with the exact count wherever bytes are missing;
+/// returns how many are. Of the end nothing is said.
+pub fn missing_in(log: &[u8], full: &[u8]) -> Result<u64, String> {
+    let begin = "\n…(".as_bytes();
+    let (mut at, mut place, mut missing) = (0, 0, 0);
+    loop {
+        let rest = &log[at..];
+        let cut = rest.windows(begin.len()).position(|window| window == begin).unwrap_or(rest.len());
+        if full.get(place..place + cut) != Some(&rest[..cut]) {
+            return Err(format!("other bytes than were printed, between {place} and {}", place + cut));
+        }
+        if cut == rest.len() {
+            return Ok(missing);
+        }
+        let digits = rest[cut + begin.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+        let count = digits.fold(0, |count, digit| count * 10 + u64::from(digit - b'0'));
+        let marker = drop_marker(count);
+        if !rest[cut..].starts_with(marker.as_bytes()) {
+            return Err(format!("no whole marker behind {place}"));
+        }
+        missing += count;
+        place += cut + usize::try_from(count).unwrap();
+        at += cut + marker.len();
+    }
+}
+
+/// The processes of a task on a slow disk.
+#[derive(Clone, Copy, Debug)]
+struct Three {
+    guardian: u32,
+    supervisor: u32,
+    writer: u32,
+}
+
+fn three(home: &Home, id: &str) -> Three {
+    wait_until(SOON, "the supervisor has a writer", || {
+        let found = home.supervisors_of(id);
+        let child_of = |parent| {
+            found.iter().copied().find(|pid| processes::stat(*pid).is_some_and(|stat| stat.parent == parent))
+        };
+        let guardian = found
+            .iter()
+            .copied()
+            .find(|pid| processes::stat(*pid).is_some_and(|stat| !found.contains(&stat.parent)))?;
+        let supervisor = child_of(guardian)?;
+        Some(Three { guardian, supervisor, writer: child_of(supervisor)? })
+    })
+}
+
+#[test]
+fn a_slow_disk_holds_no_task_back() {
+    let home = slow_home();
+    let script = format!(
+        "echo before; {}; seq 1 2000000; touch done; {}; echo after; exit 5",
+        children::gate("a"),
+        children::gate("b")
+    );
+    let id = home.start_with(&["--cap", "0"], &script);
+    home.until_logged(&id, "before");
+    // Forty writes or more: whoever waits for each of them is not done in time.
+    slow_down(&home, 5000);
+    home.open("a");
+    home.file("done");
+    slow_down(&home, 0);
+    home.open("b");
+    let task = home.ended(&id);
+    let full = [b"before\n".as_slice(), &children::numbered(1, 2_000_000), b"after\n"].concat();
+    assert_eq!(task["exit_code"], 5, "{task}");
+    assert_eq!(task["output_bytes"], full.len(), "{task}");
+    let log = home.log(&id);
+    let missing = missing_in(&log, &full).unwrap();
+    assert!(missing > 0, "nothing had to be dropped");
+    assert_eq!(task["dropped_bytes"], missing, "{task}");
+    assert!(log.ends_with(b"after\n"), "what came after the slow time is there");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn every_gap_stands_in_its_place() {
+    let home = slow_home();
+    let script = "i=0; while [ $i -lt 60 ]; do i=$((i+1)); seq 1 40000; sleep 0.05; done";
+    let id = home.start_with(&["--cap", "0"], &format!("{}; {script}; exit 5", children::gate("a")));
+    slow_down(&home, 350);
+    home.open("a");
+    let task = home.ended(&id);
+    let full = children::numbered(1, 40_000).repeat(60);
+    let log = home.log(&id);
+    let missing = missing_in(&log, &full).unwrap();
+    assert_eq!(
+        (&task["output_bytes"], &task["dropped_bytes"]),
+        (&full.len().into(), &missing.into()),
+        "{task}"
+    );
+    let gaps = String::from_utf8_lossy(&log).matches("bytes dropped from middle").count();
+    assert!(gaps > 1, "{gaps} gaps");
+}
+
+#[test]
+fn a_disk_that_is_well_again_is_written_to_as_before() {
+    let home = slow_home();
+    let gates = ["a", "b", "c"].map(|gate| format!("{}; echo {gate}; echo {gate} >&2", children::gate(gate)));
+    let id = home.start(&format!("{}; exit 5", gates.join("; ")));
+    slow_down(&home, 400);
+    home.open("a");
+    let three = three(&home, &id);
+    home.open("b");
+    home.until_logged(&id, "b\nb\n");
+    slow_down(&home, 0);
+    home.until_dead(three.writer);
+    assert_eq!(home.supervisors_of(&id).len(), 2);
+    home.open("c");
+    let task = home.ended(&id);
+    assert_eq!(home.log(&id), b"a\na\nb\nb\nc\nc\n");
+    assert_eq!((&task["exit_code"], &task["dropped_bytes"]), (&5.into(), &0.into()), "{task}");
+    let stderr = home.mw(["output", &id, "--stream", "stderr"]).ok();
+    assert_eq!(stderr, "a\nb\nc\n");
+}
+
+#[test]
+fn whoever_dies_on_a_slow_disk_the_count_is_exact() {
+    type Victims = fn(Three) -> Vec<u32>;
+    let deaths: [(&str, Victims); 5] = [
+        ("writer", |three| vec![three.writer]),
+        ("supervisor", |three| vec![three.supervisor]),
+        ("guardian", |three| vec![three.guardian]),
+        ("supervisor and writer", |three| vec![three.supervisor, three.writer]),
+        ("guardian and writer", |three| vec![three.guardian, three.writer]),
+    ];
+    for (who, victims) in deaths {
+        let home = slow_home();
+        let script = format!(
+            "{}; seq 1 400000; touch done; {}; seq 400001 500000; exit 5",
+            children::gate("a"),
+            children::gate("b")
+        );
+        let id = home.start_with(&["--cap", "0"], &script);
+        slow_down(&home, 600);
+        home.open("a");
+        let three = three(&home, &id);
+        for victim in victims(three) {
+            // It may have ended by itself, now that nobody feeds it.
+            let _ = home.try_slay(victim);
+        }
+        home.file("done");
+        slow_down(&home, 0);
+        home.open("b");
+        let task = home.ended(&id);
+        let full = children::numbered(1, 500_000);
+        assert_eq!(task["exit_code"], 5, "{who}: {task}");
+        assert_eq!(task["output_bytes"], full.len(), "{who}: {task}");
+        let missing = missing_in(&home.log(&id), &full).unwrap_or_else(|wrong| panic!("{who}: {wrong}"));
+        assert_eq!(task["dropped_bytes"], missing, "{who}: {task}");
+        home.wait_until_empty(SOON);
+    }
+}
+
+#[test]
+fn a_writer_goes_on_without_anybody_and_the_adopter_after_it() {
+    let home = slow_home();
+    let script = format!("{}; seq 1 20000; {}; echo after; exit 5", children::gate("a"), children::gate("b"));
+    let id = home.start_with(&["--cap", "0"], &script);
+    slow_down(&home, 600);
+    home.open("a");
+    let three = three(&home, &id);
+    home.slay(three.guardian);
+    let _ = kill_process(Pid::from_raw(three.supervisor as i32).unwrap(), Signal::KILL);
+    slow_down(&home, 0);
+    home.until_dead(three.writer);
+    let _ = home.list();
+    let _ = home.pair(&id);
+    home.open("b");
+    let task = home.ended(&id);
+    let full = [children::numbered(1, 20_000).as_slice(), b"after\n"].concat();
+    assert_eq!(missing_in(&home.log(&id), &full), Ok(0), "{task}");
+    assert_eq!(home.log(&id).len(), full.len(), "{task}");
+}
+
+#[test]
+fn a_kill_is_heard_on_a_slow_disk() {
+    let home = slow_home();
+    let id = home.start_with(&["--cap", "0"], &format!("{}; exec yes", children::gate("a")));
+    let pid = home.pid(&id);
+    slow_down(&home, 2000);
+    home.open("a");
+    let _ = three(&home, &id);
+    let kill = home.command(["kill", "--json", &id]).spawn();
+    home.until_dead(pid);
+    slow_down(&home, 0);
+    let _ = kill.wait().exits(0);
+    assert_eq!(home.ended(&id)["status"], "cancelled");
+}
+
+#[test]
+fn a_writer_may_die_behind_every_write_and_its_feeder_behind_its_end() {
+    for step in ["writer-wrote", "writer-ended"] {
+        let home = slow_home();
+        let script = format!("{}; seq 1 100000; exit 5", children::gate("a"));
+        let start = home.command(["start", "--json", "--cap", "0", &script]).env("MEANWHILE_FAIL_AT", step);
+        let id = start.run().exits(0).json()["id"].as_str().unwrap().to_owned();
+        slow_down(&home, 350);
+        home.open("a");
+        wait_until(SOON, "the first process ends", || {
+            let task = home.status(&id);
+            (task["status"] != "running").then_some(())
+        });
+        slow_down(&home, 0);
+        let task = home.ended(&id);
+        let full = children::numbered(1, 100_000);
+        let missing = missing_in(&home.log(&id), &full).unwrap_or_else(|wrong| panic!("{step}: {wrong}"));
+        // Where guardian and supervisor both died there, nobody saw the end.
+        if task["status"] != "lost" {
+            let counted = (&task["output_bytes"], &task["dropped_bytes"]);
+            assert_eq!(counted, (&full.len().into(), &missing.into()), "{step}: {task}");
+        }
+    }
+}
