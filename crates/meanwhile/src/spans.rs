@@ -178,7 +178,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
         started_at: task.created_at,
         ended_at: None,
         links: Vec::new(),
-        error: cause.filter(|_| is_error(status)).map(Cause::to_words),
+        error: cause.filter(|_| status.is_error()).map(Cause::to_words),
         attributes,
     }
 }
@@ -192,19 +192,6 @@ fn capped(mut command: String) -> String {
         command.push_str(&format!("… ({left_out} bytes left out)"));
     }
     command
-}
-
-/// What somebody asked for is no error.
-const fn is_error(status: Status) -> bool {
-    match status {
-        Status::Failed | Status::TimedOut | Status::Lost => true,
-        Status::Pending
-        | Status::Running
-        | Status::Resumed
-        | Status::Cancelling
-        | Status::Completed
-        | Status::Cancelled => false,
-    }
 }
 
 #[cfg(test)]

@@ -103,39 +103,36 @@ impl Cause {
         }
     }
 
-    /// Returns the exit code the process itself gave, if it did.
-    #[must_use]
-    pub const fn exit_code(&self) -> Option<i32> {
+    /// Returns what the kernel said of a process that somebody else ended.
+    const fn ended_by_others(&self) -> Option<&Exit> {
         match self {
-            Self::Exited { code } => Some(*code),
-            Self::Cancelled { exit: Some(Exit::Code(code)), .. }
-            | Self::TimedOut { exit: Some(Exit::Code(code)), .. }
-            | Self::LimitReached { exit: Exit::Code(code), .. } => Some(*code),
-            Self::Signaled { .. }
-            | Self::Cancelled { .. }
-            | Self::TimedOut { .. }
-            | Self::LimitReached { .. }
+            Self::Cancelled { exit, .. } | Self::TimedOut { exit, .. } => exit.as_ref(),
+            Self::LimitReached { exit, .. } => Some(exit),
+            Self::Exited { .. }
+            | Self::Signaled { .. }
             | Self::SpawnFailed { .. }
             | Self::Lost { .. }
             | Self::Skipped { .. } => None,
         }
     }
 
+    /// Returns the exit code the process itself gave, if it did.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i32> {
+        match (self, self.ended_by_others()) {
+            (Self::Exited { code }, _) | (_, Some(Exit::Code(code))) => Some(*code),
+            (_, Some(Exit::Signal { .. } | Exit::Unknown(_)) | None) => None,
+        }
+    }
+
     /// Returns the number of the signal that ended the process, if one did.
     #[must_use]
     pub const fn signal(&self) -> Option<i32> {
-        match self {
-            Self::Signaled { signal, .. } => Some(*signal),
-            Self::Cancelled { exit: Some(Exit::Signal { number, .. }), .. }
-            | Self::TimedOut { exit: Some(Exit::Signal { number, .. }), .. }
-            | Self::LimitReached { exit: Exit::Signal { number, .. }, .. } => Some(*number),
-            Self::Exited { .. }
-            | Self::Cancelled { .. }
-            | Self::TimedOut { .. }
-            | Self::LimitReached { .. }
-            | Self::SpawnFailed { .. }
-            | Self::Lost { .. }
-            | Self::Skipped { .. } => None,
+        match (self, self.ended_by_others()) {
+            (Self::Signaled { signal: number, .. }, _) | (_, Some(Exit::Signal { number, .. })) => {
+                Some(*number)
+            }
+            (_, Some(Exit::Code(_) | Exit::Unknown(_)) | None) => None,
         }
     }
 

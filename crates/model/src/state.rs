@@ -167,6 +167,20 @@ impl Status {
             Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut | Self::Lost => true,
         }
     }
+
+    /// Tells whether something went wrong. What somebody asked for is no error.
+    #[must_use]
+    pub const fn is_error(self) -> bool {
+        match self {
+            Self::Failed | Self::TimedOut | Self::Lost => true,
+            Self::Pending
+            | Self::Running
+            | Self::Resumed
+            | Self::Cancelling
+            | Self::Completed
+            | Self::Cancelled => false,
+        }
+    }
 }
 
 impl TaskState {

@@ -36,6 +36,7 @@ pub(crate) fn drain(files: &mut Files, deadline_ms: u64) {
         files.log.rejoin();
         while take_all(files) && clock::monotonic_ms() < deadline_ms {}
     }
+    files.log.mark_drops();
 }
 
 fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {

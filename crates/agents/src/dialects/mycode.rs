@@ -292,16 +292,7 @@ fn exit_code(task: &Task) -> i32 {
 
 /// What went wrong, where the state alone does not say it.
 fn error_text(task: &Task) -> Option<String> {
-    let says_little = match task.status {
-        Status::TimedOut | Status::Lost => true,
-        Status::Failed => task.exit_code.is_none(),
-        Status::Pending
-        | Status::Running
-        | Status::Resumed
-        | Status::Cancelling
-        | Status::Completed
-        | Status::Cancelled => false,
-    };
+    let says_little = task.status.is_error() && (task.status != Status::Failed || task.exit_code.is_none());
     task.cause.clone().filter(|_| says_little)
 }
 

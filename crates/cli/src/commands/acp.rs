@@ -7,15 +7,13 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use clap::Args;
-use meanwhile::model::context_stamp;
 use meanwhile::model::policy::Mode;
-use meanwhile::{Clock, SystemClock};
 use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelWishes, Project, serve_agent};
-use mw_agents::tools::{Background, Premises};
+use mw_agents::tools::Premises;
 
-use super::mcp::LEAST_REPLY;
 use super::policy::parse_mode;
-use super::start::{current_umask, environment};
+use super::premises::premises;
+use super::start::current_umask;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -91,26 +89,7 @@ fn key_in(path: &str) -> Result<String, CommandError> {
 /// Finds out what holds in a directory.
 fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, CommandError> {
     let config = Config::load_in(directory)?;
-    let background = if config.tools.no_background { Background::Off } else { Background::On };
-    let mut policy = config.decides_by()?;
-    policy.mode = mode.unwrap_or(policy.mode);
-    policy.stay_in_project_of(directory);
-    let premises = Premises {
-        session: String::new(),
-        cwd: directory.to_owned(),
-        env: environment(&[])?,
-        umask,
-        shell: config.shell.as_str().into(),
-        limits: config.settings.limits.clone(),
-        at_capacity: config.settings.queue.at_capacity,
-        lifetime: config.lifetime(),
-        context_stamp: context_stamp(SystemClock.now()),
-        reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
-        stream_bytes: config.tools.stream_bytes,
-        longest_call: Duration::from_millis(config.tools.longest_call_ms),
-        background,
-        policy,
-        agents: Some(Arc::new(config.agent_settings()?)),
-    };
+    let premises = premises(&config, directory.to_owned(), mode, umask)?;
+    let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
     Ok(Project { settings: config.settings, premises })
 }

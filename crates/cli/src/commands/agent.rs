@@ -97,11 +97,7 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "agent", &call.prompt)?;
         let started = order(call, settings, &runtime)?;
-        if context.json {
-            render::json(&StartReply::of(&started.task))?;
-        } else {
-            render::out(&render::started(&started, context.colour()))?;
-        }
+        StartReply::show(&started, context)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         Ok(0)

@@ -8,9 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::model::context_stamp;
 use meanwhile::model::policy::Mode;
-use meanwhile::{Clock, Filter, HouseRules, Runtime, Scope, SystemClock};
+use meanwhile::{Filter, HouseRules, Runtime, Scope};
 use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_agents::dialects::screens::Layout;
@@ -18,9 +17,9 @@ use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::mcp::LEAST_REPLY;
 use super::policy::parse_mode;
-use super::start::{current_umask, environment};
+use super::premises::premises;
+use super::start::current_umask;
 use super::top::Colours;
 use crate::config::Config;
 use crate::context::Context;
@@ -87,7 +86,7 @@ impl Arguments {
             None => new_session()?,
         };
         let mode = chosen.as_deref().and_then(Mode::named);
-        let premises = premises(config, &session, cwd, mode)?;
+        let premises = chat_premises(config, &session, cwd, mode)?;
         // What runs in the session can change its environment, and must not loosen anything by that.
         let house = HouseRules {
             mode: premises.policy.mode.name().to_owned(),
@@ -167,32 +166,14 @@ fn place(before: Option<&Transcript>) -> Result<(PathBuf, Option<String>), Comma
     })
 }
 
-fn premises(
+fn chat_premises(
     config: &Config,
     session: &str,
     cwd: PathBuf,
     mode: Option<Mode>,
 ) -> Result<Premises, CommandError> {
-    let mut policy = config.decides_by()?;
-    policy.mode = mode.unwrap_or(policy.mode);
-    policy.stay_in_project_of(&cwd);
-    Ok(Premises {
-        session: session.to_owned(),
-        cwd,
-        env: environment(&[])?,
-        umask: current_umask(),
-        shell: config.shell.as_str().into(),
-        limits: config.settings.limits.clone(),
-        at_capacity: config.settings.queue.at_capacity,
-        lifetime: config.lifetime(),
-        context_stamp: context_stamp(SystemClock.now()),
-        reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
-        stream_bytes: config.tools.stream_bytes,
-        longest_call: Duration::from_millis(config.tools.longest_call_ms),
-        background: Background::On,
-        agents: None,
-        policy,
-    })
+    let premises = premises(config, cwd, mode, current_umask())?;
+    Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
 }
 
 /// The end of tasks may take some seconds: says so, and lets a signal end the wait from here on.

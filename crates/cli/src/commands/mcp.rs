@@ -4,24 +4,19 @@ use std::env;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
-use meanwhile::model::context_stamp;
-use meanwhile::{Clock, SystemClock};
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
-use mw_agents::tools::{Background, Premises};
+use mw_agents::tools::Premises;
 use mw_agents::{Clues, Dialect, Toolset};
 
-use super::start::{current_umask, environment};
+use super::premises::premises;
+use super::start::current_umask;
 use super::tools::parse_dialect;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
-
-/// What a reply holds where none is wanted: it must be able to say so.
-pub(super) const LEAST_REPLY: u64 = 256;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -77,26 +72,8 @@ impl Arguments {
         // A hook of the same host may be started below a link.
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
-        let background = if config.tools.no_background { Background::Off } else { Background::On };
-        let mut policy = config.decides_by()?;
-        policy.stay_in_project_of(&cwd);
-        let premises = Premises {
-            session: String::new(),
-            cwd,
-            env: environment(&[])?,
-            umask: current_umask(),
-            shell: config.shell.as_str().into(),
-            limits: config.settings.limits.clone(),
-            at_capacity: config.settings.queue.at_capacity,
-            lifetime: config.lifetime(),
-            context_stamp: context_stamp(SystemClock.now()),
-            reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
-            stream_bytes: config.tools.stream_bytes,
-            longest_call: Duration::from_millis(config.tools.longest_call_ms),
-            background,
-            policy,
-            agents: Some(Arc::new(config.agent_settings()?)),
-        };
+        let premises = premises(&config, cwd, None, current_umask())?;
+        let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
         Ok(Offer {
             settings: config.settings,
             premises,

@@ -24,6 +24,7 @@ mod mcp;
 mod notices;
 mod output;
 mod policy;
+mod premises;
 mod reference;
 mod restart;
 mod resume;

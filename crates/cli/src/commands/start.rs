@@ -158,11 +158,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         let started = self.task.start(context, &runtime, "start")?;
-        if context.json {
-            render::json(&StartReply::of(&started.task))?;
-        } else {
-            render::out(&render::started(&started, context.colour()))?;
-        }
+        StartReply::show(&started, context)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         Ok(0)
@@ -180,6 +176,14 @@ pub(crate) struct StartReply<'a> {
 }
 
 impl<'a> StartReply<'a> {
+    /// Shows what was started.
+    pub(super) fn show(started: &Started, context: &Context) -> Result<(), CommandError> {
+        if context.json {
+            return Ok(render::json(&StartReply::of(&started.task))?);
+        }
+        Ok(render::out(&render::started(started, context.colour()))?)
+    }
+
     pub(crate) fn of(task: &'a Task) -> Self {
         Self {
             id: &task.id,

@@ -7,8 +7,7 @@ use super::load::Config;
 pub(crate) struct Knob {
     /// `section.key` in a file.
     pub(crate) name: &'static str,
-    /// The variable that overrides it: `MEANWHILE_SECTION_KEY`, spelled out so that nothing is put together when
-    /// a command starts.
+    /// The variable that overrides it: `MEANWHILE_SECTION_KEY`.
     pub(super) variable: &'static str,
     pub(crate) help: &'static str,
     pub(crate) accepts: Accepts,
@@ -84,24 +83,54 @@ impl Knob {
     }
 }
 
-/// Shows a limit; 0 = none.
-pub(super) fn limit(set: Option<u64>) -> Value {
-    Value::Number(set.unwrap_or(0))
+/// Makes a setting of a field of [`Config`]: its name, what it accepts, what a project file may do, the field, and what
+/// it means. The type of the field says how it is read and shown.
+macro_rules! knob {
+    ($name:literal, $accepts:expr, $in_project:expr, $($field:tt).+, $help:literal) => {
+        Knob {
+            name: $name,
+            variable: {
+                const BYTES: [u8; $name.len() + $crate::config::knob::PREFIX.len()] =
+                    $crate::config::knob::variable_of($name);
+                $crate::config::knob::variable_text(&BYTES)
+            },
+            help: $help,
+            accepts: $accepts,
+            in_project: $in_project,
+            get: |config| $crate::config::setting::Setting::value(&config.$($field).+),
+            set: |config, value| $crate::config::setting::Setting::take(&mut config.$($field).+, value),
+        }
+    };
+}
+pub(super) use knob;
+
+/// What the variables of all settings begin with.
+pub(super) const PREFIX: &str = "MEANWHILE_";
+
+/// Spells the variable of a setting, when this is compiled: nothing is put together when a command starts.
+pub(super) const fn variable_of<const LENGTH: usize>(name: &str) -> [u8; LENGTH] {
+    let (prefix, name) = (PREFIX.as_bytes(), name.as_bytes());
+    let mut bytes = [0; LENGTH];
+    let mut at = 0;
+    while at < LENGTH {
+        bytes[at] = if at < prefix.len() {
+            prefix[at]
+        } else if name[at - prefix.len()] == b'.' {
+            b'_'
+        } else {
+            name[at - prefix.len()].to_ascii_uppercase()
+        };
+        at += 1;
+    }
+    bytes
 }
 
-/// Takes a limit; 0 = none.
-pub(super) fn some_limit(value: &Value) -> Option<u64> {
-    Some(value.number()).filter(|limit| *limit > 0)
-}
-
-/// Shows a text; empty = none.
-pub(super) fn optional(text: Option<&String>) -> Value {
-    Value::Text(text.cloned().unwrap_or_default())
-}
-
-/// Takes a text; empty = none.
-pub(super) fn some_text(value: &Value) -> Option<String> {
-    Some(value.as_text().to_owned()).filter(|text| !text.is_empty())
+/// Returns it as text; names are ASCII.
+pub(super) const fn variable_text(bytes: &'static [u8]) -> &'static str {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(_) => "",
+    }
 }
 
 #[cfg(test)]

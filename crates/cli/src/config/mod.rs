@@ -22,10 +22,12 @@ mod load;
 mod places;
 mod profile;
 mod rules;
+mod setting;
 mod source;
 
 pub(crate) use default_file::default_file;
-pub(crate) use knobs::{KNOBS, at_capacity};
+pub(crate) use knobs::KNOBS;
 pub(crate) use load::Config;
 pub(crate) use rules::by_house_rules;
+pub(crate) use setting::at_capacity;
 pub(crate) use source::shown;

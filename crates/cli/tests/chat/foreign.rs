@@ -110,7 +110,6 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let file = home.work().join("written.txt");
     say(&mut terminal, "term rm -rf build; echo gone > mark");
-    until_shown(&terminal, "Command requires approval:");
     until_shown(&terminal, "may it?");
     terminal.press("n");
     until_shown(&terminal, "refused: ");
@@ -132,7 +131,7 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "/background rm -rf build");
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press(ESC);
     until_gone(&terminal, "Command requires approval:");
     say(&mut terminal, "ask rm -rf build");

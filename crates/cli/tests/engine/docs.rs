@@ -82,3 +82,26 @@ fn the_architecture_shows_the_way_from_a_call_to_a_notice() {
     says(&text, &parts);
     says(&text, &["| a process of this machine | yes | yes | yes | yes |"]);
 }
+
+/// C-106: the design in the four parts that were asked for.
+#[test]
+fn the_design_has_its_four_parts() {
+    let design = page("docs/design/background-execution.md");
+    for (part, words) in [
+        ("What and how", ["run_in_background", "No daemon"]),
+        ("Core logic", ["one gate for foreground and background", "SIGKILL"]),
+        ("Configuration", ["background_max_concurrent", "retention.max_age"]),
+        ("Files", ["output.log", "metadata.json"]),
+    ] {
+        says(&section(&design, part), &words);
+    }
+}
+
+/// Z-130: what the chat shows of tasks, with a picture.
+#[test]
+fn the_page_of_the_chat_has_chip_banner_modal_and_warning() {
+    let chat = page("docs/chat.md");
+    says(&chat, &["(chat.svg)"]);
+    says(&section(&chat, "While it talks"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);
+    says(&section(&chat, "Leaving and coming back"), &["If tasks run, it says how many"]);
+}

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::decision::{Decision, Finding, Ground, Reason, Verdict};
 use super::fence::{self, Refused};
 use super::mode::Mode;
+use super::remembered::Remembered;
 use super::request::{CommandText, Request};
 use super::rules::Scene;
 use super::tools::stage_one;
@@ -22,6 +23,8 @@ const MOST_ROUNDS: usize = 16;
 /// Decides a call: the strictest of the table, the command and the rules.
 #[must_use]
 pub fn decide(request: &Request<'_>) -> Verdict {
+    let files = Remembered::new(request.files);
+    let request = &Request { files: &files, ..*request };
     let (first, why) = stage_one(request.tool.class, request.mode, request.profile, request.ci_reads);
     let mut judge = Judge::new(request);
     if let Some(command) = request.command.filter(|_| request.tool.class.runs_a_command()) {

@@ -21,6 +21,7 @@ mod judge;
 mod mode;
 mod places;
 mod programs;
+mod remembered;
 mod request;
 mod rules;
 mod secrets;

@@ -35,7 +35,7 @@ impl Log {
                 self.board.set_pending_drop(pending);
                 self.note_drop(pending);
             }
-            Way::Through(_) => self.board.set_gap(self.board.gap() + bytes),
+            Way::Through(ref writer) => writer.widen_gap(self.board, bytes),
             // Counted against the log when that is open again.
             Way::Closed => {}
         }
@@ -49,6 +49,13 @@ impl Log {
             && let Some(index) = &self.index
         {
             let _ = index.write_all_at(&entry.encode(), at);
+        }
+    }
+
+    /// Puts a marker behind the last bytes, if some are missing there and there is room for it.
+    pub(crate) fn mark_drops(&mut self) {
+        if let Way::Straight = self.way {
+            let _ = self.write_pending_drop();
         }
     }
 

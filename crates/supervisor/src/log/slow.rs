@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use super::{CHUNK, Log, Moved, Staging, Stream, Way, batch};
 use crate::clock;
 use crate::fail_point::fail_point;
-use crate::sys::{self, Fork};
+use crate::sys::{self, Board, Fork};
 
 /// A write that takes longer than this is slow. A writer whose full pipe takes it longer than this is not waited for.
 const SLOW_MS: u64 = 250;
@@ -39,6 +39,9 @@ pub(super) struct Writer {
     flow: Flow,
     /// Which of the pipes took nothing when last tried.
     full: [bool; 2],
+    /// How many gaps there were. One is written down before the next but one can begin: bytes come between two gaps
+    /// only when everything before the first is written, and the second ends only when they are.
+    gaps: usize,
     /// When the disk was last known to be slow.
     slow_ms: u64,
 }
@@ -132,12 +135,14 @@ impl Log {
         self.board.set_taken(self.end);
         self.board.set_written(self.end);
         self.board.set_slow_ms(slow_ms);
-        self.board.set_gap(0);
+        for slot in 0..2 {
+            self.board.set_gap_bytes(slot, 0);
+        }
         match sys::fork()? {
             Fork::Child => self.write_for(pipes, journal),
             Fork::Parent(pid) => {
                 self.board.set_writer(Some(pid));
-                let writer = Writer { pid, pipes, flow: Flow::Free, full: [false; 2], slow_ms };
+                let writer = Writer { pid, pipes, flow: Flow::Free, full: [false; 2], gaps: 0, slow_ms };
                 self.way = Way::Through(Box::new(writer));
                 Ok(())
             }
@@ -153,12 +158,13 @@ impl Log {
         // Our feeder may be dead before it could say so.
         self.board.set_writer(Some(std::process::id()));
         let sources = [stdout.read.as_fd(), stderr.read.as_fd()];
+        let mut gaps = 0;
         loop {
             let mut left = 0;
             for (stream, source) in STREAMS.into_iter().zip(sources) {
                 let waiting = rustix::io::ioctl_fionread(source).unwrap_or(0);
                 if waiting > 0 {
-                    self.write_down_gap();
+                    self.write_down_gap(&mut gaps);
                     let now_us = clock::wall().as_micros().max(0) as u64;
                     let _ = self.append_from(stream, source, waiting, now_us);
                     fail_point("writer-wrote");
@@ -170,7 +176,7 @@ impl Log {
                 break;
             }
         }
-        if self.write_down_gap() {
+        if self.write_down_gap(&mut gaps) {
             let _ = self.write_pending_drop();
         }
         self.tidy();
@@ -185,12 +191,13 @@ impl Log {
     }
 
     /// Counts what the feeder dropped behind the bytes that were written so far; says whether there was any.
-    fn write_down_gap(&mut self) -> bool {
-        let gap = self.board.gap();
-        let is_here = gap > 0 && self.end == self.board.gap_from();
+    fn write_down_gap(&mut self, gaps: &mut usize) -> bool {
+        let (from, bytes) = self.board.gap(*gaps);
+        let is_here = bytes > 0 && self.end == from;
         if is_here {
-            self.lose(gap);
-            self.board.set_gap(0);
+            self.lose(bytes);
+            self.board.set_gap_bytes(*gaps, 0);
+            *gaps += 1;
         }
         is_here
     }
@@ -226,7 +233,8 @@ impl Log {
         writer.slow_ms = now;
         writer.full = [false; 2];
         writer.flow = Flow::Dropping { from: self.end };
-        self.board.set_gap_from(self.end);
+        writer.gaps += 1;
+        self.board.begin_gap(writer.gaps - 1, self.end);
         self.discard_behind(source)
     }
 
@@ -265,7 +273,6 @@ impl Log {
         batch::forget(&self.dir);
         log.empty_pipes(&pipes);
         log.lose(taken.saturating_sub(log.end));
-        self.board.set_gap(0);
         self.board.set_taken(0);
         *self = log;
     }
@@ -281,6 +288,14 @@ impl Log {
                 }
             }
         }
+    }
+}
+
+impl Writer {
+    /// Counts bytes of the gap that is open.
+    pub(super) fn widen_gap(&self, board: Board, bytes: u64) {
+        let slot = self.gaps.saturating_sub(1);
+        board.set_gap_bytes(slot, board.gap(slot).1 + bytes);
     }
 }
 

@@ -95,7 +95,6 @@ impl Log {
         let missing = self.board.taken().saturating_sub(log.end) + self.dropped;
         log.lose(missing);
         self.board.set_writer(None);
-        self.board.set_gap(0);
         self.board.set_taken(0);
         *self = log;
         Ok(())

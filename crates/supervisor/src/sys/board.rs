@@ -45,14 +45,20 @@ struct Page {
     writer: AtomicU32,
     taken: AtomicU64,
     written: AtomicU64,
-    gap_from: AtomicU64,
-    gap: AtomicU64,
+    /// Two, because the next may begin before the last is written down.
+    gaps: [Gap; 2],
     slow_ms: AtomicU64,
     spent_us: AtomicU64,
     /// Which of the two texts below counts, from 1.
     told: AtomicU32,
     /// Two, because whoever writes one may be killed in the middle of it.
     texts: [Text; 2],
+}
+
+#[repr(C)]
+struct Gap {
+    from: AtomicU64,
+    bytes: AtomicU64,
 }
 
 #[repr(C)]
@@ -188,22 +194,21 @@ impl Board {
         self.0.written.store(value, Ordering::Release);
     }
 
-    /// Where the bytes that were dropped before the writer are missing.
-    pub(crate) fn gap_from(self) -> u64 {
-        self.0.gap_from.load(Ordering::Acquire)
+    /// Bytes that were dropped before they came to the writer: where they are missing, and how many.
+    pub(crate) fn gap(self, slot: usize) -> (u64, u64) {
+        let gap = &self.0.gaps[slot % 2];
+        // The number first: what is read with it is where it counts from.
+        let bytes = gap.bytes.load(Ordering::Acquire);
+        (gap.from.load(Ordering::Acquire), bytes)
     }
 
-    pub(crate) fn set_gap_from(self, value: u64) {
-        self.0.gap_from.store(value, Ordering::Release);
+    pub(crate) fn begin_gap(self, slot: usize, from: u64) {
+        self.set_gap_bytes(slot, 0);
+        self.0.gaps[slot % 2].from.store(from, Ordering::Release);
     }
 
-    /// How many they are.
-    pub(crate) fn gap(self) -> u64 {
-        self.0.gap.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn set_gap(self, value: u64) {
-        self.0.gap.store(value, Ordering::Release);
+    pub(crate) fn set_gap_bytes(self, slot: usize, bytes: u64) {
+        self.0.gaps[slot % 2].bytes.store(bytes, Ordering::Release);
     }
 
     /// When a write last took the writer long, on the monotonic clock.

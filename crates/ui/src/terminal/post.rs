@@ -6,6 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Instant;
 
 /// What other threads have for the main one.
 pub(super) enum Message<News> {
@@ -69,6 +70,12 @@ impl<News> Door<News> {
         self.inbox.try_recv().ok()
     }
 
+    /// Returns the next message, if one is there and the time is not over: whoever never falls silent is heard in
+    /// rounds.
+    pub(super) fn next_until(&self, end: Instant) -> Option<Message<News>> {
+        if Instant::now() < end { self.next() } else { None }
+    }
+
     /// Forgets that somebody rang; what they brought is still there.
     pub(super) fn hush(&self) {
         while matches!((&self.woken).read(&mut [0; 64]), Ok(1..)) {}
@@ -92,4 +99,35 @@ pub fn door<News>() -> io::Result<(Post<News>, Door<News>)> {
     let (sender, inbox) = mpsc::channel();
     let post = Post { sender, wake: Arc::new(wake) };
     Ok((post.clone(), Door { inbox, woken, post }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn whoever_never_falls_silent_is_heard_in_rounds() {
+        let (post, door) = door::<u8>().unwrap();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    post.tell(7);
+                }
+            });
+            for _ in 0..3 {
+                let end = Instant::now() + Duration::from_millis(20);
+                while door.next_until(end).is_some() {}
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+        let end = Instant::now() + Duration::from_secs(60);
+        while door.next_until(end).is_some() {}
+        assert!(door.next_until(Instant::now()).is_none());
+        post.tell(7);
+        assert!(door.next_until(end).is_some(), "nothing is lost");
+    }
 }

@@ -18,6 +18,8 @@ use super::signals::{self, Stopped};
 /// Long enough to take in what has come; with no time at all nothing would be read.
 pub(super) const MOMENT: Duration = Duration::from_millis(1);
 const SECOND: Duration = Duration::from_secs(1);
+/// How long news are taken in before keys have their turn: whoever never falls silent must not make us deaf.
+const ROUND: Duration = Duration::from_millis(50);
 
 /// A full-screen program.
 pub(crate) trait App {
@@ -86,7 +88,7 @@ pub(crate) fn run<A: App>(door: Door<A::News>, app: impl FnOnce((u16, u16)) -> A
     signals::watch(&door.post, Arc::clone(&is_outside))?;
     let screen = Screen::take()?;
     let app = app(screen.size()?);
-    Program { app, door, is_outside, screen, is_stale: true }.go()
+    Program { app, door, is_outside, screen, is_stale: true, is_more_there: false }.go()
 }
 
 pub(super) struct Program<A: App> {
@@ -96,6 +98,8 @@ pub(super) struct Program<A: App> {
     screen: Screen,
     /// Whether somebody else had the terminal, so that nothing is left of what was drawn.
     is_stale: bool,
+    /// Whether news may be left from the last round.
+    is_more_there: bool,
 }
 
 /// What is to be done next.
@@ -117,7 +121,11 @@ impl<A: App> Program<A> {
                 self.screen.draw(|frame| app.draw(frame))?;
             }
             let ticks = self.app.wants_ticks();
-            let wait = ticks.then(|| tick.saturating_duration_since(Instant::now()));
+            let wait = if self.is_more_there {
+                Some(Duration::ZERO)
+            } else {
+                ticks.then(|| tick.saturating_duration_since(Instant::now()))
+            };
             if let Next::Leave(ending) = self.sleep(wait)? {
                 return Ok(ending);
             }
@@ -127,7 +135,8 @@ impl<A: App> Program<A> {
                     return Ok(ending);
                 }
             }
-            while let Some(message) = self.door.next() {
+            let end = Instant::now() + ROUND;
+            while let Some(message) = self.door.next_until(end) {
                 let next = match message {
                     Message::News(news) => self.take(Input::News(news))?,
                     Message::Signal(signal) => self.signalled(signal)?,
@@ -139,6 +148,7 @@ impl<A: App> Program<A> {
                     return Ok(ending);
                 }
             }
+            self.is_more_there = Instant::now() >= end;
         }
     }
 

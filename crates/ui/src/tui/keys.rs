@@ -81,6 +81,8 @@ pub enum Action {
     Redraw,
     /// Stops the program, as in a shell.
     Suspend,
+    /// Leaves what has the whole screen, else the program.
+    Close,
     /// Leaves; tasks go on.
     Quit,
 }
@@ -171,7 +173,7 @@ bindings! {
     ShowLog Moving "1" "log" [c('1')];
     ShowFacts Moving "2" "facts" [c('2')];
     ShowTimeline Moving "3 t" "timeline of runs" [c('3'), c('t')];
-    Kill Acting "x F9" "kill it and all it started" [c('x'), k(KeyCode::F(9)), k(KeyCode::Delete)];
+    Kill Acting "x F9" "kill it and all it started" [c('x'), k(KeyCode::F(9))];
     Restart Acting "r" "run it once more" [c('r')];
     Input Acting "i" "type a line into it" [c('i')];
     Attach Acting "a" "attach: ctrl+] comes back" [c('a')];
@@ -197,7 +199,8 @@ bindings! {
     Mouse Program "m" "mouse: ours or the terminal's" [c('m')];
     Redraw Program "^l" "draw anew" [ctrl('l')];
     Suspend Program "^z" "to the shell; fg comes back" [ctrl('z')];
-    Quit Program "q ^c" "leave; tasks go on" [c('q'), ctrl('c')];
+    Close Program "q" "close the log, or leave" [c('q')];
+    Quit Program "^c" "leave; tasks go on" [ctrl('c')];
 }
 
 /// Returns what a key asks for.

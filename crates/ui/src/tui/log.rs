@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use meanwhile::StreamChoice;
 use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
 
 use super::ansi::{Painted, paint};
+use super::view::breaks;
 
 /// Lines that are kept, and bytes in them.
 const MOST_LINES: usize = 100_000;
@@ -49,6 +51,13 @@ pub(crate) struct Search {
     pub(crate) current: usize,
 }
 
+/// A row of the log: a line takes more than one where lines are wrapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) row: usize,
+}
+
 /// The log pane.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -68,8 +77,10 @@ pub(crate) struct Log {
     /// Whether anything was read yet.
     pub(crate) is_read: bool,
     pub(crate) problem: Option<String>,
-    /// First line to show, where the end is not followed.
-    pub(crate) top: usize,
+    /// Bytes in the lines.
+    bytes: usize,
+    /// First line to show, where the end is not followed, and the first row of it, where lines are wrapped.
+    pub(crate) top: Place,
     /// First column to show, where lines are not wrapped.
     pub(crate) left: usize,
     pub(crate) follows: bool,
@@ -92,7 +103,8 @@ impl Log {
             awaits_earlier: false,
             is_read: false,
             problem: None,
-            top: 0,
+            bytes: 0,
+            top: Place::default(),
             left: 0,
             follows: true,
             wraps: false,
@@ -114,29 +126,41 @@ impl Log {
         }
         self.end = chunk.end;
         self.problem = None;
+        // The last line may go on, so it is looked at again.
+        let before = self.lines.len() - usize::from(self.open.is_some());
         if chunk.skipped > 0 {
             (self.open, self.is_cut) = (None, true);
-            let text = format!("[{} passed over: too much came at once]", crate::bytes(chunk.skipped));
-            self.lines.push_back(paint(&text, &mut Style::new()));
+            let text = format!("[{} skipped: too much came at once]", crate::bytes(chunk.skipped));
+            self.push_line(paint(&text, &mut Style::new()));
         }
         self.push_text(&chunk.text);
+        self.find_from(before);
         self.forget_surplus();
-        self.find_again();
+    }
+
+    fn push_line(&mut self, line: Painted) {
+        self.bytes += line.text.len();
+        self.lines.push_back(line);
     }
 
     /// Drops the first lines, where there are too many. Where what is left begins is not known then, so what lies
     /// before is not gone back to.
     fn forget_surplus(&mut self) {
-        let mut bytes: usize = self.lines.iter().map(|line| line.text.len()).sum();
         let mut surplus = 0;
-        while bytes > MOST_BYTES || self.lines.len() - surplus > MOST_LINES {
-            bytes -= self.lines[surplus].text.len();
+        while self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES {
+            let Some(line) = self.lines.pop_front() else { break };
+            self.bytes -= line.text.len();
             surplus += 1;
         }
         if surplus > 0 {
-            self.lines.drain(..surplus);
-            self.top = self.top.saturating_sub(surplus);
+            self.top.line = self.top.line.saturating_sub(surplus);
             (self.has_earlier, self.is_cut) = (false, true);
+            if let Some(search) = &mut self.search {
+                let gone = search.lines.partition_point(|line| *line < surplus);
+                search.lines.drain(..gone);
+                search.lines.iter_mut().for_each(|line| *line -= surplus);
+                search.current = search.current.saturating_sub(gone);
+            }
         }
     }
 
@@ -144,7 +168,7 @@ impl Log {
         let mut begun = self.style;
         let text = match self.open.take() {
             Some((open, style)) => {
-                self.lines.pop_back();
+                self.bytes -= self.lines.pop_back().map_or(0, |line| line.text.len());
                 begun = style;
                 open + text
             }
@@ -159,7 +183,7 @@ impl Log {
                 None => (&rest[..limit], limit),
             };
             let mut style = begun;
-            self.lines.push_back(paint(line, &mut style));
+            self.push_line(paint(line, &mut style));
             if end.is_none() && taken == rest.len() && taken < LONGEST_LINE {
                 self.open = Some((line.to_owned(), begun));
             }
@@ -178,31 +202,56 @@ impl Log {
         }
         let mut before = Self::new();
         before.push_text(&chunk.text);
+        // Where a stretch ends within a line, the line goes on with what is there.
+        if before.open.is_some()
+            && let (Some(mut begun), Some(rest)) = (before.lines.pop_back(), self.lines.pop_front())
+        {
+            let length = begun.text.len();
+            begun.text.push_str(&rest.text);
+            begun.styles.extend(rest.styles.iter().map(|(at, style)| (at + length, *style)));
+            self.lines.push_front(begun);
+        }
         let count = before.lines.len();
         for line in before.lines.into_iter().rev() {
             self.lines.push_front(line);
         }
+        self.bytes += before.bytes;
         (self.offset, self.has_earlier) = (chunk.offset, chunk.has_earlier);
-        self.top += count;
-        self.find_again();
+        self.top.line += count;
+        self.find_from(0);
     }
 
-    /// Returns the first line to show in a pane of this height.
-    pub(crate) fn first(&self, height: usize, width: usize) -> usize {
+    /// Returns the first row to show in a pane of this height.
+    pub(crate) fn first(&self, height: usize, width: usize) -> Place {
         if !self.follows {
-            return self.top.min(self.lines.len().saturating_sub(1));
+            let line = self.top.line.min(self.lines.len().saturating_sub(1));
+            return Place { line, row: self.top.row.min(self.rows_of(line, width) - 1) };
         }
-        let mut left = height;
-        let mut first = self.lines.len();
-        while first > 0 && left > 0 {
-            let rows = self.rows_of(first - 1, width);
-            if rows > left && first < self.lines.len() {
-                break;
+        let end = Place { line: self.lines.len(), row: 0 };
+        self.up(end, height, width)
+    }
+
+    /// Returns the row so many above another.
+    fn up(&self, from: Place, by: usize, width: usize) -> Place {
+        let mut left = by;
+        let mut at = from;
+        while left > at.row {
+            left -= at.row;
+            if at.line == 0 {
+                return Place::default();
             }
-            left = left.saturating_sub(rows);
-            first -= 1;
+            at = Place { line: at.line - 1, row: self.rows_of(at.line - 1, width) };
         }
-        first
+        Place { row: at.row - left, ..at }
+    }
+
+    /// Returns the row so many below another.
+    fn down(&self, from: Place, by: usize, width: usize) -> Place {
+        let mut at = Place { row: from.row.saturating_add(by), ..from };
+        while at.line < self.lines.len() && at.row >= self.rows_of(at.line, width) {
+            at = Place { line: at.line + 1, row: at.row - self.rows_of(at.line, width) };
+        }
+        at
     }
 
     fn rows_of(&self, line: usize, width: usize) -> usize {
@@ -212,12 +261,16 @@ impl Log {
         }
     }
 
-    /// Moves by lines; at the end it follows what comes.
+    /// Moves by rows; at the end it follows what comes.
     pub(crate) fn scroll(&mut self, by: isize, height: usize, width: usize) {
         let first = self.first(height, width);
         self.follows = true;
         let last = self.first(height, width);
-        self.top = first.saturating_add_signed(by).min(last);
+        let wanted = match by {
+            ..0 => self.up(first, by.unsigned_abs(), width),
+            0.. => self.down(first, by.unsigned_abs(), width),
+        };
+        self.top = wanted.min(last);
         self.follows = by > 0 && self.top >= last;
     }
 
@@ -227,40 +280,51 @@ impl Log {
             self.search = None;
             return;
         }
-        let from = self.first(height, width) + height;
+        let from = self.down(self.first(height, width), height, width).line;
         self.search = Some(Search { text: text.to_owned(), ..Search::default() });
-        self.find_again();
+        self.find_from(0);
         if let Some(search) = &mut self.search {
             // The last one up to the end of what is on screen.
             search.current = search.lines.partition_point(|line| *line < from).saturating_sub(1);
         }
-        self.look_at_match(height);
+        self.look_at_match(height, width);
     }
 
     /// Goes to another line that has the text, round the ends.
-    pub(crate) fn next_match(&mut self, by: isize, height: usize) {
+    pub(crate) fn next_match(&mut self, by: isize, height: usize, width: usize) {
         if let Some(search) = &mut self.search
             && !search.lines.is_empty()
         {
             let count = search.lines.len() as isize;
             search.current = (search.current as isize + by).rem_euclid(count) as usize;
         }
-        self.look_at_match(height);
+        self.look_at_match(height, width);
     }
 
-    fn look_at_match(&mut self, height: usize) {
-        let line = self.search.as_ref().and_then(|search| search.lines.get(search.current).copied());
-        if let Some(line) = line {
-            self.follows = false;
-            self.top = line.saturating_sub(height / 2);
+    /// Moves so that the match is in the middle: its line, and in a long line the part that has it.
+    fn look_at_match(&mut self, height: usize, width: usize) {
+        let Some(search) = &self.search else { return };
+        let Some(line) = search.lines.get(search.current).copied() else { return };
+        let text = &self.lines[line].text;
+        let (begin, end) = Matcher::new(&search.text).find(text, 0).unwrap_or((0, 0));
+        let row = if self.wraps { breaks(text, width).partition_point(|at| *at <= begin) - 1 } else { 0 };
+        let (column, right) = (text[..begin].width(), text[..end].width());
+        if self.wraps {
+            self.left = 0;
+        } else if column < self.left || right > self.left + width {
+            self.left = if right <= width { 0 } else { column.saturating_sub(width / 2) };
         }
+        self.follows = false;
+        self.top = self.up(Place { line, row }, height / 2, width);
     }
 
-    fn find_again(&mut self) {
+    /// Looks for the text in the lines from a place on; what was found before it is still true.
+    fn find_from(&mut self, from: usize) {
         let Some(search) = &mut self.search else { return };
         let matcher = Matcher::new(&search.text);
-        search.lines =
-            (0..self.lines.len()).filter(|at| matcher.find(&self.lines[*at].text, 0).is_some()).collect();
+        search.lines.truncate(search.lines.partition_point(|line| *line < from));
+        let has_it = |(_, line): &(usize, &Painted)| matcher.find(&line.text, 0).is_some();
+        search.lines.extend(self.lines.iter().enumerate().skip(from).filter(has_it).map(|(at, _)| at));
         search.current = search.current.min(search.lines.len().saturating_sub(1));
     }
 }
@@ -304,89 +368,4 @@ fn floor_char(text: &str, limit: usize) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn chunk(text: &str, offset: u64) -> LogChunk {
-        LogChunk {
-            text: text.to_owned(),
-            offset,
-            end: offset + text.len() as u64,
-            skipped: 0,
-            has_earlier: offset > 0,
-        }
-    }
-
-    fn texts(log: &Log) -> Vec<&str> {
-        log.lines.iter().map(|line| line.text.as_str()).collect()
-    }
-
-    #[test]
-    fn lines_that_come_in_parts_are_whole() {
-        let mut log = Log::new();
-        log.append(&chunk("one\ntw", 0));
-        assert_eq!(texts(&log), ["one", "tw"]);
-        log.append(&chunk("o\n", 6));
-        log.append(&chunk("10%\r", 8));
-        log.append(&chunk("20%", 12));
-        assert_eq!(texts(&log), ["one", "two", "20%"]);
-    }
-
-    #[test]
-    fn earlier_lines_do_not_move_what_is_looked_at() {
-        let mut log = Log::new();
-        log.append(&chunk("c\nd\n", 4));
-        (log.follows, log.top) = (false, 1);
-        log.prepend(&chunk("a\nb\n", 0));
-        assert_eq!((texts(&log), log.top), (vec!["a", "b", "c", "d"], 3));
-        assert!(!log.has_earlier);
-    }
-
-    #[test]
-    fn what_is_searched_for_is_found_around_the_ends() {
-        let mut log = Log::new();
-        log.append(&chunk("Error one\nfine\nerror two\nfine\n", 0));
-        log.search_for("error", 10, 80);
-        let at = |log: &Log| log.search.as_ref().map(|search| search.lines[search.current]);
-        assert_eq!(at(&log), Some(2));
-        log.next_match(1, 10);
-        assert_eq!(at(&log), Some(0));
-        log.next_match(-1, 10);
-        assert_eq!(at(&log), Some(2));
-        log.search_for("Error", 10, 80);
-        assert_eq!(log.search.as_ref().map(|search| search.lines.len()), Some(1));
-    }
-
-    #[test]
-    fn a_line_without_end_is_cut_and_whole() {
-        let mut log = Log::new();
-        for _ in 0..5 {
-            log.append(&chunk(&"é".repeat(3000), 0));
-        }
-        assert_eq!(log.lines.iter().map(|line| line.text.chars().count()).sum::<usize>(), 15_000);
-    }
-
-    #[test]
-    fn what_is_kept_has_a_limit_and_says_so() {
-        let mut log = Log::new();
-        let long = "x".repeat(7000) + "\n";
-        for _ in 0..3 {
-            log.append(&chunk(&long.repeat(1000), 0));
-        }
-        assert!(log.is_cut && !log.has_earlier);
-        assert_eq!(log.lines.len(), MOST_BYTES / 7000);
-        let mut log = Log::new();
-        log.append(&chunk(&"x\n".repeat(MOST_LINES + 5), 0));
-        assert_eq!(log.lines.len(), MOST_LINES);
-    }
-
-    #[test]
-    fn scrolling_to_the_end_follows_again() {
-        let mut log = Log::new();
-        log.append(&chunk(&"x\n".repeat(100), 0));
-        log.scroll(-10, 20, 80);
-        assert_eq!((log.top, log.follows), (70, false));
-        log.scroll(10, 20, 80);
-        assert_eq!((log.top, log.follows), (80, true));
-    }
-}
+mod tests;

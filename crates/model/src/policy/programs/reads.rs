@@ -1,7 +1,7 @@
 //! Programs that only look.
 
 use super::Call;
-use super::options::read;
+use super::options::{Options, read};
 use crate::policy::decision::Ground;
 use crate::policy::judge::{Feed, Judge};
 use crate::policy::word::Word;
@@ -228,16 +228,21 @@ fn uniq(judge: &mut Judge<'_>, call: &Call<'_>) {
     if options.operands.is_empty() && !options.has(&["-c", "--count"]) {
         judge.output = judge.feed;
     }
+    from_first_to_second(judge, call, &options);
+}
+
+fn may_overwrite(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let why = "a second file would be overwritten";
+    judge.ask(Ground::NotLiteral, &call.part, why, "may overwrite a file");
+}
+
+/// Judges a program that reads its first file and writes its second.
+fn from_first_to_second(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
     if let Some(word) = options.operands.first() {
         judge.read(word, &call.part);
     }
     if options.operands.first().is_some_and(|word| word.splits || word.glob) {
-        judge.ask(
-            Ground::NotLiteral,
-            &call.part,
-            "a second file would be overwritten",
-            "may overwrite a file",
-        );
+        may_overwrite(judge, call);
     }
     for word in options.operands.iter().skip(1) {
         judge.write(word, &call.part);
@@ -267,20 +272,10 @@ fn operand_changes(judge: &mut Judge<'_>, call: &Call<'_>, effect: &str) {
 
 fn xxd(judge: &mut Judge<'_>, call: &Call<'_>) {
     let options = read(call.args, &["-s", "-l", "-c", "-g", "-o"]);
-    if let Some(word) = options.operands.first() {
-        judge.read(word, &call.part);
+    if judge.hidden_option(call) {
+        may_overwrite(judge, call);
     }
-    if judge.hidden_option(call) || options.operands.first().is_some_and(|word| word.splits || word.glob) {
-        judge.ask(
-            Ground::NotLiteral,
-            &call.part,
-            "a second file would be overwritten",
-            "may overwrite a file",
-        );
-    }
-    for word in options.operands.iter().skip(1) {
-        judge.write(word, &call.part);
-    }
+    from_first_to_second(judge, call, &options);
 }
 
 fn pager(judge: &mut Judge<'_>, call: &Call<'_>) {

@@ -101,7 +101,8 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Said => state.mode = Mode::Said(0),
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
-        Action::Quit => effects.push(Effect::Quit),
+        Action::Close if state.zoom == Zoom::Detail => set_focus(state, Focus::List),
+        Action::Close | Action::Quit => effects.push(Effect::Quit),
     }
 }
 
@@ -219,14 +220,14 @@ fn find(state: &mut State) {
 }
 
 fn next_match(state: &mut State, by: isize) {
-    let (_, height) = state.detail_size();
+    let (width, height) = state.detail_size();
     match &state.log.search {
         None => say(state, Message::Error("nothing is searched for: Tab to the log, then /".to_owned())),
         Some(search) if search.lines.is_empty() => {
             let text = format!("{:?} is not in what was read of the log", search.text);
             say(state, Message::Error(text));
         }
-        Some(_) => state.log.next_match(by, height),
+        Some(_) => state.log.next_match(by, height, width),
     }
 }
 
@@ -297,9 +298,10 @@ fn has_survivors(state: &State) -> bool {
 }
 
 fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {
-    let path = state.list.selected_row().map(|row| row.output_path.clone());
-    match path {
-        Some(path) => effects.push(Effect::Run(program(path))),
+    let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
+    match row {
+        Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
+        Some((path, Some(_))) => effects.push(Effect::Run(program(path))),
         None => say(state, Message::Error("no task is selected".to_owned())),
     }
 }

@@ -214,7 +214,7 @@ fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
     }
     let (width, height) = state.detail_size();
     let log = &mut state.log;
-    let near_top = log.is_read && !log.follows && log.first(height, width) < height;
+    let near_top = log.is_read && !log.follows && log.first(height, width).line < height;
     if let Some(target) = &log.target
         && near_top
         && log.has_earlier

@@ -52,7 +52,7 @@ pub(super) fn key(state: &mut State, key: KeyEvent, effects: &mut Vec<Effect>) {
 /// What nobody can see is not done: a window that is too small takes only the keys that it names.
 fn unseen(key: KeyEvent, effects: &mut Vec<Effect>) {
     match keys::action_of(key) {
-        Some(Action::Quit) => effects.push(Effect::Quit),
+        Some(Action::Close | Action::Quit) => effects.push(Effect::Quit),
         Some(Action::Suspend) => effects.push(Effect::Suspend),
         Some(Action::Redraw) => effects.push(Effect::Redraw),
         Some(_) | None => {}
@@ -262,7 +262,7 @@ fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Ef
         Some(Action::Down) => menu.selected + 1,
         Some(Action::First) => 0,
         Some(Action::Last) => count,
-        Some(Action::Back | Action::Quit) => return,
+        Some(Action::Back | Action::Close | Action::Quit) => return,
         Some(Action::Open) => {
             match menu.kind {
                 MenuKind::States => actions::choose_states(state, STATES[menu.selected], effects),

@@ -31,7 +31,7 @@ const IN_LOG: [(Action, &str); 7] = [
     (Action::Editor, "editor"),
 ];
 
-const ALWAYS: [(Action, &str); 2] = [(Action::Help, "help"), (Action::Quit, "quit")];
+const ALWAYS: [(Action, &str); 2] = [(Action::Help, "help"), (Action::Close, "quit")];
 
 /// Draws the line; returns where the cursor is, if something is typed. What was said takes the lines it needs, over what
 /// is above.

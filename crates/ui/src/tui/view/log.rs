@@ -26,12 +26,13 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
     let current = log.search.as_ref().and_then(|search| search.lines.get(search.current).copied());
     let first = log.first(height, width);
     let mut y = area.y;
-    for (place, line) in log.lines.iter().enumerate().skip(first) {
+    for (place, line) in log.lines.iter().enumerate().skip(first.line) {
         let found = matcher.as_ref().map(|matcher| (matcher, current == Some(place)));
         let spans = styled(state, line, found);
         let stretches =
             if log.wraps { breaks(&line.text, width) } else { vec![byte_of_column(&line.text, log.left)] };
-        for (at, begin) in stretches.iter().enumerate() {
+        let hidden = if log.wraps && place == first.line { first.row } else { 0 };
+        for (at, begin) in stretches.iter().enumerate().skip(hidden) {
             if y >= area.bottom() {
                 return;
             }

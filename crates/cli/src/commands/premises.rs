@@ -1,0 +1,49 @@
+//! What holds for the calls of a session's tools, from the settings.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use meanwhile::model::context_stamp;
+use meanwhile::model::policy::Mode;
+use meanwhile::{Clock, SystemClock};
+use mw_agents::tools::{Background, Premises};
+
+use super::start::environment;
+use crate::config::Config;
+use crate::error::CommandError;
+
+/// What a reply holds where none is wanted: it must be able to say so.
+const LEAST_REPLY: u64 = 256;
+
+/// Returns what holds in a directory, in this mode if one was chosen. The mask is read while there is one thread. Whose calls they are is left open, and nobody else
+/// can be asked.
+///
+/// # Errors
+/// When the settings or the environment cannot be used.
+pub(super) fn premises(
+    config: &Config,
+    cwd: PathBuf,
+    mode: Option<Mode>,
+    umask: u32,
+) -> Result<Premises, CommandError> {
+    let mut policy = config.decides_by()?;
+    policy.mode = mode.unwrap_or(policy.mode);
+    policy.stay_in_project_of(&cwd);
+    Ok(Premises {
+        session: String::new(),
+        cwd,
+        env: environment(&[])?,
+        umask,
+        shell: config.shell.as_str().into(),
+        limits: config.settings.limits.clone(),
+        at_capacity: config.settings.queue.at_capacity,
+        lifetime: config.lifetime(),
+        context_stamp: context_stamp(SystemClock.now()),
+        reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
+        stream_bytes: config.tools.stream_bytes,
+        longest_call: Duration::from_millis(config.tools.longest_call_ms),
+        background: if config.tools.no_background { Background::Off } else { Background::On },
+        policy,
+        agents: None,
+    })
+}

@@ -1,0 +1,141 @@
+//! Lines that come in parts, go, and are looked at.
+
+use super::*;
+
+fn chunk(text: &str, offset: u64) -> LogChunk {
+    LogChunk {
+        text: text.to_owned(),
+        offset,
+        end: offset + text.len() as u64,
+        skipped: 0,
+        has_earlier: offset > 0,
+    }
+}
+
+fn texts(log: &Log) -> Vec<&str> {
+    log.lines.iter().map(|line| line.text.as_str()).collect()
+}
+
+#[test]
+fn lines_that_come_in_parts_are_whole() {
+    let mut log = Log::new();
+    log.append(&chunk("one\ntw", 0));
+    assert_eq!(texts(&log), ["one", "tw"]);
+    log.append(&chunk("o\n", 6));
+    log.append(&chunk("10%\r", 8));
+    log.append(&chunk("20%", 12));
+    assert_eq!(texts(&log), ["one", "two", "20%"]);
+}
+
+#[test]
+fn earlier_lines_do_not_move_what_is_looked_at() {
+    let mut log = Log::new();
+    log.append(&chunk("c\nd\n", 4));
+    (log.follows, log.top.line) = (false, 1);
+    log.prepend(&chunk("a\nb\n", 0));
+    assert_eq!((texts(&log), log.top.line), (vec!["a", "b", "c", "d"], 3));
+    assert!(!log.has_earlier);
+}
+
+#[test]
+fn what_is_searched_for_is_found_around_the_ends() {
+    let mut log = Log::new();
+    log.append(&chunk("Error one\nfine\nerror two\nfine\n", 0));
+    log.search_for("error", 10, 80);
+    let at = |log: &Log| log.search.as_ref().map(|search| search.lines[search.current]);
+    assert_eq!(at(&log), Some(2));
+    log.next_match(1, 10, 80);
+    assert_eq!(at(&log), Some(0));
+    log.next_match(-1, 10, 80);
+    assert_eq!(at(&log), Some(2));
+    log.search_for("Error", 10, 80);
+    assert_eq!(log.search.as_ref().map(|search| search.lines.len()), Some(1));
+}
+
+#[test]
+fn a_line_without_end_is_cut_and_whole() {
+    let mut log = Log::new();
+    for _ in 0..5 {
+        log.append(&chunk(&"é".repeat(3000), 0));
+    }
+    assert_eq!(log.lines.iter().map(|line| line.text.chars().count()).sum::<usize>(), 15_000);
+}
+
+#[test]
+fn what_is_kept_has_a_limit_and_says_so() {
+    let mut log = Log::new();
+    let long = "x".repeat(7000) + "\n";
+    for _ in 0..3 {
+        log.append(&chunk(&long.repeat(1000), 0));
+    }
+    assert!(log.is_cut && !log.has_earlier);
+    assert_eq!(log.lines.len(), MOST_BYTES / 7000);
+    let mut log = Log::new();
+    log.append(&chunk(&"x\n".repeat(MOST_LINES + 5), 0));
+    assert_eq!(log.lines.len(), MOST_LINES);
+}
+
+#[test]
+fn scrolling_to_the_end_follows_again() {
+    let mut log = Log::new();
+    log.append(&chunk(&"x\n".repeat(100), 0));
+    log.scroll(-10, 20, 80);
+    assert_eq!((log.top.line, log.follows), (70, false));
+    log.scroll(10, 20, 80);
+    assert_eq!((log.top.line, log.follows), (80, true));
+}
+
+#[test]
+fn of_a_wrapped_line_that_is_taller_than_the_pane_every_part_can_be_seen() {
+    let mut log = Log::new();
+    log.wraps = true;
+    log.append(&chunk(&format!("{}END\n", "x".repeat(997)), 0));
+    // 100 rows of ten columns, in a pane of eight rows.
+    assert_eq!(log.first(8, 10), Place { line: 0, row: 92 });
+    log.scroll(-90, 8, 10);
+    assert_eq!(log.first(8, 10), Place { line: 0, row: 2 });
+    log.scroll(7, 8, 10);
+    assert_eq!((log.first(8, 10), log.follows), (Place { line: 0, row: 9 }, false));
+    log.scroll(isize::MAX, 8, 10);
+    assert_eq!((log.first(8, 10), log.follows), (Place { line: 0, row: 92 }, true));
+    log.scroll(-isize::MAX, 8, 10);
+    assert_eq!(log.first(8, 10), Place::default());
+}
+
+#[test]
+fn a_match_far_to_the_right_comes_into_sight() {
+    let mut log = Log::new();
+    log.append(&chunk(&format!("{}needle{}\nshort\n", "x".repeat(500), "y".repeat(500)), 0));
+    log.search_for("needle", 8, 40);
+    assert!(log.left <= 500 && 506 <= log.left + 40, "{}", log.left);
+    log.search_for("short", 8, 40);
+    assert_eq!(log.left, 0);
+    log.wraps = true;
+    log.search_for("needle", 8, 40);
+    let first = log.first(8, 40);
+    assert!(first.line == 0 && first.row <= 12 && 12 < first.row + 8, "{first:?}");
+}
+
+#[test]
+fn what_is_found_stays_true_while_lines_come_and_go() {
+    let mut log = Log::new();
+    log.append(&chunk("needle\nnee", 100));
+    log.search_for("needle", 8, 80);
+    log.append(&chunk("dle\nhay\nneedle\n", 110));
+    let found = |log: &Log| log.search.as_ref().map(|search| search.lines.clone());
+    assert_eq!(found(&log), Some(vec![0, 1, 3]));
+    log.prepend(&chunk("needle\nhay\n", 50));
+    assert_eq!(found(&log), Some(vec![0, 2, 3, 5]));
+    log.append(&chunk(&"x\n".repeat(MOST_LINES - 4), 200));
+    assert_eq!((found(&log), log.lines.len()), (Some(vec![0, 1, 3]), MOST_LINES));
+}
+
+#[test]
+fn a_line_that_was_read_in_two_parts_is_one() {
+    let mut log = Log::new();
+    log.append(&chunk("dle\nlast\n", 10));
+    log.search_for("needle", 8, 80);
+    log.prepend(&chunk("first\nnee", 0));
+    assert_eq!(texts(&log), ["first", "needle", "last"]);
+    assert_eq!(log.search.as_ref().map(|search| search.lines.clone()), Some(vec![1]));
+}
