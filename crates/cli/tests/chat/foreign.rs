@@ -110,7 +110,7 @@ fn its_files_and_commands_pass_the_gate_of_the_chat() {
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let file = home.work().join("written.txt");
     say(&mut terminal, "term rm -rf build; echo gone > mark");
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press("n");
     until_shown(&terminal, "refused: ");
     until_shown(&terminal, "· ready");

@@ -168,6 +168,7 @@ fn test_agent_proposes_background() {
     assert!(screen.text.contains("It took 1."), "{}", screen.text);
     assert!(screen.text.contains("s last time"), "{}", screen.text);
     assert!(screen.text.contains(command), "{}", screen.text);
+    until_shown(&terminal, "may it?");
     terminal.press("y");
     until_shown(&terminal, "/status bash_2 shows how it stands.");
     until_shown(&terminal, "⌁ 1 task");
