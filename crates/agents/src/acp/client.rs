@@ -1,6 +1,7 @@
 //! What an agent asks of us while it works. Nothing here blocks the protocol: whatever may take time happens on
 //! threads of its own.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -109,12 +110,14 @@ impl Client<Mutex<Transcript>> {
 impl<W: Witness> Client<W> {
     /// Asks whether something may be done. While somebody has to be asked, the witness knows that it waits.
     fn ask(&self, asked: &Asked, title: &str) -> Answer {
-        let answer = self.permissions.at_once(asked).unwrap_or_else(|| {
+        let waits = Cell::new(false);
+        let answer = self.permissions.ask(asked, &|| {
+            waits.set(true);
             self.witness.waits_for(Some(title.to_owned()));
-            let answer = self.permissions.ask(asked);
-            self.witness.waits_for(None);
-            answer
         });
+        if waits.get() {
+            self.witness.waits_for(None);
+        }
         self.witness.decided(title, &answer);
         answer
     }

@@ -58,11 +58,8 @@ pub enum Answer {
 
 /// Decides about an agent's wishes. It may take its time: it is asked on a thread of its own.
 pub trait Permissions: Send + Sync {
-    /// Tells what would be answered without asking anybody; nothing when somebody has to be asked.
-    fn at_once(&self, asked: &Asked) -> Option<Answer>;
-
-    /// Answers, asking somebody if it must.
-    fn ask(&self, asked: &Asked) -> Answer;
+    /// Answers. Should somebody have to be asked, `asking` is called before that.
+    fn ask(&self, asked: &Asked, asking: &dyn Fn()) -> Answer;
 }
 
 /// Answers by the policy, and asks a person where that says so.
@@ -166,7 +163,7 @@ impl PolicyPermissions {
         match self.command(asked) {
             Some((command, cwd)) => {
                 let request = TaskRequest::new(&self.session, command, cwd, Vec::new());
-                runtime.pass_foreign(&request, &passage)
+                runtime.pass_foreign(&request, verdict, &passage)
             }
             None => runtime.pass_judged(&self.session, &asked.to_string(), verdict, &passage),
         }
@@ -197,25 +194,21 @@ impl fmt::Display for Asked {
 }
 
 impl Permissions for PolicyPermissions {
-    fn at_once(&self, asked: &Asked) -> Option<Answer> {
+    fn ask(&self, asked: &Asked, asking: &dyn Fn()) -> Answer {
         let verdict = self.verdict(asked);
         match verdict.decision {
-            Decision::Allow => Some(Answer::Allow),
+            Decision::Allow => Answer::Allow,
             Decision::Deny => {
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
-                Some(Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) })
+                Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) }
             }
-            Decision::Ask => None,
-        }
-    }
-
-    fn ask(&self, asked: &Asked) -> Answer {
-        if let Some(answer) = self.at_once(asked) {
-            return answer;
-        }
-        match self.propose(asked, &self.verdict(asked)) {
-            Ok(()) => Answer::Allow,
-            Err(error) => Answer::Reject { reason: error.to_string() },
+            Decision::Ask => {
+                asking();
+                match self.propose(asked, &verdict) {
+                    Ok(()) => Answer::Allow,
+                    Err(error) => Answer::Reject { reason: error.to_string() },
+                }
+            }
         }
     }
 }

@@ -131,15 +131,18 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     say(&mut terminal, "/background rm -rf build");
-    until_shown(&terminal, "Command requires approval:");
+    until_shown(&terminal, "may it?");
     terminal.press(ESC);
     until_gone(&terminal, "Command requires approval:");
     say(&mut terminal, "ask rm -rf build");
+    until_shown(&terminal, "asks you");
+    say(&mut terminal, "/approve");
+    until_shown(&terminal, "Started background task");
+    // What the agent asks stays aside, as what was asked before it.
+    terminal.press(CTRL_Y);
     until_shown(&terminal, "may it?");
     terminal.press(ESC);
     until_gone(&terminal, "may it?");
-    say(&mut terminal, "/approve");
-    until_shown(&terminal, "Started background task");
     say(&mut terminal, "/deny");
     until_shown(&terminal, "permission: no");
     until_shown(&terminal, "· ready");

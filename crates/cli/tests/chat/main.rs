@@ -21,6 +21,7 @@ const CTRL_B: &str = "\u{2}";
 const CTRL_C: &str = "\u{3}";
 const CTRL_K: &str = "\u{b}";
 const CTRL_O: &str = "\u{f}";
+const CTRL_Y: &str = "\u{19}";
 
 /// Returns a sealed home for the `mw` under test, whose agent asks this endpoint.
 fn home(endpoint: &ModelEndpoint) -> Home {

@@ -52,6 +52,15 @@ impl Runtime {
         passage: &Passage<'_>,
     ) -> Result<Approval> {
         let verdict = passage.policy.verdict(passage.tool, Some(&request.command), &request.cwd, added);
+        self.pass_start_judged(request, &verdict, passage)
+    }
+
+    fn pass_start_judged(
+        &self,
+        request: &TaskRequest,
+        verdict: &Verdict,
+        passage: &Passage<'_>,
+    ) -> Result<Approval> {
         if verdict.decision == Decision::Allow {
             return Ok(Approval::Auto);
         }
@@ -62,17 +71,22 @@ impl Runtime {
         }
         let proposal = Proposal {
             digest: digest_of_request(request),
-            ..self.proposal(&request.session, passage.tool, deed, &verdict)?
+            ..self.proposal(&request.session, passage.tool, deed, verdict)?
         };
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
-    /// Lets a command pass that somebody else will run, once.
+    /// Lets a command pass that somebody else will run, once; it was judged by whoever asks.
     ///
     /// # Errors
     /// As [`Runtime::pass_start`].
-    pub fn pass_foreign(&self, request: &TaskRequest, passage: &Passage<'_>) -> Result<()> {
-        match self.pass_start(request, &[], passage)? {
+    pub fn pass_foreign(
+        &self,
+        request: &TaskRequest,
+        verdict: &Verdict,
+        passage: &Passage<'_>,
+    ) -> Result<()> {
+        match self.pass_start_judged(request, verdict, passage)? {
             Approval::Granted(consent) => self.use_up(&consent, None),
             Approval::User | Approval::Auto => Ok(()),
         }

@@ -57,7 +57,7 @@ pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> 
     if view.bytes(before, last, 1)? == b"\n" {
         return Ok(start);
     }
-    let end = view.parts().iter().filter(mine).next_back().map_or(start, |part| part.logical + part.len);
+    let end = view.parts().iter().rfind(mine).map_or(start, |part| part.logical + part.len);
     for part in view.parts().iter().filter(mine) {
         let mut from = start.max(part.logical);
         while from < part.logical + part.len {

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use crate::killed_host::built;
 use crate::world::{Asked, Limits, World};
@@ -45,11 +45,11 @@ fn is_nursery(pid: u32) -> bool {
     process(pid).is_some_and(|process| process.words.trim_end().ends_with("nursery"))
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(90);
-    while !holds() {
-        assert!(Instant::now() < deadline, "{what} did not come about");
-        std::thread::sleep(Duration::from_millis(2));
+fn await_end(pid: u32) {
+    let deadline = Timespec { tv_sec: 90, tv_nsec: 0 };
+    if let Ok(process) = pidfd_open(Pid::from_raw(pid as i32).unwrap(), PidfdFlags::empty()) {
+        let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&deadline)).unwrap();
+        assert_eq!(ended, 1, "the nursery lives on");
     }
 }
 
@@ -67,7 +67,7 @@ fn a_killed_nursery_takes_nothing_with_it_and_is_replaced() {
     assert_eq!(nurseries[0], nurseries[1], "one bears all");
     assert_ne!(process(nurseries[0]).unwrap().parent, std::process::id(), "it is none of our family");
     kill_process(Pid::from_raw(nurseries[0] as i32).unwrap(), Signal::KILL).unwrap();
-    wait_until("the end of the nursery", || process(nurseries[0]).is_none());
+    await_end(nurseries[0]);
     let other = nursery_of(&start()).unwrap();
     assert_ne!(other, nurseries[0]);
     world.finish_all();
@@ -91,7 +91,7 @@ fn a_nursery_ends_with_its_host_and_leaves_the_tasks_alone() {
     let nursery = nursery_of(&directory).unwrap();
     host.kill().unwrap();
     host.wait().unwrap();
-    wait_until("the end of the nursery", || process(nursery).is_none());
+    await_end(nursery);
     assert_eq!(watchers(&directory).len(), 2, "guardian and supervisor live on");
     let killed = Command::new(built("mw")).env("MEANWHILE_HOME", &home).args(["kill"]).args(&ids).output();
     assert!(killed.unwrap().status.success());

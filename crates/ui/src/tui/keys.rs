@@ -173,7 +173,7 @@ bindings! {
     ShowLog Moving "1" "log" [c('1')];
     ShowFacts Moving "2" "facts" [c('2')];
     ShowTimeline Moving "3 t" "timeline of runs" [c('3'), c('t')];
-    Kill Acting "x F9" "kill it and all it started" [c('x'), k(KeyCode::F(9)), k(KeyCode::Delete)];
+    Kill Acting "x F9" "kill it and all it started" [c('x'), k(KeyCode::F(9))];
     Restart Acting "r" "run it once more" [c('r')];
     Input Acting "i" "type a line into it" [c('i')];
     Attach Acting "a" "attach: ctrl+] comes back" [c('a')];

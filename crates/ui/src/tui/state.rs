@@ -249,8 +249,13 @@ impl State {
         }
     }
 
+    /// Returns how many rows of the list are on screen: in the list, or as lanes over the whole screen.
     pub(crate) fn list_height(&self) -> usize {
-        Areas::of(self).list.height.into()
+        let areas = Areas::of(self);
+        match (areas.list.height, self.pane) {
+            (0, Pane::Timeline) => usize::from(areas.detail.height).saturating_sub(1),
+            (height, _) => height.into(),
+        }
     }
 
     pub(crate) fn detail_size(&self) -> (usize, usize) {

@@ -51,41 +51,55 @@ impl Worker {
 
 fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
     let mut opened = None;
-    for question in questions {
-        let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
-            Ok(library) => opened.insert(library),
-            // Tried again with the next question, which comes when something happens or can be heard again.
-            Err(error) => {
-                post.tell(Event::Unlisted(told(&error)));
-                continue;
-            }
-        };
-        let answer = match question {
-            Effect::List(query, stretch) => {
-                library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
-            }
-            Effect::Know(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
-            Effect::LookUpRuns(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
-            Effect::LookUpSessions => library
-                .runtime
-                .sessions()
-                .map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown),
-            Effect::ReadBefore(target, offset) => library.before(target, offset),
-            // The main thread does these itself, or in a thread of their own.
-            Effect::Follow(_)
-            | Effect::Kill(..)
-            | Effect::Restart(_)
-            | Effect::Input(..)
-            | Effect::Answer(..)
-            | Effect::Clear(_)
-            | Effect::Run(_)
-            | Effect::Mouse(_)
-            | Effect::Redraw
-            | Effect::Suspend
-            | Effect::Quit => continue,
-        };
-        post.tell(answer);
+    while let Ok(first) = questions.recv() {
+        let mut asked = vec![first];
+        asked.extend(questions.try_iter());
+        only_last(&mut asked).for_each(|question| answer_one(options, &mut opened, question, post));
     }
+}
+
+/// Leaves out what was asked again while somebody else was answered, so that slow answers do not pile up.
+fn only_last(asked: &mut Vec<Effect>) -> impl Iterator<Item = Effect> {
+    let is_again = |at: usize| {
+        asked[at + 1..].iter().any(|later| match (&asked[at], later) {
+            (Effect::Know(_), Effect::Know(_)) | (Effect::LookUpRuns(_), Effect::LookUpRuns(_)) => true,
+            (_, _) => false,
+        })
+    };
+    let kept: Vec<_> = (0..asked.len()).map(|at| !is_again(at)).collect();
+    asked.drain(..).zip(kept).filter_map(|(question, is_kept)| is_kept.then_some(question))
+}
+
+fn answer_one(options: &Options, opened: &mut Option<Library>, question: Effect, post: &Post) {
+    let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
+        Ok(library) => opened.insert(library),
+        // Tried again with the next question, which comes when something happens or can be heard again.
+        Err(error) => return post.tell(Event::Unlisted(told(&error))),
+    };
+    let answer = match question {
+        Effect::List(query, stretch) => {
+            library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
+        }
+        Effect::Know(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
+        Effect::LookUpRuns(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
+        Effect::LookUpSessions => {
+            library.runtime.sessions().map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown)
+        }
+        Effect::ReadBefore(target, offset) => library.before(target, offset),
+        // The main thread does these itself, or in a thread of their own.
+        Effect::Follow(_)
+        | Effect::Kill(..)
+        | Effect::Restart(_)
+        | Effect::Input(..)
+        | Effect::Answer(..)
+        | Effect::Clear(_)
+        | Effect::Run(_)
+        | Effect::Mouse(_)
+        | Effect::Redraw
+        | Effect::Suspend
+        | Effect::Quit => return,
+    };
+    post.tell(answer);
 }
 
 /// Where rows begin, the rows, and a task that is not among those listed.
@@ -246,4 +260,18 @@ pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
     Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_again_is_answered_once() {
+        let know = |id: &str| Effect::Know(id.to_owned());
+        let mut asked =
+            vec![know("a"), Effect::LookUpSessions, know("a"), Effect::LookUpRuns(Vec::new()), know("b")];
+        let left: Vec<_> = only_last(&mut asked).collect();
+        assert_eq!(left, [Effect::LookUpSessions, Effect::LookUpRuns(Vec::new()), know("b")]);
+    }
 }

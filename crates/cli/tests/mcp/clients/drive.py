@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 MW, MODE, TRANSPORT, PLACE = sys.argv[1:5]
 TOKEN = "a-token-for-python"
-SOON = 20
+SOON = 90
 MODERN = MODE == "auto"
 
 

@@ -89,6 +89,34 @@ fn a_filter_that_lists_the_same_keeps_the_selection() {
 }
 
 #[test]
+fn a_timeline_on_the_whole_screen_scrolls_with_the_selection() {
+    let mut desk = Desk::new(80, 24);
+    desk.take(Event::Listed(of_sixty(0, &[])));
+    desk.press("3");
+    desk.take(key(KeyCode::Enter));
+    for _ in 0..25 {
+        desk.press("j");
+    }
+    let list = &desk.state.list;
+    let shown: Vec<_> = list.visible(desk.state.list_height()).map(|row| row.id.as_str()).collect();
+    assert_eq!(selected(&desk), Some("bash-00000025"));
+    assert!(shown.contains(&"bash-00000025"), "{shown:?}");
+    let asked = |effect: &Effect| matches!(effect, Effect::LookUpRuns(ids) if ids.len() >= shown.len());
+    assert!(desk.effects.iter().any(asked), "{:?}", desk.effects);
+}
+
+#[test]
+fn q_closes_what_has_the_whole_screen_before_it_leaves() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.take(key(KeyCode::Enter));
+    desk.press("q");
+    assert_eq!(desk.effects, []);
+    assert!(desk.drawn().contains("STATUS"), "{}", desk.drawn());
+    desk.press("q");
+    assert_eq!(desk.effects, [Effect::Quit]);
+}
+
+#[test]
 fn only_what_is_near_the_screen_is_asked_for() {
     let mut desk = Desk::new(80, 24);
     let many = |start: usize| Window {
