@@ -150,6 +150,10 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     until_shown(&terminal, "Nothing is asked.");
     say(&mut terminal, "/approve ask-7");
     until_shown(&terminal, "There is no question ask-7 in this chat.");
+    // A chat in which something still runs asks before it is left.
+    until_shown(&terminal, "⌁ bash_1 exited (0)");
+    until_gone(&terminal, "⌁ 1 task");
+    until_shown(&terminal, "· ready");
     leave(terminal);
 }
 

@@ -63,9 +63,9 @@ impl Questions {
         self.shown.as_ref()
     }
 
-    /// Takes a question in. One that comes while somebody writes waits.
+    /// Takes a question in. One that comes while somebody writes waits; else it brings up what was set aside, too.
     pub(super) fn ask(&mut self, question: ChatQuestion, is_text_there: bool, now: Timestamp) {
-        if self.queue.is_empty() {
+        if self.shown.is_none() {
             let is_writing = self.written_at.is_some_and(|at| is_within(WRITING_MICROS, at, now));
             self.is_aside = is_text_there || is_writing;
         }

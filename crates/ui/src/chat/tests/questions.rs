@@ -198,3 +198,13 @@ fn nothing_is_hidden_in_what_a_foreign_agent_asks() {
     let shown = picture(&state);
     assert!(shown.contains("rm \\u{202e}txt.x \\u{200b}\\u{1b}[2K"), "{shown}");
 }
+
+#[test]
+fn a_further_question_brings_up_what_was_set_aside() {
+    let mut state = state(80, 20);
+    ask(&mut state, question());
+    press(&mut state, KeyCode::Esc);
+    assert!(!picture(&state).contains("may it?"));
+    ask(&mut state, question_of("ask-2"));
+    assert!(picture(&state).contains("may it? (1 of 2)"), "{}", picture(&state));
+}
