@@ -263,6 +263,19 @@ impl State {
         (detail.width.into(), detail.height.into())
     }
 
+    /// Has that selected which was, wherever it is among the rows that are there, or what stands in its place.
+    pub(crate) fn keep_selected(&mut self) {
+        let height = self.list_height();
+        if self.list.selected_row().is_none() {
+            let list = &mut self.list;
+            match list.rows.iter().position(|row| Some(&row.id) == list.selected_id.as_ref()) {
+                Some(at) => list.selected = at + list.start,
+                None => list.take_place(),
+            }
+            list.keep_in_sight(height);
+        }
+    }
+
     /// Takes rows over; what was selected stays selected, wherever it is now.
     pub(crate) fn take_window(&mut self, window: Window) {
         let height = self.list_height();

@@ -72,9 +72,7 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Unlisted(problem) => {
             // Asked again when something happens.
             (state.list.loading, state.list.is_known) = (Loading::Idle, true);
-            if state.list.selected_id.is_none() {
-                state.list.take_place();
-            }
+            state.keep_selected();
             say(state, Message::Error(problem));
         }
         Event::Known(id, facts) => {
@@ -169,6 +167,8 @@ fn around_screen(state: &State) -> (usize, usize) {
 fn settle(state: &mut State, effects: &mut Vec<Effect>) {
     let areas = Areas::of(state);
     let height = state.list_height();
+    // Another pane may leave it fewer rows.
+    state.list.keep_in_sight(height);
     let first = if height == 0 { state.list.selected } else { state.list.top };
     let last = (first + height.max(1)).min(state.list.total).saturating_sub(1);
     let is_loaded = |place| state.list.row(place).is_some();
