@@ -1,7 +1,7 @@
 //! Files that are whole or absent: written beside their place and renamed into it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Seek, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 
 use mw_model::wire::{
@@ -26,7 +26,6 @@ pub(crate) fn write_result(record: &ExitRecord) -> io::Result<()> {
     let mut text = serde_json::to_vec(record)?;
     text.push(b'\n');
     let mut file = private(OpenOptions::new().create(true).write(true), RESERVED_RESULT)?;
-    file.rewind()?;
     file.write_all(&text)?;
     file.set_len(text.len() as u64)?;
     fs::rename(RESERVED_RESULT, RESULT_FILE)

@@ -283,8 +283,6 @@ impl Supervisor {
             self.write_metadata();
             self.begin_readiness();
         }
-        self.run.forget_command();
-        sys::give_back_memory();
     }
 
     /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
