@@ -53,6 +53,7 @@ fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
     let mut terminal = chat(&home);
     say(&mut terminal, "go");
     until_shown(&terminal, "It runs.");
+    until_shown(&terminal, "⌁ 1 task");
     terminal.press(CTRL_C);
     until_shown(&terminal, "1 task is running.");
     terminal.press("y");
