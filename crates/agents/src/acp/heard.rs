@@ -58,8 +58,7 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
         }
     }
     // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
-    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    (title, lines.iter().map(|line| line.chars().map(visible).collect()).collect())
+    (title, lines.iter().map(|line| mw_model::visible(line)).collect())
 }
 
 /// The command of a call that runs one, else everything it was given.

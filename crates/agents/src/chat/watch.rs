@@ -97,10 +97,7 @@ impl Watch {
 
 /// Puts a proposal as the screen asks it.
 pub(super) fn question(proposal: &Proposal) -> ChatQuestion {
-    // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
-    let visible = |c: char| if c.is_control() { c.escape_default().collect() } else { c.to_string() };
-    let lines = proposal.question();
-    let lines: Vec<String> = lines.lines().map(|line| line.chars().map(visible).collect()).collect();
+    let lines = proposal.question().lines().map(str::to_owned).collect();
     let what = proposal.exact().lines().next().unwrap_or_default().chars().take(200).collect();
     ChatQuestion { id: proposal.id.to_string(), what, lines, for_session: true }
 }

@@ -75,18 +75,6 @@ pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
 /// the starter's limits on files and processor time: a write that is refused is an error to be handled.
 pub(crate) struct ChildEvents(OwnedFd);
 
-/// What is taken from [`ChildEvents`] instead.
-pub(super) const BLOCKED: [libc::c_int; 8] = [
-    libc::SIGCHLD,
-    libc::SIGUSR1,
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGQUIT,
-    libc::SIGXFSZ,
-    libc::SIGXCPU,
-];
-
 impl ChildEvents {
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: the set is initialised by sigemptyset before use; signalfd's result is checked
@@ -96,7 +84,7 @@ impl ChildEvents {
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
             libc::sigemptyset(set.as_mut_ptr());
-            for signal in BLOCKED {
+            for signal in super::BLOCKED {
                 libc::sigaddset(set.as_mut_ptr(), signal);
             }
             if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {

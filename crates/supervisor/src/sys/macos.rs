@@ -37,18 +37,6 @@ pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
 /// Tells of ended children: a pipe that the signal handler writes to.
 pub(crate) struct ChildEvents(OwnedFd);
 
-/// Signals that do not act on this process as they would on others.
-pub(super) const BLOCKED: [libc::c_int; 8] = [
-    libc::SIGCHLD,
-    libc::SIGUSR1,
-    libc::SIGHUP,
-    libc::SIGINT,
-    libc::SIGTERM,
-    libc::SIGQUIT,
-    libc::SIGXFSZ,
-    libc::SIGXCPU,
-];
-
 static WRITE_END: std::sync::atomic::AtomicI32 = std::sync::atomic::AtomicI32::new(-1);
 
 extern "C" fn on_signal(_: libc::c_int) {
@@ -69,7 +57,7 @@ impl ChildEvents {
         unsafe {
             libc::signal(libc::SIGCHLD, on_signal as libc::sighandler_t);
             libc::signal(libc::SIGUSR1, on_signal as libc::sighandler_t);
-            for signal in &BLOCKED[2..] {
+            for signal in &super::BLOCKED[2..] {
                 libc::signal(*signal, libc::SIG_IGN);
             }
         }

@@ -37,6 +37,18 @@ pub(crate) struct Found {
     pub(crate) is_whole: bool,
 }
 
+/// Signals that do not act on a supervisor as they would on others; the first two are told by [`ChildEvents`].
+const BLOCKED: [libc::c_int; 8] = [
+    libc::SIGCHLD,
+    libc::SIGUSR1,
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGQUIT,
+    libc::SIGXFSZ,
+    libc::SIGXCPU,
+];
+
 /// What one process uses.
 pub(crate) struct Use {
     pub(crate) pid: u32,

@@ -221,7 +221,7 @@ pub(crate) fn execute_last(argv: &[RawText]) -> io::Error {
 
 /// Drops signals that have come and were not taken: unblocked, they would be this process's end.
 fn forget_signals() {
-    for signal in super::platform::BLOCKED {
+    for signal in super::BLOCKED {
         // SAFETY: ignoring a signal has no preconditions.
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
