@@ -58,7 +58,7 @@ fn tasks_appear_run_and_end_on_the_screen_by_themselves() {
 
 #[test]
 fn a_kill_from_the_list_ends_the_tree_and_shows_the_receipt() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let id = home.start("sleep 600 & echo $! > child; exec sleep 600");
     let child = home.pid_in("child");
     let mut terminal = top(&home);
