@@ -47,7 +47,8 @@ fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
 fn a_lost_database_remembers_the_new_owner() {
     let home = home();
     let id = start(&home, children::SLEEPER);
-    home.command(["start", "true"]).session("parent").run().ok();
+    let other = home.command(["start", "--json", "true"]).session("parent").run().json();
+    home.until_settled(other["id"].as_str().unwrap());
     reassign(&home);
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         let _ = std::fs::remove_file(home.state().join(name));
