@@ -265,8 +265,10 @@ fn session_grace_ms_takes_effect() {
             let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
             let started = home.command(["start", "--json", "sleep 600"]).session("s").run().json();
             let id = started["id"].as_str().unwrap().to_owned();
-            let watched = home.task_dir(&id).join("control");
-            wait_until(SOON, "its supervisor looks for hosts", || watched.exists().then_some(()));
+            let journal = home.task_dir(&id).join("journal.jsonl");
+            wait_until(SOON, "its supervisor knows the host", || {
+                fs::read_to_string(&journal).ok()?.contains("hosted").then_some(())
+            });
             let _ = host.kill();
             let task = home.ended(&id);
             assert_eq!(task["status"], "cancelled", "{task}");

@@ -77,7 +77,7 @@ fn an_interrupt_asks_the_task_to_end() {
 
 #[test]
 fn a_second_interrupt_kills_the_task() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
     let running = home.command(["run", children::STUBBORN]).spawn();
     wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);
