@@ -53,10 +53,20 @@ fn what_is_not_known_is_null() {
 
 #[test]
 fn a_finished_task_has_times_that_fit() {
+    assert_times_fit("sleep 0.3; exit 3");
+}
+
+#[test]
+fn the_times_of_a_task_that_printed_much_fit_too() {
+    // As much as is counted line by line when it ends.
+    assert_times_fit(&format!("{}; sleep 0.3; exit 3", children::numbers(2_000_000)));
+}
+
+fn assert_times_fit(script: &str) {
     let home = home();
     // Two clocks are read one after the other; on a busy machine much may lie between.
     wait_until(SOON, "a duration that fits the times", || {
-        let task = home.ended(&home.start("sleep 0.3; exit 3"));
+        let task = home.ended(&home.start_with(&["--cap", "0"], script));
         let (created, started, ended) =
             (time(&task, "created_at"), time(&task, "started_at"), time(&task, "ended_at"));
         assert!(created <= started && started < ended, "{task}");
