@@ -4,7 +4,8 @@ use meanwhile::model::TaskState;
 use meanwhile::model::approval::{Answer, Remember};
 use meanwhile::{Error, KillRequest, Result, Runtime};
 
-use super::event::{Effect, Event, Force, Proposed, Removal, Reply};
+use super::effect::{Deed, Force, Removal, Reply};
+use super::event::{Event, Proposed};
 use super::program::Options;
 use super::worker::{filter, told};
 use crate::receipt::receipt_lines;
@@ -14,15 +15,15 @@ const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
 
 /// Does something to tasks, and says what came of it.
-pub(super) fn act(options: &Options, effect: Effect) -> Event {
-    try_act(options, effect).map_or_else(|error| Event::Failed(told(&error)), Event::Done)
+pub(super) fn act(options: &Options, deed: Deed) -> Event {
+    try_act(options, deed).map_or_else(|error| Event::Failed(told(&error)), Event::Done)
 }
 
-fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
+fn try_act(options: &Options, deed: Deed) -> Result<Vec<String>> {
     let runtime = Runtime::open(options.settings.clone())?;
     let scope = options.scope();
-    match effect {
-        Effect::Kill(id, force) => {
+    match deed {
+        Deed::Kill(id, force) => {
             let (signal, grace_ms) = match force {
                 Force::Term => (SIGTERM, None),
                 Force::Kill => (SIGKILL, Some(0)),
@@ -30,7 +31,7 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
             let request = KillRequest { by: options.requester.clone(), signal, grace_ms };
             runtime.kill(&id, &scope, &request).map(|receipt| receipt_lines(&receipt))
         }
-        Effect::Restart(id) => {
+        Deed::Restart(id) => {
             let task = runtime.restart(&id, &scope)?;
             Ok(vec![match task.state {
                 TaskState::Pending { run, .. } => format!("{id} waits for a slot, run {run}"),
@@ -40,12 +41,12 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
                 | TaskState::Ended { run, .. } => format!("{id} runs again, run {run}"),
             }])
         }
-        Effect::Input(id, text) => {
+        Deed::Input(id, text) => {
             let sent = runtime.input(&id, &scope, format!("{text}\n").as_bytes(), false)?;
             Ok(vec![format!("{id} was given {}", count(sent as usize, "byte", "bytes"))])
         }
-        Effect::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
-        Effect::Clear(removal) => {
+        Deed::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
+        Deed::Clear(removal) => {
             let ids = match removal {
                 Removal::One(id) => vec![runtime.resolve(&id, &scope)?],
                 Removal::Ended(query) => {
@@ -58,17 +59,6 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
             let kept = report.kept.iter().map(|kept| format!("kept {}: {}", kept.id, kept.reason));
             Ok(std::iter::once(removed).chain(kept).collect())
         }
-        Effect::List(..)
-        | Effect::Know(_)
-        | Effect::LookUpRuns(_)
-        | Effect::LookUpSessions
-        | Effect::Follow(_)
-        | Effect::ReadBefore(..)
-        | Effect::Run(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => Ok(Vec::new()),
     }
 }
 

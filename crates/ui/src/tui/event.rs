@@ -1,6 +1,4 @@
-//! What happens to the screen, and what the screen wants done: the only two things that pass between state and world.
-
-use std::ops::Range;
+//! What happens to the screen: the one thing that comes to it from the world.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use meanwhile::model::{Status, Timestamp};
@@ -9,7 +7,6 @@ use meanwhile::{Run, SessionInfo};
 use super::log::{LogChunk, LogTarget};
 use crate::facts::Fact;
 use crate::task_row::TaskRow;
-pub use crate::terminal::MouseUse;
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -157,74 +154,6 @@ pub enum Event {
     Failed(String),
 }
 
-/// Something to be done outside.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// List tasks.
-    List(Query, Stretch),
-    /// Look at one closely.
-    Know(String),
-    /// Look up the runs of these.
-    LookUpRuns(Vec<String>),
-    /// Look up the sessions.
-    LookUpSessions,
-    /// Read this log from now on, and no other.
-    Follow(Option<LogTarget>),
-    /// Read what comes before an offset.
-    ReadBefore(LogTarget, u64),
-    /// End a task; at once, if so.
-    Kill(String, Force),
-    /// Run it once more.
-    Restart(String),
-    /// Type a line into it.
-    Input(String, String),
-    /// Answer a proposal.
-    Answer(String, Reply),
-    /// Remove tasks that have ended.
-    Clear(Removal),
-    /// Give the terminal to another program.
-    Run(Program),
-    /// Take the mouse, or leave it to the terminal.
-    Mouse(MouseUse),
-    /// Draw everything anew.
-    Redraw,
-    /// Stop, as a shell expects it.
-    Suspend,
-    /// Leave.
-    Quit,
-}
-
-/// Which rows to list, and whether to look at what they use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// First row.
-    pub start: usize,
-    /// How many.
-    pub count: usize,
-    /// The task around which they are listed instead, should it have gone elsewhere.
-    pub keep: Option<String>,
-    /// Whether what they use is looked at anew.
-    pub look: Look,
-}
-
-/// Whether what tasks use is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// What is known of it is good enough.
-    Known,
-    /// It is, for the rows at these places: those on screen.
-    Fresh(Range<usize>),
-}
-
-/// How a task is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Force {
-    /// Asked first.
-    Term,
-    /// At once.
-    Kill,
-}
-
 /// Something that waits for a person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
@@ -232,37 +161,4 @@ pub struct Proposed {
     pub id: String,
     /// What a person reads before answering.
     pub lines: Vec<String>,
-}
-
-/// A person's answer to a proposal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// Yes, to this.
-    Once,
-    /// Yes, and to every further start of exactly this in its session.
-    Session,
-    /// No.
-    Deny,
-}
-
-/// What is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Removal {
-    /// One task.
-    One(String),
-    /// All that have ended and fit.
-    Ended(Query),
-}
-
-/// A program that gets the terminal for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// `mw attach`.
-    Attach(String),
-    /// A command of `mw` that asks, if it has to.
-    Command(Vec<String>),
-    /// The editor, on a file.
-    Editor(String),
-    /// The pager, on a file.
-    Pager(String),
 }

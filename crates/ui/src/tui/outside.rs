@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::event::{Effect, Force, Program};
+use super::effect::{Deed, Force, Program};
 use super::program::Options;
 use crate::terminal::{Afterwards, Outside};
 
@@ -21,14 +21,14 @@ fn mw(options: &Options, name: &'static str, words: &[String], afterwards: After
     Outside { name, words, afterwards }
 }
 
-/// Returns the command that does the same as an effect, and asks before.
-pub(super) fn words(effect: &Effect) -> Vec<String> {
-    let words: &[&str] = match effect {
-        Effect::Kill(id, Force::Term) => &["kill", id],
-        Effect::Kill(id, Force::Kill) => &["kill", "--signal", "KILL", "--grace", "0s", id],
-        Effect::Restart(id) => &["restart", id],
-        Effect::Input(id, text) => &["input", id, "--", text],
-        _ => &[],
+/// Returns the command that does the same as a deed and asks before, where there is one.
+pub(super) fn words(deed: &Deed) -> Option<Vec<String>> {
+    let words: &[&str] = match deed {
+        Deed::Kill(id, Force::Term) => &["kill", id],
+        Deed::Kill(id, Force::Kill) => &["kill", "--signal", "KILL", "--grace", "0s", id],
+        Deed::Restart(id) => &["restart", id],
+        Deed::Input(id, text) => &["input", id, "--", text],
+        Deed::Answer(..) | Deed::Clear(_) => return None,
     };
-    words.iter().map(|word| (*word).to_owned()).collect()
+    Some(words.iter().map(|word| (*word).to_owned()).collect())
 }

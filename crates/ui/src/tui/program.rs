@@ -9,7 +9,8 @@ use meanwhile::{Scope, Settings};
 use ratatui::Frame;
 
 use super::deeds;
-use super::event::{self, Effect, Event};
+use super::effect::{self, Deed, Effect};
+use super::event::Event;
 use super::outside::{outside, words};
 use super::reader::Reader;
 use super::state::State;
@@ -89,30 +90,26 @@ impl Manager {
     /// Has something done, and says what is wanted of the terminal for it.
     fn act(&self, effect: Effect) -> Option<Request> {
         match effect {
+            Effect::Find(lookup) => self.worker.ask(lookup),
             Effect::Follow(target) => self.reader.follow(target),
-            Effect::List(..)
-            | Effect::Know(_)
-            | Effect::LookUpRuns(_)
-            | Effect::LookUpSessions
-            | Effect::ReadBefore(..) => self.worker.ask(effect),
-            Effect::Kill(..) | Effect::Restart(_) | Effect::Input(..) if self.options.gated => {
-                let command = event::Program::Command(words(&effect));
-                return Some(Request::Run(outside(&self.options, command)));
-            }
-            Effect::Kill(..)
-            | Effect::Restart(_)
-            | Effect::Input(..)
-            | Effect::Answer(..)
-            | Effect::Clear(_) => {
-                let options = Arc::clone(&self.options);
-                self.post.spawn(move |post| post.tell(deeds::act(&options, effect)));
-            }
+            Effect::Do(deed) => return self.do_it(deed),
             Effect::Run(program) => return Some(Request::Run(outside(&self.options, program))),
             Effect::Mouse(mouse) => return Some(Request::Mouse(mouse)),
             Effect::Redraw => return Some(Request::Redraw),
             Effect::Suspend => return Some(Request::Suspend),
             Effect::Quit => return Some(Request::Quit),
         }
+        None
+    }
+
+    /// Does something to tasks in a thread of its own; or has a command do it that asks, where that is the way.
+    fn do_it(&self, deed: Deed) -> Option<Request> {
+        let command = words(&deed).filter(|_| self.options.gated);
+        if let Some(words) = command {
+            return Some(Request::Run(outside(&self.options, effect::Program::Command(words))));
+        }
+        let options = Arc::clone(&self.options);
+        self.post.spawn(move |post| post.tell(deeds::act(&options, deed)));
         None
     }
 }

@@ -10,7 +10,8 @@ use meanwhile::{
     Clock, Error, Filter, From, Order, Page, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
 };
 
-use super::event::{Effect, Event, Lane, Look, Query, Sort, States, Stretch, Window};
+use super::effect::{Look, Lookup, Stretch};
+use super::event::{Event, Lane, Query, Sort, States, Window};
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
@@ -34,7 +35,7 @@ pub(super) fn told(error: &Error) -> String {
 }
 
 /// A thread that answers one question after the other.
-pub(super) struct Worker(Sender<Effect>);
+pub(super) struct Worker(Sender<Lookup>);
 
 impl Worker {
     pub(super) fn start(options: Arc<Options>, post: &Post) -> Self {
@@ -43,13 +44,13 @@ impl Worker {
         Self(sender)
     }
 
-    pub(super) fn ask(&self, question: Effect) {
+    pub(super) fn ask(&self, question: Lookup) {
         // Without the thread the program is about to leave.
         let _ = self.0.send(question);
     }
 }
 
-fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
+fn answer(options: &Options, questions: &Receiver<Lookup>, post: &Post) {
     let mut opened = None;
     while let Ok(first) = questions.recv() {
         let mut asked = vec![first];
@@ -59,10 +60,10 @@ fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
 }
 
 /// Leaves out what was asked again while somebody else was answered, so that slow answers do not pile up.
-fn only_last(asked: &mut Vec<Effect>) -> impl Iterator<Item = Effect> {
+fn only_last(asked: &mut Vec<Lookup>) -> impl Iterator<Item = Lookup> {
     let is_again = |at: usize| {
         asked[at + 1..].iter().any(|later| match (&asked[at], later) {
-            (Effect::Know(_), Effect::Know(_)) | (Effect::LookUpRuns(_), Effect::LookUpRuns(_)) => true,
+            (Lookup::Facts(_), Lookup::Facts(_)) | (Lookup::Runs(_), Lookup::Runs(_)) => true,
             (_, _) => false,
         })
     };
@@ -70,34 +71,22 @@ fn only_last(asked: &mut Vec<Effect>) -> impl Iterator<Item = Effect> {
     asked.drain(..).zip(kept).filter_map(|(question, is_kept)| is_kept.then_some(question))
 }
 
-fn answer_one(options: &Options, opened: &mut Option<Library>, question: Effect, post: &Post) {
+fn answer_one(options: &Options, opened: &mut Option<Library>, question: Lookup, post: &Post) {
     let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
         Ok(library) => opened.insert(library),
         // Tried again with the next question, which comes when something happens or can be heard again.
         Err(error) => return post.tell(Event::Unlisted(told(&error))),
     };
     let answer = match question {
-        Effect::List(query, stretch) => {
+        Lookup::List(query, stretch) => {
             library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
         }
-        Effect::Know(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
-        Effect::LookUpRuns(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
-        Effect::LookUpSessions => {
+        Lookup::Facts(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
+        Lookup::Runs(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
+        Lookup::Sessions => {
             library.runtime.sessions().map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown)
         }
-        Effect::ReadBefore(target, offset) => library.before(target, offset),
-        // The main thread does these itself, or in a thread of their own.
-        Effect::Follow(_)
-        | Effect::Kill(..)
-        | Effect::Restart(_)
-        | Effect::Input(..)
-        | Effect::Answer(..)
-        | Effect::Clear(_)
-        | Effect::Run(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => return,
+        Lookup::LogBefore(target, offset) => library.before(target, offset),
     };
     post.tell(answer);
 }
@@ -268,10 +257,9 @@ mod tests {
 
     #[test]
     fn what_is_asked_again_is_answered_once() {
-        let know = |id: &str| Effect::Know(id.to_owned());
-        let mut asked =
-            vec![know("a"), Effect::LookUpSessions, know("a"), Effect::LookUpRuns(Vec::new()), know("b")];
+        let know = |id: &str| Lookup::Facts(id.to_owned());
+        let mut asked = vec![know("a"), Lookup::Sessions, know("a"), Lookup::Runs(Vec::new()), know("b")];
         let left: Vec<_> = only_last(&mut asked).collect();
-        assert_eq!(left, [Effect::LookUpSessions, Effect::LookUpRuns(Vec::new()), know("b")]);
+        assert_eq!(left, [Lookup::Sessions, Lookup::Runs(Vec::new()), know("b")]);
     }
 }

@@ -12,7 +12,8 @@ use meanwhile::model::{Status, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::event::{Effect, Event, Lane, Query, Window};
+use super::effect::Effect;
+use super::event::{Event, Lane, Query, Window};
 use super::log::{LogChunk, LogTarget};
 use super::state::State;
 use super::theme::ThemeChoice;

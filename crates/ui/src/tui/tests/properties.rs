@@ -5,7 +5,8 @@ use meanwhile::model::Status;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, facts, lanes, row};
-use crate::tui::event::{Effect, Event, Proposed, Window};
+use crate::tui::effect::{Effect, Lookup};
+use crate::tui::event::{Event, Proposed, Window};
 use crate::tui::log::LogChunk;
 use crate::tui::state::Loading;
 
@@ -115,7 +116,7 @@ proptest! {
             let Some(event) = event(&desk, asked, step) else { continue };
             desk.take(event);
             for effect in &desk.effects {
-                if let Effect::List(_, stretch) = effect {
+                if let Effect::Find(Lookup::List(_, stretch)) = effect {
                     asked = stretch.start;
                 }
             }

@@ -3,7 +3,8 @@
 use meanwhile::StreamChoice;
 
 use super::{load, say};
-use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
+use crate::tui::effect::{Deed, Effect, Look, Lookup, MouseUse, Program};
+use crate::tui::event::{Query, Sort, States};
 use crate::tui::keys::Action;
 use crate::tui::question::{Asking, Question};
 use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
@@ -46,7 +47,7 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
                 let text = format!("only the tasks of session {session} are yours: MEANWHILE_SESSION is set");
                 say(state, Message::Error(text));
             }
-            None => effects.push(Effect::LookUpSessions),
+            None => effects.push(Effect::Find(Lookup::Sessions)),
         },
         Action::Batch => batch(state, effects),
         Action::Sort => {
@@ -262,7 +263,7 @@ fn restart(state: &mut State, effects: &mut Vec<Effect>) {
     let Some((id, what)) = selected(state) else { return };
     if is_over(state) && !has_survivors(state) {
         say(state, Message::Note(format!("running {id} again …")));
-        effects.push(Effect::Restart(id));
+        effects.push(Effect::Do(Deed::Restart(id)));
     } else {
         let survivors =
             state.list.selected_row().filter(|row| row.status.is_terminal()).map_or(0, |row| row.survivors);

@@ -4,7 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
 
 use super::{actions, say};
-use crate::tui::event::{Effect, Force, Proposed, Query, Removal, Reply, States};
+use crate::tui::effect::{Deed, Effect, Force, Removal, Reply};
+use crate::tui::event::{Proposed, Query, States};
 use crate::tui::keys::{self, Action};
 use crate::tui::layout::Areas;
 use crate::tui::question::{Asking, Question};
@@ -161,7 +162,7 @@ fn done(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
                 say(state, Message::Error(text));
             }
         }
-        Purpose::Input { id } => effects.push(Effect::Input(id, prompt.text)),
+        Purpose::Input { id } => effects.push(Effect::Do(Deed::Input(id, prompt.text))),
     }
 }
 
@@ -219,7 +220,7 @@ fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, 
         return state.mode = Mode::Asking(asking);
     }
     state.proposed.retain(|other| other.id != proposed.id);
-    effects.push(Effect::Answer(proposed.id, reply));
+    effects.push(Effect::Do(Deed::Answer(proposed.id, reply)));
 }
 
 /// An answer about something of one's own.
@@ -228,24 +229,24 @@ fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<E
         (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => {}
         (Question::Kill { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
             say(state, Message::Note(format!("ending {id} …")));
-            effects.push(Effect::Kill(id, Force::Term));
+            effects.push(Effect::Do(Deed::Kill(id, Force::Term)));
         }
         (Question::Kill { id, .. }, KeyCode::Char('9')) => {
             say(state, Message::Note(format!("killing {id} …")));
-            effects.push(Effect::Kill(id, Force::Kill));
+            effects.push(Effect::Do(Deed::Kill(id, Force::Kill)));
         }
         (Question::Restart { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
             say(state, Message::Note(format!("running {id} again …")));
-            effects.push(Effect::Restart(id));
+            effects.push(Effect::Do(Deed::Restart(id)));
         }
         // What removes files wants a y, not a key that is pressed in passing.
         (Question::Clear { id, .. }, KeyCode::Char('y')) => {
             say(state, Message::Note(format!("removing {id} …")));
-            effects.push(Effect::Clear(Removal::One(id)));
+            effects.push(Effect::Do(Deed::Clear(Removal::One(id))));
         }
         (Question::ClearEnded { .. }, KeyCode::Char('y')) => {
             say(state, Message::Note("removing what has ended …".to_owned()));
-            effects.push(Effect::Clear(Removal::Ended(state.list.query.clone())));
+            effects.push(Effect::Do(Deed::Clear(Removal::Ended(state.list.query.clone()))));
         }
         (question, _) => state.mode = Mode::Asking(Asking::new(question)),
     }

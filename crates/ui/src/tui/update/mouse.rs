@@ -4,7 +4,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::actions;
-use crate::tui::event::Effect;
+use crate::tui::effect::Effect;
 use crate::tui::layout::Areas;
 use crate::tui::state::{Focus, Mode, Pane, State};
 use crate::tui::view;
