@@ -70,6 +70,7 @@ mod survivors;
 mod terminal;
 mod top;
 mod top_many;
+mod top_marks;
 mod top_terminal;
 mod traces;
 mod wait;

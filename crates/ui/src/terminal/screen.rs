@@ -4,6 +4,7 @@ use std::io::{self, Stdout, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{MoveTo, RestorePosition, SavePosition, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
@@ -83,6 +84,11 @@ impl Screen {
             MouseUse::Ours => execute!(stdout(), EnableMouseCapture),
             MouseUse::Terminals => execute!(stdout(), DisableMouseCapture),
         }
+    }
+
+    /// Hands a text to the terminal's clipboard (OSC 52). Whether it takes it nobody says.
+    pub(super) fn copy(text: &str) -> io::Result<()> {
+        execute!(stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
     /// Forgets what was drawn, so that everything is drawn anew.

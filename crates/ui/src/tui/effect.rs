@@ -17,6 +17,8 @@ pub enum Effect {
     Do(Deed),
     /// Give the terminal to another program.
     Run(Program),
+    /// Have the terminal copy a text.
+    Copy(String),
     /// Take the mouse, or leave it to the terminal.
     Mouse(MouseUse),
     /// Draw everything anew.
@@ -45,10 +47,10 @@ pub enum Lookup {
 /// Something that is done, and whose outcome is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// End a task; at once, if so.
-    Kill(String, Force),
-    /// Run it once more.
-    Restart(String),
+    /// End tasks.
+    Kill(Vec<String>, Force),
+    /// Run them once more.
+    Restart(Vec<String>),
     /// Type a line into it.
     Input(String, String),
     /// Answer a proposal.
@@ -102,8 +104,8 @@ pub enum Reply {
 /// What is removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Removal {
-    /// One task.
-    One(String),
+    /// These.
+    These(Vec<String>),
     /// All that have ended and fit.
     Ended(Query),
 }

@@ -21,12 +21,30 @@ pub struct Query {
     pub text: String,
     /// In this order.
     pub sort: Sort,
+    /// Whether the last of that order come first.
+    pub is_reversed: bool,
 }
 
 impl Query {
     /// Tells whether anything is left out.
     pub(crate) fn leaves_out(&self) -> bool {
         self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
+    }
+
+    /// Returns a word for the order.
+    pub(crate) const fn order_word(&self) -> &'static str {
+        match (self.sort, self.is_reversed) {
+            (Sort::Newest, false) => "newest",
+            (Sort::Newest, true) => "oldest",
+            (Sort::Longest, false) => "longest",
+            (Sort::Longest, true) => "shortest",
+            (Sort::Name, false) => "name",
+            (Sort::Name, true) => "name z-a",
+            (Sort::Cpu, false) => "cpu",
+            (Sort::Cpu, true) => "least cpu",
+            (Sort::Memory, false) => "memory",
+            (Sort::Memory, true) => "least memory",
+        }
     }
 }
 
@@ -48,8 +66,6 @@ pub enum Sort {
     /// Newest first.
     #[default]
     Newest,
-    /// Oldest first.
-    Oldest,
     /// What took longest first.
     Longest,
     /// By name.
@@ -62,21 +78,7 @@ pub enum Sort {
 
 impl Sort {
     /// All, as one key goes through them.
-    pub const ALL: [Self; 6] =
-        [Self::Newest, Self::Oldest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
-
-    /// Returns its word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Oldest => "oldest",
-            Self::Longest => "longest",
-            Self::Name => "name",
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-        }
-    }
+    pub const ALL: [Self; 5] = [Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }
 
 /// A stretch of a list.

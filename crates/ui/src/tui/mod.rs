@@ -24,6 +24,7 @@ mod program;
 mod question;
 mod reader;
 mod state;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod theme;

@@ -21,14 +21,16 @@ fn mw(options: &Options, name: &'static str, words: &[String], afterwards: After
     Outside { name, words, afterwards }
 }
 
-/// Returns the command that does the same as a deed and asks before, where there is one.
-pub(super) fn words(deed: &Deed) -> Option<Vec<String>> {
-    let words: &[&str] = match deed {
-        Deed::Kill(id, Force::Term) => &["kill", id],
-        Deed::Kill(id, Force::Kill) => &["kill", "--signal", "KILL", "--grace", "0s", id],
-        Deed::Restart(id) => &["restart", id],
-        Deed::Input(id, text) => &["input", id, "--", text],
-        Deed::Answer(..) | Deed::Clear(_) => return None,
-    };
-    Some(words.iter().map(|word| (*word).to_owned()).collect())
+/// Returns the commands that do the same as a deed and ask before, where there are any.
+pub(super) fn commands(deed: &Deed) -> Vec<Vec<String>> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    match deed {
+        Deed::Kill(ids, Force::Term) => vec![[words(&["kill"]), ids.clone()].concat()],
+        Deed::Kill(ids, Force::Kill) => {
+            vec![[words(&["kill", "--signal", "KILL", "--grace", "0s"]), ids.clone()].concat()]
+        }
+        Deed::Restart(ids) => ids.iter().map(|id| words(&["restart", id])).collect(),
+        Deed::Input(id, text) => vec![words(&["input", id, "--", text])],
+        Deed::Answer(..) | Deed::Clear(_) => Vec::new(),
+    }
 }

@@ -11,7 +11,7 @@ use ratatui::Frame;
 use super::deeds;
 use super::effect::{self, Deed, Effect};
 use super::event::Event;
-use super::outside::{outside, words};
+use super::outside::{commands, outside};
 use super::reader::Reader;
 use super::state::State;
 use super::theme::ThemeChoice;
@@ -88,29 +88,36 @@ impl Manager {
     }
 
     /// Has something done, and says what is wanted of the terminal for it.
-    fn act(&self, effect: Effect) -> Option<Request> {
-        match effect {
-            Effect::Find(lookup) => self.worker.ask(lookup),
-            Effect::Follow(target) => self.reader.follow(target),
+    fn act(&self, effect: Effect) -> Vec<Request> {
+        let request = match effect {
+            Effect::Find(lookup) => {
+                self.worker.ask(lookup);
+                return Vec::new();
+            }
+            Effect::Follow(target) => {
+                self.reader.follow(target);
+                return Vec::new();
+            }
             Effect::Do(deed) => return self.do_it(deed),
-            Effect::Run(program) => return Some(Request::Run(outside(&self.options, program))),
-            Effect::Mouse(mouse) => return Some(Request::Mouse(mouse)),
-            Effect::Redraw => return Some(Request::Redraw),
-            Effect::Suspend => return Some(Request::Suspend),
-            Effect::Quit => return Some(Request::Quit),
-        }
-        None
+            Effect::Run(program) => Request::Run(outside(&self.options, program)),
+            Effect::Copy(text) => Request::Copy(text),
+            Effect::Mouse(mouse) => Request::Mouse(mouse),
+            Effect::Redraw => Request::Redraw,
+            Effect::Suspend => Request::Suspend,
+            Effect::Quit => Request::Quit,
+        };
+        vec![request]
     }
 
-    /// Does something to tasks in a thread of its own; or has a command do it that asks, where that is the way.
-    fn do_it(&self, deed: Deed) -> Option<Request> {
-        let command = words(&deed).filter(|_| self.options.gated);
-        if let Some(words) = command {
-            return Some(Request::Run(outside(&self.options, effect::Program::Command(words))));
+    /// Does something to tasks in a thread of its own; or has commands do it that ask, where that is the way.
+    fn do_it(&self, deed: Deed) -> Vec<Request> {
+        let commands = if self.options.gated { commands(&deed) } else { Vec::new() };
+        if commands.is_empty() {
+            let options = Arc::clone(&self.options);
+            self.post.spawn(move |post| post.tell(deeds::act(&options, deed)));
         }
-        let options = Arc::clone(&self.options);
-        self.post.spawn(move |post| post.tell(deeds::act(&options, deed)));
-        None
+        let run = |words| Request::Run(outside(&self.options, effect::Program::Command(words)));
+        commands.into_iter().map(run).collect()
     }
 }
 
@@ -130,7 +137,7 @@ impl App for Manager {
             Input::Back(Ok(())) => Event::News,
         };
         let effects = update(&mut self.state, event);
-        effects.into_iter().filter_map(|effect| self.act(effect)).collect()
+        effects.into_iter().flat_map(|effect| self.act(effect)).collect()
     }
 
     fn take_changed(&mut self) -> bool {

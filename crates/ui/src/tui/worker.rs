@@ -141,11 +141,13 @@ impl Library {
             let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
             let by = |row: &TaskRow| match query.sort {
                 Sort::Memory => row.sample.memory.unwrap_or(0) as f64,
-                Sort::Newest | Sort::Oldest | Sort::Longest | Sort::Name | Sort::Cpu => {
-                    row.sample.cpu.unwrap_or(-1.0)
-                }
+                Sort::Newest | Sort::Longest | Sort::Name | Sort::Cpu => row.sample.cpu.unwrap_or(-1.0),
             };
-            rows[..live].sort_by(|a, b| by(b).total_cmp(&by(a)));
+            // What uses the same stays in its order.
+            rows[..live].sort_by(|a, b| {
+                let order = by(b).total_cmp(&by(a));
+                if query.is_reversed { order.reverse() } else { order }
+            });
         }
         let alive: Vec<_> = rows.iter().filter(|row| row.alive).map(|row| row.id.as_str()).collect();
         self.known.retain(|id, _| alive.contains(&id.as_str()));
@@ -241,11 +243,13 @@ pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
         States::Live => Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect(),
         States::Only(status) => vec![status],
     };
-    let order = match query.sort {
-        Sort::Newest | Sort::Cpu | Sort::Memory => Order::Newest,
-        Sort::Oldest => Order::Oldest,
-        Sort::Longest => Order::Longest,
-        Sort::Name => Order::Name,
+    let order = match (query.sort, query.is_reversed) {
+        (Sort::Newest, true) => Order::Oldest,
+        (Sort::Newest | Sort::Cpu | Sort::Memory, _) => Order::Newest,
+        (Sort::Longest, false) => Order::Longest,
+        (Sort::Longest, true) => Order::Shortest,
+        (Sort::Name, false) => Order::Name,
+        (Sort::Name, true) => Order::NameDown,
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
     Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }

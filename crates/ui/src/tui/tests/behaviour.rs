@@ -76,7 +76,7 @@ fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
     assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
     assert!(desk.drawn().contains("bash-00000003 failed"), "{}", desk.drawn());
     desk.press("r");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Restart("bash-00000003".to_owned()))));
+    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000003".to_owned()]))));
     desk.take(key(KeyCode::Esc));
     assert_ne!(selected(&desk), Some("bash-00000003"));
 }
@@ -203,7 +203,7 @@ fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
 fn an_answer_to_an_older_question_is_not_shown() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("s");
-    assert_eq!(desk.state.list.query.sort, Sort::Oldest);
+    assert_eq!(desk.state.list.query.sort, Sort::Longest);
     let old = Window { total: 99, ..super::window(&Query::default(), Vec::new()) };
     desk.take(Event::Listed(old));
     assert_eq!(desk.state.list.total, 7);

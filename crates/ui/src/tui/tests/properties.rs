@@ -24,7 +24,7 @@ enum Step {
 
 fn keys() -> impl Strategy<Value = KeyCode> {
     prop_oneof![
-        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSAbfFwt123/?m qzNY".chars().collect::<Vec<_>>())
+        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSAbfFwt123/?m qzNYI    ".chars().collect::<Vec<_>>())
             .prop_map(KeyCode::Char),
         1 => any::<char>().prop_map(KeyCode::Char),
         3 => prop::sample::select(vec![

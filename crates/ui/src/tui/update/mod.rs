@@ -3,6 +3,7 @@
 mod actions;
 mod modes;
 mod mouse;
+mod tasks;
 
 pub(super) use modes::STATES;
 
