@@ -72,6 +72,7 @@ mod top;
 mod top_many;
 mod top_marks;
 mod top_terminal;
+mod top_theme;
 mod traces;
 mod wait;
 mod wait_pending;

@@ -9,7 +9,7 @@ use crossterm::cursor::{MoveTo, RestorePosition, SavePosition, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
-use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle};
+use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle, force_color_output};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -58,6 +58,8 @@ impl Screen {
                 before(info);
             }));
         });
+        // Which colours there are was decided by the theme, NO_COLOR and all.
+        force_color_output(true);
         let mut screen =
             Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, mouse: MouseUse::Ours };
         screen.enter()?;
