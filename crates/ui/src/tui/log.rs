@@ -26,6 +26,11 @@ pub struct LogTarget {
     pub stream: StreamChoice,
 }
 
+/// Returns what a line takes: colours take room, too.
+fn size(line: &Painted) -> usize {
+    line.text.len() + size_of_val(&*line.styles)
+}
+
 /// A stretch of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogChunk {
@@ -77,8 +82,11 @@ pub(crate) struct Log {
     /// Whether anything was read yet.
     pub(crate) is_read: bool,
     pub(crate) problem: Option<String>,
-    /// Bytes in the lines.
+    /// Bytes that the lines take.
     bytes: usize,
+    /// Whether what comes after the last line was left out: whoever reads far above the end keeps what they read.
+    /// It is read again when the end is looked at.
+    pub(crate) is_withheld: bool,
     /// First line to show, where the end is not followed, and the first row of it, where lines are wrapped.
     pub(crate) top: Place,
     /// First column to show, where lines are not wrapped.
@@ -104,6 +112,7 @@ impl Log {
             is_read: false,
             problem: None,
             bytes: 0,
+            is_withheld: false,
             top: Place::default(),
             left: 0,
             follows: true,
@@ -126,6 +135,9 @@ impl Log {
         }
         self.end = chunk.end;
         self.problem = None;
+        if self.is_withheld {
+            return;
+        }
         // The last line may go on, so it is looked at again.
         let before = self.lines.len() - usize::from(self.open.is_some());
         if chunk.skipped > 0 {
@@ -139,17 +151,25 @@ impl Log {
     }
 
     fn push_line(&mut self, line: Painted) {
-        self.bytes += line.text.len();
+        self.bytes += size(&line);
         self.lines.push_back(line);
     }
 
-    /// Drops the first lines, where there are too many. Where what is left begins is not known then, so what lies
-    /// before is not gone back to.
+    fn is_too_much(&self) -> bool {
+        self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES
+    }
+
+    /// Drops lines where there are too many: those farthest from what is looked at.
     fn forget_surplus(&mut self) {
+        if self.follows { self.forget_first() } else { self.forget_last() }
+    }
+
+    /// Drops the first lines. Where what is left begins is not known then, so what lies before is not gone back to.
+    fn forget_first(&mut self) {
         let mut surplus = 0;
-        while self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES {
+        while self.is_too_much() {
             let Some(line) = self.lines.pop_front() else { break };
-            self.bytes -= line.text.len();
+            self.bytes -= size(&line);
             surplus += 1;
         }
         if surplus > 0 {
@@ -164,11 +184,25 @@ impl Log {
         }
     }
 
+    /// Drops the last lines; nothing is added behind the gap.
+    fn forget_last(&mut self) {
+        while self.is_too_much() {
+            let Some(line) = self.lines.pop_back() else { break };
+            self.bytes -= size(&line);
+            (self.is_withheld, self.open) = (true, None);
+        }
+        if let Some(search) = &mut self.search {
+            let kept = search.lines.partition_point(|line| *line < self.lines.len());
+            search.lines.truncate(kept);
+            search.current = search.current.min(kept.saturating_sub(1));
+        }
+    }
+
     fn push_text(&mut self, text: &str) {
         let mut begun = self.style;
         let text = match self.open.take() {
             Some((open, style)) => {
-                self.bytes -= self.lines.pop_back().map_or(0, |line| line.text.len());
+                self.bytes -= self.lines.pop_back().map_or(0, |line| size(&line));
                 begun = style;
                 open + text
             }
@@ -206,9 +240,12 @@ impl Log {
         if before.open.is_some()
             && let (Some(mut begun), Some(rest)) = (before.lines.pop_back(), self.lines.pop_front())
         {
+            before.bytes -= size(&begun);
+            self.bytes -= size(&rest);
             let length = begun.text.len();
             begun.text.push_str(&rest.text);
             begun.styles.extend(rest.styles.iter().map(|(at, style)| (at + length, *style)));
+            self.bytes += size(&begun);
             self.lines.push_front(begun);
         }
         let count = before.lines.len();
@@ -219,6 +256,7 @@ impl Log {
         (self.offset, self.has_earlier) = (chunk.offset, chunk.has_earlier);
         self.top.line += count;
         self.find_from(0);
+        self.forget_surplus();
     }
 
     /// Returns the first row to show in a pane of this height.

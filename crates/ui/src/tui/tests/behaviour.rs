@@ -332,3 +332,16 @@ fn what_cannot_be_heard_stays_on_screen_until_it_can() {
     assert!(listed(&desk.effects).is_some());
     assert!(!desk.drawn().contains("not live"));
 }
+
+#[test]
+fn the_end_of_a_log_that_went_on_is_read_anew() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let lines: String = (0..100_010).map(|at| format!("{at}\n")).collect();
+    desk.print("first\n");
+    desk.take(key(KeyCode::Tab));
+    desk.press("F");
+    desk.print(&lines);
+    assert!(desk.drawn().contains("paused, G reads on"), "{}", desk.drawn());
+    desk.press("G");
+    assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000001")))), "{:?}", desk.effects);
+}

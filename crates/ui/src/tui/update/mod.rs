@@ -211,7 +211,9 @@ fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
         (true, None) if state.list.total > 0 => return,
         (true, None) | (false, _) => None,
     };
-    if state.log.target != wanted {
+    // Whoever comes back to the end of a log that went on meanwhile reads it anew.
+    let is_behind = state.log.follows && state.log.is_withheld;
+    if state.log.target != wanted || is_behind {
         state.log.turn_to(wanted.clone());
         state.is_changed = true;
         effects.push(Effect::Follow(wanted));
