@@ -71,6 +71,7 @@ mod terminal;
 mod top;
 mod top_many;
 mod top_marks;
+mod top_stuck;
 mod top_terminal;
 mod top_theme;
 mod traces;

@@ -33,7 +33,7 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
     until_shown(&terminal, "Remove 3 marked tasks");
     assert_eq!(home.mw(["clear", &done]).code, Some(0));
     terminal.press("y");
-    until_shown(&terminal, "3 tasks: 1 not done, 2 removed");
+    until_shown(&terminal, "3 tasks: 2 removed, 1 not done");
     until_shown(&terminal, "No tasks.");
     assert_eq!(home.list().len(), 0);
     leave(terminal);

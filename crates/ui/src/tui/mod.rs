@@ -23,6 +23,7 @@ mod outside;
 mod program;
 mod question;
 mod reader;
+mod sampler;
 mod state;
 mod tally;
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! What came of something that was done to several tasks: how many of each outcome, and what is to be known of one.
 
+use std::cmp::Reverse;
+
 use super::worker::told;
 use crate::text::count;
 
 /// Counts outcomes.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// Words for outcomes with how often they came, in the order in which they first came.
+    /// Words for outcomes with how often they came.
     outcomes: Vec<(&'static str, usize)>,
     notes: Vec<String>,
 }
@@ -31,8 +33,10 @@ impl Tally {
         result.map_err(|error| self.note("not done", format!("{id}: {}", told(&error)))).ok()
     }
 
-    /// Returns the lines to be said: of a single task what is known of it, else the numbers first.
-    pub(super) fn lines(self) -> Vec<String> {
+    /// Returns the lines to be said: of a single task what is known of it, else the numbers first, the largest
+    /// before all.
+    pub(super) fn lines(mut self) -> Vec<String> {
+        self.outcomes.sort_by_key(|(_, count)| Reverse(*count));
         let total = self.outcomes.iter().map(|(_, count)| count).sum::<usize>();
         if total == 1 && !self.notes.is_empty() {
             return self.notes;
@@ -57,7 +61,7 @@ mod tests {
     #[test]
     fn outcomes_are_counted_and_what_failed_is_told() {
         let mut tally = Tally::default();
-        ["cancelled", "completed", "cancelled"].into_iter().for_each(|word| tally.add(word));
+        ["completed", "cancelled", "cancelled"].into_iter().for_each(|word| tally.add(word));
         assert_eq!(tally.result("bash-1", Ok(7)), Some(7));
         let gone: meanwhile::Result<()> = Err(meanwhile::Error::NotFound("bash-2".to_owned()));
         assert_eq!(tally.result("bash-2", gone), None);

@@ -1,11 +1,9 @@
 //! The library's side: lists, looks up and acts, away from the main thread.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Instant;
 
-use meanwhile::model::Status;
+use meanwhile::model::{Status, TaskState};
 use meanwhile::{
     Clock, Error, Filter, From, Order, Page, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
 };
@@ -15,14 +13,13 @@ use super::event::{Event, Lane, Query, Sort, States, Window};
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
+use super::sampler::Sampler;
 use crate::facts::{facts, news_facts};
 use crate::row::what;
 use crate::task_row::{Sample, TaskRow};
 
 /// How many are sorted by what they use; those beyond keep their places.
 const SORTED: usize = 300;
-/// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
-const PORTS_EVERY: u64 = 3;
 /// Runs of one task that a timeline shows.
 const MOST_RUNS: u32 = 50;
 
@@ -72,7 +69,7 @@ fn only_last(asked: &mut Vec<Lookup>) -> impl Iterator<Item = Lookup> {
 }
 
 fn answer_one(options: &Options, opened: &mut Option<Library>, question: Lookup, post: &Post) {
-    let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
+    let library = match opened.take().map_or_else(|| Library::open(options, post), Ok) {
         Ok(library) => opened.insert(library),
         // Tried again with the next question, which comes when something happens or can be heard again.
         Err(error) => return post.tell(Event::Unlisted(told(&error))),
@@ -99,27 +96,20 @@ const fn is_by_use(query: &Query, start: usize) -> bool {
     matches!(query.sort, Sort::Cpu | Sort::Memory) && start < SORTED
 }
 
-/// What was found at the last look.
-struct Known {
-    at: Instant,
-    cpu_us: u64,
-    sample: Sample,
-}
-
 struct Library {
     runtime: Runtime,
     scope: Scope,
-    known: HashMap<String, Known>,
-    looks: u64,
+    sampler: Sampler,
 }
 
 impl Library {
-    fn open(options: &Options) -> Result<Self> {
+    fn open(options: &Options, post: &Post) -> Result<Self> {
         let runtime = Runtime::open(options.settings.clone())?;
-        Ok(Self { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 })
+        let sampler = Sampler::start(options.settings.clone(), post);
+        Ok(Self { runtime, scope: options.scope(), sampler })
     }
 
-    fn list(&mut self, query: Query, stretch: &Stretch) -> Result<Event> {
+    fn list(&self, query: Query, stretch: &Stretch) -> Result<Event> {
         let (start, count, page) = self.page(&query, (stretch.start, stretch.count))?;
         let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
         let gone = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
@@ -128,13 +118,6 @@ impl Library {
             Some(id) => self.around(&query, id, count)?.unwrap_or((start, page, None)),
         };
         let by_use = is_by_use(&query, start);
-        if let Look::Fresh(places) = &stretch.look {
-            self.looks += 1;
-            let looked_at = page.tasks.iter().enumerate();
-            for (_, task) in looked_at.filter(|(at, _)| by_use || places.contains(&(start + at))) {
-                self.look_at(task);
-            }
-        }
         let mut rows: Vec<_> =
             page.tasks.iter().map(|task| TaskRow::of(task, self.sample_of(task))).collect();
         if by_use {
@@ -149,8 +132,12 @@ impl Library {
                 if query.is_reversed { order.reverse() } else { order }
             });
         }
-        let alive: Vec<_> = rows.iter().filter(|row| row.alive).map(|row| row.id.as_str()).collect();
-        self.known.retain(|id, _| alive.contains(&id.as_str()));
+        if let Look::Fresh(places) = &stretch.look {
+            let alive = rows.iter().filter(|row| row.alive).map(|row| row.id.clone()).collect();
+            let looked_at = page.tasks.iter().enumerate();
+            let looked_at = looked_at.filter(|(at, _)| by_use || places.contains(&(start + at)));
+            self.sampler.look_at(looked_at.map(|(_, task)| task.clone()).collect(), alive);
+        }
         let (total, live) = (page.total as usize, page.live as usize);
         Ok(Event::Listed(Window { query, start, rows, total, live, unlisted, at: SystemClock.now() }))
     }
@@ -174,26 +161,12 @@ impl Library {
         Ok(Some((start, page, row)))
     }
 
+    /// Returns what is known of what a task uses; one of which nothing lives uses nothing.
     fn sample_of(&self, task: &Task) -> Sample {
-        self.known.get(task.id.as_str()).map(|known| known.sample.clone()).unwrap_or_default()
-    }
-
-    /// Looks at what a task uses; the second look tells how fast.
-    fn look_at(&mut self, task: &Task) {
-        let Some(usage) = self.runtime.usage(task) else { return };
-        let now = Instant::now();
-        let before = self.known.remove(task.id.as_str());
-        let cpu = before.as_ref().and_then(|before| {
-            let passed = now.duration_since(before.at).as_micros().max(1) as f64;
-            // Less than before: processes have ended whom nobody of the tree waited for.
-            Some(usage.cpu_us.checked_sub(before.cpu_us)? as f64 / passed * 100.0)
-        });
-        let ports = match before {
-            Some(before) if self.looks % PORTS_EVERY != 1 => before.sample.ports,
-            Some(_) | None => self.runtime.ports(task).unwrap_or_default(),
-        };
-        let sample = Sample { cpu, memory: Some(usage.memory), ports };
-        self.known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });
+        match (&task.state, task.survivors) {
+            (TaskState::Ended { .. }, 0) => Sample::default(),
+            (_, _) => self.sampler.sample_of(task.id.as_str()),
+        }
     }
 
     fn facts(&self, id: &str) -> Result<Event> {
