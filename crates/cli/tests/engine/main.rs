@@ -69,6 +69,7 @@ mod surfaces;
 mod survivors;
 mod terminal;
 mod top;
+mod top_list;
 mod top_many;
 mod top_marks;
 mod top_stuck;
