@@ -1,6 +1,6 @@
 //! What `mw top` lists and in which order, and what becomes of it while somebody looks.
 
-use mw_testkit::{SOON, Screen, children, wait_until};
+use mw_testkit::{SOON, Screen, alive, children, wait_until};
 
 use crate::home;
 use crate::top::{leave, line_of, top, until, until_shown};
@@ -68,7 +68,7 @@ fn a_task_that_is_removed_under_the_cursor_gives_its_place_to_another() {
 fn what_lives_is_run_again_after_a_yes() {
     let home = home();
     let id = home.start("echo $$ >> pids; exec sleep 600");
-    home.pid_in("pids");
+    let first = home.pid_in("pids");
     let mut terminal = top(&home);
     until(&terminal, "it is listed", |screen| lists(screen, &id));
     terminal.press("r");
@@ -77,6 +77,7 @@ fn what_lives_is_run_again_after_a_yes() {
     terminal.press("y");
     until_shown(&terminal, &format!("{id} runs again, run 2"));
     wait_until(SOON, "the second run", || (home.status(&id)["runs"] == 2).then_some(()));
+    assert!(!alive(first));
     leave(terminal);
 }
 

@@ -27,6 +27,16 @@ fn marked_tasks_are_killed_run_again_and_removed_together() {
     assert!(pids.iter().all(|pid| !alive(*pid)));
     assert!(ids.iter().all(|id| home.status(id)["status"] == "cancelled"));
     terminal.press("g");
+    marked(&mut terminal, 2);
+    terminal.press("r");
+    until_shown(&terminal, "Run 2 marked tasks again?");
+    terminal.press("y");
+    until_shown(&terminal, "2 tasks running again");
+    terminal.press("g");
+    marked(&mut terminal, 2);
+    terminal.press("x9");
+    until_shown(&terminal, "2 tasks cancelled");
+    terminal.press("g");
     marked(&mut terminal, 3);
     // One of them goes before anybody answers.
     terminal.press("c");
