@@ -17,10 +17,10 @@ use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::colours::Colours;
 use super::policy::parse_mode;
 use super::premises::premises;
 use super::start::current_umask;
-use super::top::Colours;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -41,9 +41,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
     /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
-    /// sixteen, or none
-    #[arg(long, value_enum, default_value_t = Colours::Auto)]
-    theme: Colours,
+    /// sixteen, or none [default: the setting theme]
+    #[arg(long, value_enum)]
+    theme: Option<Colours>,
     /// Panic as soon as something was drawn
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
@@ -101,7 +101,7 @@ impl Arguments {
             None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
         };
         let options = Options {
-            theme: self.theme.theme(),
+            theme: Colours::theme(self.theme, &context.config),
             session: session.clone(),
             agent: agent.name.clone(),
             editor: super::top::editor(),

@@ -11,11 +11,12 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of
+/// `redact`, `hooks`, `resources`, `knobs_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
-const KNOBS: [&str; 60] = [
+const KNOBS: [&str; 61] = [
     "profile",
     "mode",
+    "theme",
     "queue.max_running",
     "queue.max_running_total",
     "queue.at_capacity",
