@@ -103,8 +103,9 @@ impl Supervisor {
         fail_point("supervisor-reaped");
         self.end_helper();
         let told = self.connections.any_waits_for(Interest::End);
-        self.tell_end(&record);
+        // Whoever is told may start the next at once.
         self.run.free_slots();
+        self.tell_end(&record);
         if told && !is_settling_due() {
             // Whoever was just told may be waiting for this very processor.
             let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
