@@ -236,6 +236,10 @@ impl Office<'_> {
             ChatOrder::Kill(id) => self.kill(id),
             ChatOrder::MoveToBackground => self.move_to_background()?,
             ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
+            ChatOrder::Leave => {
+                let looked = self.look_at_tasks().map_err(|error| error.to_string());
+                (self.tell)(ChatNews::Leaving(looked.map(|()| self.tasks.clone())));
+            }
         }
         Ok(())
     }

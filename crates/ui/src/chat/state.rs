@@ -44,8 +44,19 @@ pub(super) enum Modal {
     Tasks(Option<String>),
     /// What can be cancelled; this is selected.
     Cancel(Option<Target>),
-    /// Whether to leave although tasks run.
-    Leave,
+    /// Whether to leave.
+    Leave(Leaving),
+}
+
+/// How it stands with somebody who wants to leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// The store is asked whether anything runs.
+    Looks,
+    /// Something does.
+    Warned,
+    /// It cannot be seen, for this reason.
+    Unseen(String),
 }
 
 /// One thing that can be cancelled.
@@ -202,7 +213,7 @@ impl State {
     /// Shows the question that is to be shown, and takes note of what is seen of it.
     pub(super) fn bring_up_question(&mut self) {
         let width = dialog::inner_width(self);
-        self.questions.bring_up(self.modal == Modal::Leave, width, self.now);
+        self.questions.bring_up(matches!(self.modal, Modal::Leave(_)), width, self.now);
         self.questions.see(dialog::question_rows(self));
     }
 
