@@ -79,7 +79,6 @@ pub(super) fn hold(
     let errors = File::create(&options.errors).map_or_else(|_| Stdio::null(), Stdio::from);
     let start = Start { command: &options.command, env: &options.env, cwd: &options.cwd, stderr: errors };
     let (mut process, stdin, stdout) = AgentProcess::start(start)?;
-    let (transport, _) = wire::lines(stdin, stdout);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
     let client = Arc::new(client(options.services.clone(), options.cwd.clone()));
@@ -87,19 +86,27 @@ pub(super) fn hold(
     let replays = Arc::new(AtomicBool::new(false));
     let mut outcome = Err(AcpError::Gone { how: String::new() });
     let place = &mut outcome;
-    let (ears, asking, repeats) = (Arc::clone(heard), Arc::clone(&questions), Arc::clone(&replays));
-    let (asking_ears, shown) = (Arc::clone(heard), Arc::clone(&client));
+    let (ears, repeats, shown) = (Arc::clone(heard), Arc::clone(&replays), Arc::clone(&client));
+    let update = move |notification: SessionNotification| {
+        let is_new = !repeats.load(Ordering::SeqCst);
+        let entry = is_new.then(|| heard::entry(&notification.update, &|id| shown.terminals.tail(id)));
+        entry.flatten().map(|entry| ears(LineEvent::Entry(entry)))
+    };
+    let transport = {
+        let update = update.clone();
+        // Nothing is ever sent: it ends when the entry was taken in.
+        wire::lines_heard(stdin, stdout, move |notification| {
+            let _ = update(notification).map(|taken| taken.recv());
+        })
+    };
+    let (asking_ears, asking) = (Arc::clone(heard), Arc::clone(&questions));
     // Another's word counts for nothing there: it could hide a question.
     let is_own = options.offer == Offer::Nothing;
     let connected = serving(&client)
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
-                let tail = |id: &str| tokio::task::block_in_place(|| shown.terminals.tail(id));
-                if !repeats.load(Ordering::SeqCst)
-                    && let Some(entry) = heard::entry(&notification.update, &tail)
-                {
-                    ears(LineEvent::Entry(entry));
-                }
+                // One that is written in another way than most.
+                tokio::task::block_in_place(|| update(notification));
                 Ok(())
             },
             agent_client_protocol::on_receive_notification!(),
@@ -205,7 +212,9 @@ impl Talk<'_> {
                     let _ = tokio::task::spawn_blocking(move || client.terminals.leave_all()).await;
                     (self.heard)(LineEvent::TurnEnded(turn_end(ended)?));
                 }
-                Some(Ok(event)) = wishes.join_next() => (self.heard)(event),
+                Some(Ok(event)) = wishes.join_next() => {
+                    (self.heard)(event);
+                }
                 () = stopping.overdue() => {
                     stopping = Stopping::Overdue;
                     (self.heard)(LineEvent::Unstopped(self.options.cancel_after));

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
-use super::item::{Item, Kind};
+use super::item::{Index, Item, Kind};
 use crate::tui::{Theme, ThemeChoice};
 
 /// Most rows that the composer takes.
@@ -75,6 +75,7 @@ pub(super) struct State {
     pub(super) agent_state: AgentState,
     pub(super) mode: Option<String>,
     pub(super) items: Vec<Item>,
+    pub(super) index: Index,
     /// Items that have changed since their lines were made.
     pub(super) stale: Vec<usize>,
     /// The width for which lines were made.
@@ -109,6 +110,7 @@ impl State {
             agent_state: AgentState::Starting,
             mode: None,
             items: Vec::new(),
+            index: Index::default(),
             stale: Vec::new(),
             drawn_width: 0,
             top: None,

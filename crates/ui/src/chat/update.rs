@@ -80,7 +80,7 @@ fn said(state: &mut State, entry: Entry) {
         _ => {}
     }
     let before = state.items.len();
-    for at in item::take(&mut state.items, entry) {
+    for at in item::take(&mut state.items, &mut state.index, entry) {
         if at >= before
             && let Kind::Tool(call) = &mut state.items[at].kind
         {
