@@ -38,9 +38,14 @@ impl Questions {
         number
     }
 
-    pub(super) fn answer(&self, number: u64, reply: Reply) {
+    /// Answers; what is allowed goes to `allowed` before the agent hears of it.
+    pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
         let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         if let Some((request, responder)) = question {
+            match reply {
+                Reply::Once | Reply::Session => allowed(&request),
+                Reply::Deny => {}
+            }
             let _ = responder.respond(RequestPermissionResponse::new(chosen(&request, reply)));
         }
     }

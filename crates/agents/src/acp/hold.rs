@@ -23,6 +23,7 @@ use tokio::time::Instant;
 use super::asking::{self, Questions};
 use super::client::{Client, Witness};
 use super::error::AcpError;
+use super::given::Given;
 use super::heard;
 use super::line::{Ears, LineEvent, LineOptions, Offer, Order, Services, TurnEnd};
 use super::permissions::Answer;
@@ -65,6 +66,7 @@ fn client(services: Services, cwd: PathBuf) -> Client<Onlooker> {
             known: Mutex::default(),
         },
         permissions: services.permissions,
+        given: Given::default(),
         root: services.root,
     }
 }
@@ -203,10 +205,14 @@ impl Talk<'_> {
                         };
                     }
                     Some(Order::Mode(mode)) => _ = wishes.spawn(set_mode(&self.connection, &begun, mode)),
-                    Some(Order::Answer(number, reply)) => self.questions.answer(number, reply),
+                    Some(Order::Answer(number, reply)) => {
+                        let (given, cwd) = (&self.client.given, &self.client.terminals.cwd);
+                        self.questions.answer(number, reply, |request| given.give(request, cwd));
+                    }
                 },
                 Some(ended) = turns.join_next() => {
                     stopping = Stopping::No;
+                    self.client.given.forget();
                     let client = Arc::clone(self.client);
                     // Before it is said: what is told next must know that these are news.
                     let _ = tokio::task::spawn_blocking(move || client.terminals.leave_all()).await;
