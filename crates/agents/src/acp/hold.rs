@@ -20,7 +20,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::asking::{self, Questions};
+use super::asking::{self, Added, MOST, Questions};
 use super::client::{Client, Witness};
 use super::error::AcpError;
 use super::given::Given;
@@ -117,8 +117,17 @@ pub(super) fn hold(
             async move |request: RequestPermissionRequest, responder, _connection| {
                 let (what, lines) = heard::question(&request);
                 let proposal = is_own.then(|| asking::proposal(&request)).flatten();
-                let number = asking.add((request, responder));
-                asking_ears(LineEvent::Asks { number, proposal, what, lines });
+                match asking.add((request, responder)) {
+                    Added::Number(number) => {
+                        asking_ears(LineEvent::Asks { number, proposal, what, lines });
+                    }
+                    Added::FirstRefused => {
+                        let text =
+                            format!("the agent asks more than {MOST} things at once; the rest is refused");
+                        asking_ears(LineEvent::Entry(Entry::Note { text }));
+                    }
+                    Added::Refused => {}
+                }
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
@@ -190,6 +199,7 @@ impl Talk<'_> {
                 order = orders.recv() => match order {
                     None | Some(Order::Close) => return Ok(()),
                     Some(Order::Prompt(text)) => {
+                        self.questions.begin_turn();
                         let text = ContentBlock::Text(TextContent::new(text));
                         let request = PromptRequest::new(begun.clone(), vec![text]);
                         turns.spawn(self.connection.send_request(request).block_task());

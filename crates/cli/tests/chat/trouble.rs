@@ -47,6 +47,7 @@ fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
     until_shown(&terminal, "and this\n");
     let screen = until_shown(&terminal, "\n still here");
     assert!(!screen.text.contains("waits:"), "{}", screen.text);
+    until_shown(&terminal, "· ready");
     say(&mut terminal, "die 4");
     until_shown(&terminal, "waits: die 4");
     say(&mut terminal, "say good");
@@ -210,6 +211,22 @@ fn keys_are_answered_whatever_an_agent_sends() {
         until_shown(&terminal, "· ready");
         leave(terminal);
     }
+}
+
+#[test]
+fn an_agent_that_asks_without_end_is_refused_and_can_be_stopped() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "ask-many 20000");
+    until_shown(&terminal, "asks more than 100 things at once");
+    until_shown(&terminal, "1 of 100");
+    terminal.press(ESC);
+    until_gone(&terminal, "1 of 100");
+    terminal.press(ESC);
+    until_shown(&terminal, "■ stopped: cancelled");
+    until_shown(&terminal, "· ready");
+    assert_eq!(terminal.screen().text.matches("asks more than").count(), 1);
+    leave(terminal);
 }
 
 #[test]
