@@ -48,8 +48,9 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     until_shown(&terminal, "⌁ 1 task");
     endpoint.will(Answer::text("You killed it."));
     terminal.press(CTRL_B);
-    let screen = until_shown(&terminal, "kill");
-    assert!(screen.text.contains("output.log"), "the log is named: {}", screen.text);
+    until(&terminal, "the task and its log", |screen| {
+        screen.text.contains("kill") && screen.text.contains("output.log")
+    });
     assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "and linked");
     terminal.press("k");
     home.until_dead(child);
@@ -57,7 +58,7 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     terminal.press(ESC);
     until_shown(&terminal, "⌁ bash_1 killed");
     until_shown(&terminal, "You killed it.");
-    assert!(!terminal.screen().text.contains("⌁ 1 task"));
+    until_gone(&terminal, "⌁ 1 task");
     leave(terminal);
 }
 

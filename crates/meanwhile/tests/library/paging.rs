@@ -8,7 +8,7 @@ use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Tol
 
 use crate::world::{Asked, Limits, World, session_name};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 fn asked(session: usize, code: i32) -> Asked {
     Asked { session, priority: 0, after: Vec::new(), code }

@@ -156,6 +156,8 @@ impl Supervisor {
             Exit::Code(code) => Some(*code),
             Exit::Signal { .. } | Exit::Unknown(_) => None,
         };
+        // Both clocks before the lines are counted, which may take long: one end has one time.
+        let completed_at = clock::wall();
         let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
         let lines = self.run.files.log.count_lines();
         ExitRecord {
@@ -173,7 +175,7 @@ impl Supervisor {
             survivors: tree::named(living),
             exit_code,
             duration_seconds: duration_ms as f64 / 1000.0,
-            completed_at: clock::wall(),
+            completed_at,
             stdout_lines: lines.map(|(stdout, _)| stdout),
             stderr_lines: lines.map(|(_, stderr)| stderr),
             summary: record::last_line(&self.run.files.log.tail(4096)),
