@@ -77,6 +77,10 @@ impl Arguments {
             None => None,
         };
         let agent = self.agent(config, before.as_ref())?;
+        // Nothing said on the screen could help; an earlier chat can at least be read.
+        if before.is_none() && agent.command == own_command(config) {
+            has_model(config)?;
+        }
         let (cwd, remark) = place(before.as_ref())?;
         let chosen =
             before.as_ref().filter(|before| before.opened().is_some_and(|(name, _)| name == agent.name));
@@ -151,6 +155,24 @@ impl Arguments {
             )
         })
     }
+}
+
+/// How our own agent is started, unless the settings say otherwise.
+fn own_command(config: &Config) -> [String; 2] {
+    [config.mw().to_string_lossy().into_owned(), "acp".to_owned()]
+}
+
+/// Our own agent needs a model to talk with.
+fn has_model(config: &Config) -> Result<(), CommandError> {
+    super::acp::model(config, None)?.map(drop).map_err(|error| {
+        let hint = error.hint.trim_end_matches('.');
+        CommandError::usage(
+            error.message.clone(),
+            format!(
+                "{hint}; or talk with another agent: mw chat --agent NAME, mw agent --list shows who there is"
+            ),
+        )
+    })
 }
 
 /// Returns where the chat works, and what a person should know about that.

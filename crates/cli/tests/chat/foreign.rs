@@ -221,6 +221,41 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
 }
 
 #[test]
+fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let command = "rm -rf build; echo once >> mark";
+    // A paste keeps its lines.
+    let steps = format!("ask {command}\nterm {command}\nterm {command}");
+    terminal.press(&format!("\u{1b}[200~{steps}\u{1b}[201~\r"));
+    until_shown(&terminal, "may it?");
+    terminal.press("y");
+    until_shown(&terminal, "terminal: 0");
+    // The second terminal is another matter.
+    until_shown(&terminal, "may it?");
+    assert_eq!(fs::read_to_string(home.work().join("mark")).unwrap(), "once\n");
+    terminal.press("n");
+    until_shown(&terminal, "refused: ");
+    until_shown(&terminal, "· ready");
+    assert_eq!(fs::read_to_string(home.work().join("mark")).unwrap(), "once\n");
+    leave(terminal);
+}
+
+#[test]
+fn what_it_adds_to_the_environment_of_a_terminal_is_judged_too() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "term-env LD_PRELOAD=/tmp/evil.so echo harmless > mark");
+    let screen = until_shown(&terminal, "may it?");
+    assert!(screen.text.contains("LD_PRELOAD"), "{}", screen.text);
+    terminal.press("n");
+    until_shown(&terminal, "refused: ");
+    until_shown(&terminal, "· ready");
+    assert!(!home.has_file("mark"));
+    leave(terminal);
+}
+
+#[test]
 fn one_that_forgets_says_so_and_one_that_fails_is_named() {
     let home = with_agent(home(&ModelEndpoint::new()));
     let mut terminal = chat_with(&home, &["chat", "--agent", "forgetful"]);

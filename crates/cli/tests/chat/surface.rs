@@ -190,6 +190,17 @@ fn what_is_pasted_stays_in_its_lines_until_it_is_sent() {
 }
 
 #[test]
+fn without_a_model_it_says_what_to_do_and_opens_nothing() {
+    let home = Home::new(env!("CARGO_BIN_EXE_mw"));
+    let mut terminal = home.command(["chat"]).on_terminal();
+    assert_eq!(terminal.ended(), Some(2));
+    let screen = until_shown(&terminal, "no model endpoint is set");
+    assert!(screen.text.contains("OPENAI_API_KEY"), "{}", screen.text);
+    assert!(screen.text.contains("--agent NAME"), "{}", screen.text);
+    assert!(!home.state().join("chats").exists());
+}
+
+#[test]
 fn without_a_terminal_it_says_what_to_do() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);
