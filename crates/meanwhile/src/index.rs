@@ -69,7 +69,8 @@ impl Runtime {
         for id in directories(&self.home)? {
             let Some(error) = self.home.spec(&id).err().filter(|_| self.home.has_spec(&id)) else { continue };
             if store.task(&id, &self.home.tasks())?.is_none() {
-                damaged.push(Retained { id, reason: error.to_string() });
+                let hint = error.hint();
+                damaged.push(Retained { id, reason: error.to_string(), hint });
             }
         }
         damaged.sort_by(|one, other| one.id.cmp(&other.id));

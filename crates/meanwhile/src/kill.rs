@@ -86,8 +86,7 @@ impl Runtime {
             if let Ok(line) = self.send(id, request) {
                 return Ok(Asked::Supervisor(line));
             }
-            self.reconcile_task(id)?;
-            let task = self.stored(id)?;
+            let task = self.current(id)?;
             if let Some(process) = self.vanished(&task, &self.look_at(&task)) {
                 return Ok(Asked::Nobody(process.clone()));
             }
@@ -132,8 +131,7 @@ impl Runtime {
             // The supervisor was killed meanwhile; its stand-in is asked again.
             asked = self.ask(id, request)?;
         }
-        self.reconcile_task(id)?;
-        let task = self.stored(id)?;
+        let task = self.current(id)?;
         let is_over = matches!(task.state, TaskState::Ended { .. }) && task.survivors == 0;
         if !is_over {
             let message = "its supervisor was asked to end it and does not say that it has: look at `mw status`, \

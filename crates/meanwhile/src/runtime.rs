@@ -91,6 +91,15 @@ impl Runtime {
         }
     }
 
+    /// Returns every database that a removal must reach: where one in memory takes the place of the one on disk, both.
+    pub(crate) fn databases(&self) -> Result<Vec<&Store>> {
+        let used = self.store()?;
+        Ok(match self.copy.get() {
+            Some(copy) => [Some(copy), self.store.get()].into_iter().flatten().collect(),
+            None => vec![used],
+        })
+    }
+
     /// Tells, once, whether spans were entered here that nobody will deliver unless called.
     pub(crate) fn take_spans_wait(&self) -> bool {
         self.store.get().is_some_and(|store| store.spans_wait.take())

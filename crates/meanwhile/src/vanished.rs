@@ -75,10 +75,9 @@ impl Runtime {
             std::thread::sleep(LOOK);
             left = hunt.living();
         }
-        self.reconcile_task(id)?;
         Ok(KillReceipt {
             id: id.to_string(),
-            status: self.stored(id)?.status,
+            status: self.current(id)?.status,
             requested_by: request.by.clone(),
             signals: hunt.signals,
             killed: hunt.reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
