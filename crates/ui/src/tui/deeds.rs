@@ -33,6 +33,9 @@ fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
         Effect::Restart(id) => {
             let task = runtime.restart(&id, &scope)?;
             Ok(vec![match task.state {
+                TaskState::Ended { started_at: None, cause, .. } => {
+                    format!("{id} did not start: {}", cause.to_words())
+                }
                 TaskState::Pending { run, .. } => format!("{id} waits for a slot, run {run}"),
                 TaskState::Starting { run, .. }
                 | TaskState::Running { run, .. }
