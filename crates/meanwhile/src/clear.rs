@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
+use crate::queue;
 use crate::runtime::Runtime;
 use crate::store::Filter;
 use crate::task::Task;
@@ -140,6 +141,7 @@ impl Runtime {
         let mut changes = Vec::new();
         for database in self.databases()? {
             let transaction = database.begin(&self.home.tasks())?;
+            queue::release_followers(&self.home, &transaction, id)?;
             transaction.delete(id)?;
             changes.push(transaction);
         }

@@ -223,8 +223,16 @@ impl Home {
 
     /// Writes down that a task belongs to another session.
     pub(crate) fn change_owner(&self, id: &TaskId, session: &str, number: u64) -> Result<()> {
-        let spec = TaskSpec { session: session.to_owned(), number, ..self.spec(id)? };
-        let text = serde_json::to_vec(&spec).map_err(|error| Error::io("spec.json")(error.into()))?;
+        self.replace_spec(id, &TaskSpec { session: session.to_owned(), number, ..self.spec(id)? })
+    }
+
+    /// Writes down which tasks a task still has to follow.
+    pub(crate) fn change_after(&self, id: &TaskId, after: &[TaskId]) -> Result<()> {
+        self.replace_spec(id, &TaskSpec { after: after.to_vec(), ..self.spec(id)? })
+    }
+
+    fn replace_spec(&self, id: &TaskId, spec: &TaskSpec) -> Result<()> {
+        let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
         self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
     }
 

@@ -121,3 +121,24 @@ fn a_task_after_one_that_failed_before_is_skipped_at_once_and_not_called_started
     assert_eq!(home.mw(["wait", second]).code, Some(1), "a wait for it says the same");
     assert!(!home.has_file("second"));
 }
+
+#[test]
+fn what_waits_only_for_a_slot_runs_although_the_one_it_follows_was_cleared() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start("true");
+    home.ended(&first);
+    let busy = home.start(&children::gated("go", 0));
+    let second = home.start_with(&["--after", &first], "touch second");
+    assert_eq!(home.status(&second)["status"], "pending");
+    let _ = home.mw(["clear", "--finished"]).ok();
+    assert_eq!(home.status(&second)["status"], "pending");
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        std::fs::remove_file(home.state().join(name)).ok();
+    }
+    assert_eq!(home.status(&second)["status"], "pending", "a new database knows it, too");
+    home.open("go");
+    home.ended(&busy);
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "completed", "{task}");
+    assert!(home.has_file("second"));
+}
