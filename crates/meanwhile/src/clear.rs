@@ -77,7 +77,16 @@ impl Runtime {
     /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
     /// disk keeps an ending out of the database.
     fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
-        let task = self.current(id)?;
+        let task = match self.current(id) {
+            Ok(task) => task,
+            Err(Error::Damaged { .. }) => {
+                return Ok(self
+                    .home
+                    .is_supervised(id)
+                    .then(|| "it runs, though its files are damaged".to_owned()));
+            }
+            Err(error) => return Err(error),
+        };
         let is_over = matches!(task.state, TaskState::Ended { .. });
         Ok(match (is_over, task.survivors) {
             (true, 0) => None,

@@ -241,6 +241,12 @@ impl Home {
         fs::metadata(self.task(id).join(SPEC_FILE)).is_ok_and(|found| found.len() > 0)
     }
 
+    /// Tells whether there are traces of a run, whatever became of the spec.
+    pub(crate) fn was_begun(&self, id: &TaskId) -> bool {
+        let traces = [JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR];
+        traces.iter().any(|name| fs::metadata(self.task(id).join(name)).is_ok_and(|found| found.len() > 0))
+    }
+
     /// Reads what a task was asked to be.
     ///
     /// # Errors

@@ -70,7 +70,12 @@ impl Arguments {
     /// A live task that was named is refused before anything is removed.
     fn refuse_live(&self, context: &Context, runtime: &Runtime) -> Result<(), CommandError> {
         for handle in &self.ids {
-            let task = runtime.task(handle, &context.scope())?;
+            let task = match runtime.task(handle, &context.scope()) {
+                Ok(task) => task,
+                // Nothing but its directory is left, or it is kept.
+                Err(meanwhile::Error::Damaged { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
             if !task.status.is_terminal() || task.survivors > 0 {
                 let why =
                     if task.survivors > 0 { "over, but children of it live" } else { task.status.word() };
