@@ -56,6 +56,11 @@ pub(crate) fn line(task: &Task, colour: bool) -> String {
 pub(crate) fn started(started: &Started, colour: bool) -> String {
     let task = &started.task;
     let id = task.id.as_str();
+    if task.never_ran() {
+        let cause = task.cause.as_deref().unwrap_or(task.status.word());
+        let head = coloured(&format!("{id} did not start: {cause}"), task.status, colour);
+        return format!("{head}\nonce that is mended: mw restart {id}\n");
+    }
     let head = match (started.existed, task.status, task.queue_position) {
         (true, _, _) => format!("{id} is {} already", task.status.word()),
         (false, Status::Pending, Some(place)) => format!("queued {id} ({place}. in queue)"),

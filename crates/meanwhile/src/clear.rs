@@ -2,12 +2,13 @@
 
 use std::fs;
 
-use mw_model::{TaskId, TaskState};
+use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
+use crate::queue;
 use crate::runtime::Runtime;
 use crate::store::Filter;
 use crate::task::Task;
@@ -28,6 +29,8 @@ pub struct Retained {
     pub id: TaskId,
     /// Why.
     pub reason: String,
+    /// What to do about it.
+    pub hint: String,
 }
 
 impl Runtime {
@@ -40,30 +43,65 @@ impl Runtime {
         if let Some(request) = kill {
             let mut live = Vec::new();
             for id in ids {
-                self.reconcile_task(id)?;
-                let task = self.stored(id)?;
-                if is_live(&task) {
+                if self.reason_to_keep(id)?.is_some() {
                     live.push(id.clone());
                 }
             }
             self.kill_all(&live, request)?;
         }
+        let mut without_room = Vec::new();
         for id in ids {
-            self.reconcile_task(id)?;
-            let task = self.stored(id)?;
-            if is_live(&task) {
-                let reason = format!(
-                    "it is {}",
-                    if task.survivors > 0 { "over, but children of it live" } else { task.status.word() }
-                );
-                report.kept.push(Retained { id: id.clone(), reason });
-            } else {
-                self.remove(id)?;
+            if let Some(reason) = self.reason_to_keep(id)? {
+                let hint = "mw clear --kill ends it first".to_owned();
+                report.kept.push(Retained { id: id.clone(), reason, hint });
+            } else if self.remove_if_room(id)? {
                 report.cleared.push(id.clone());
+            } else {
+                without_room.push(id.clone());
+            }
+        }
+        // Others have made some.
+        for id in without_room {
+            if self.remove_if_room(&id)? {
+                report.cleared.push(id);
+            } else {
+                let reason = "its files are removed, but the database has no room to forget it".to_owned();
+                let hint = "make room on the disk and clear it again".to_owned();
+                report.kept.push(Retained { id, reason, hint });
             }
         }
         self.sweep_log_names();
         Ok(report)
+    }
+
+    /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
+    /// disk keeps an ending out of the database.
+    fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
+        let task = match self.current(id) {
+            Ok(task) => task,
+            Err(Error::Damaged { .. }) => {
+                return Ok(self
+                    .home
+                    .is_supervised(id)
+                    .then(|| "it runs, though its files are damaged".to_owned()));
+            }
+            Err(error) => return Err(error),
+        };
+        let is_over = matches!(task.state, TaskState::Ended { .. });
+        Ok(match (is_over, task.survivors) {
+            (true, 0) => None,
+            (true, _) => Some("it is over, but children of it live".to_owned()),
+            (false, _) => Some(format!("it is {}", task.status.word())),
+        })
+    }
+
+    /// Removes a task; false when its files are gone and the database has no room for that.
+    fn remove_if_room(&self, id: &TaskId) -> Result<bool> {
+        match self.remove(id) {
+            Ok(()) => Ok(true),
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the finished tasks that fit, oldest first.
@@ -74,29 +112,61 @@ impl Runtime {
         self.reconcile()?;
         let before = older_than_ms
             .map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
-        Ok(self.store()?.ended(filter, before, &self.home.tasks())?)
+        let mut finished = self.store()?.ended(filter, before, &self.home.tasks())?;
+        // A full disk keeps endings out of the database, not out of the directories.
+        let live = Filter {
+            statuses: vec![Status::Running, Status::Cancelling],
+            limit: u32::MAX,
+            offset: 0,
+            ..filter.clone()
+        };
+        let mut unwritten = self.store()?.list(&live, &self.home.tasks())?.tasks;
+        unwritten.iter_mut().for_each(|task| self.overlay(task));
+        unwritten.retain(|task| {
+            let fits = filter.statuses.is_empty() || filter.statuses.contains(&task.status);
+            let is_old = |ended: Timestamp| before.is_none_or(|before| ended.as_micros() < before);
+            fits && task.status.is_terminal() && task.ended_at.is_some_and(is_old)
+        });
+        finished.extend(unwritten);
+        Ok(finished)
     }
 
     /// Only what lies under the task root is ever removed: the path is built from a checked id.
     pub(crate) fn remove(&self, id: &TaskId) -> Result<()> {
         self.await_unsupervised(id)?;
-        let transaction = self.store()?.begin(&self.home.tasks())?;
-        transaction.delete(id)?;
-        // The files first: a row without files can be cleared again, files without a row would come
-        // back at the next rebuild.
-        match fs::remove_dir_all(self.home.task(id)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => {
-                return Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error));
+        match self.delete_row(id, || self.remove_files(id)) {
+            // The files are what takes the room: without them the database may have some.
+            Err(Error::Store(error)) if error.is_lack_of_room() => {
+                self.remove_files(id)?;
+                self.delete_row(id, || Ok(()))
             }
+            other => other,
         }
+    }
+
+    /// The files first: a row without files can be cleared again, files without a row would come back at the next
+    /// rebuild.
+    fn delete_row(&self, id: &TaskId, remove_files: impl FnOnce() -> Result<()>) -> Result<()> {
+        let mut changes = Vec::new();
+        for database in self.databases()? {
+            let transaction = database.begin(&self.home.tasks())?;
+            queue::release_followers(&self.home, &transaction, id)?;
+            transaction.delete(id)?;
+            changes.push(transaction);
+        }
+        remove_files()?;
         fail_point("clear-files-removed");
-        transaction.commit()?;
+        for transaction in changes {
+            transaction.commit()?;
+        }
         Ok(())
     }
-}
 
-const fn is_live(task: &Task) -> bool {
-    !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0
+    fn remove_files(&self, id: &TaskId) -> Result<()> {
+        match fs::remove_dir_all(self.home.task(id)) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error)),
+        }
+    }
 }

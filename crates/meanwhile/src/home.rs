@@ -223,14 +223,28 @@ impl Home {
 
     /// Writes down that a task belongs to another session.
     pub(crate) fn change_owner(&self, id: &TaskId, session: &str, number: u64) -> Result<()> {
-        let spec = TaskSpec { session: session.to_owned(), number, ..self.spec(id)? };
-        let text = serde_json::to_vec(&spec).map_err(|error| Error::io("spec.json")(error.into()))?;
+        self.replace_spec(id, &TaskSpec { session: session.to_owned(), number, ..self.spec(id)? })
+    }
+
+    /// Writes down which tasks a task still has to follow.
+    pub(crate) fn change_after(&self, id: &TaskId, after: &[TaskId]) -> Result<()> {
+        self.replace_spec(id, &TaskSpec { after: after.to_vec(), ..self.spec(id)? })
+    }
+
+    fn replace_spec(&self, id: &TaskId, spec: &TaskSpec) -> Result<()> {
+        let text = serde_json::to_vec(spec).map_err(|error| Error::io("spec.json")(error.into()))?;
         self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
     }
 
     /// Tells whether a task was written down. A starter may be killed between making the file and writing it.
     pub(crate) fn has_spec(&self, id: &TaskId) -> bool {
         fs::metadata(self.task(id).join(SPEC_FILE)).is_ok_and(|found| found.len() > 0)
+    }
+
+    /// Tells whether there are traces of a run, whatever became of the spec.
+    pub(crate) fn was_begun(&self, id: &TaskId) -> bool {
+        let traces = [JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR];
+        traces.iter().any(|name| fs::metadata(self.task(id).join(name)).is_ok_and(|found| found.len() > 0))
     }
 
     /// Reads what a task was asked to be.

@@ -65,15 +65,25 @@ impl Runtime {
         if store.mark(DAMAGED)? == 0 {
             return Ok(Vec::new());
         }
+        let arriving: HashSet<_> = self.home.arrivals().ids().unwrap_or_default().into_iter().collect();
         let mut damaged = Vec::new();
         for id in directories(&self.home)? {
-            let Some(error) = self.home.spec(&id).err().filter(|_| self.home.has_spec(&id)) else { continue };
-            if store.task(&id, &self.home.tasks())?.is_none() {
-                damaged.push(Retained { id, reason: error.to_string() });
+            if arriving.contains(&id) || store.task(&id, &self.home.tasks())?.is_some() {
+                continue;
+            }
+            if let Some(error) = self.damage(&id) {
+                damaged.push(Retained { reason: error.to_string(), hint: error.hint(), id });
             }
         }
         damaged.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(damaged)
+    }
+
+    /// Tells what is wrong with a task that has a directory, and of which the database knows nothing.
+    pub(crate) fn damage(&self, id: &TaskId) -> Option<Error> {
+        let is_new = self.home.is_being_started(id) && self.home.journal(id).is_empty();
+        let is_there = self.home.task(id).is_dir() && !is_new;
+        is_there.then(|| self.home.spec(id).err()).flatten()
     }
 
     /// Takes these in; returns those that need not be looked at again.
@@ -104,7 +114,8 @@ impl Runtime {
         if transaction.task(id)?.is_some() {
             return Ok(Arrival::Old);
         }
-        if !self.home.has_spec(id) || (self.home.is_being_started(id) && self.home.journal(id).is_empty()) {
+        let was_told = self.home.has_spec(id) || self.home.was_begun(id);
+        if !was_told || (self.home.is_being_started(id) && self.home.journal(id).is_empty()) {
             return Ok(Arrival::Unfinished);
         }
         let Ok(spec) = self.home.spec(id) else {
@@ -122,7 +133,8 @@ impl Runtime {
     /// Tells whether a starter was killed before it had written its task down, and removes what is left: nobody
     /// was told of it. To be asked while no starter can be making a directory.
     fn is_abandoned(&self, id: &TaskId) -> bool {
-        let abandoned = !self.home.is_being_started(id) && !self.home.has_spec(id);
+        let abandoned =
+            !self.home.is_being_started(id) && !self.home.has_spec(id) && !self.home.was_begun(id);
         if abandoned {
             self.home.remove_task(id);
         }
@@ -134,8 +146,8 @@ impl Runtime {
 pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
     let mut specs: Vec<TaskSpec> = Vec::new();
     for id in directories(home)? {
-        if home.is_being_started(&id) {
-            // Its starter does not know that the database is new.
+        if home.is_being_started(&id) || !(home.has_spec(&id) || home.was_begun(&id)) {
+            // Its starter does not know that the database is new, or was killed before it had written anything.
             home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
         } else if let Ok(spec) = home.spec(&id) {
             specs.push(spec);

@@ -4,7 +4,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, KillReceipt, Operation};
-use mw_model::{Cause, TaskId, TaskState};
+use mw_model::{Cause, Process, TaskId, TaskState};
 
 use crate::control::Line;
 use crate::ending::end_unsupervised;
@@ -38,6 +38,16 @@ impl KillRequest {
     }
 }
 
+/// Who was asked to end a task.
+enum Asked {
+    /// Its supervisor, who will answer.
+    Supervisor(Line),
+    /// Nobody: its files are gone, and its supervisor cannot be reached. Its first process lives.
+    Nobody(Process),
+    /// Nobody: there is nothing left of it.
+    Over,
+}
+
 impl Runtime {
     /// Ends a task and everything it started; returns when all of it is dead. Killing what has ended
     /// is no error.
@@ -69,22 +79,24 @@ impl Runtime {
         Ok(receipts)
     }
 
-    fn ask(&self, id: &TaskId, request: &KillRequest) -> Result<Option<Line>> {
+    fn ask(&self, id: &TaskId, request: &KillRequest) -> Result<Asked> {
         let patience = Instant::now() + START_PATIENCE;
         loop {
             // Most often the supervisor is there and need only be asked.
             if let Ok(line) = self.send(id, request) {
-                return Ok(Some(line));
+                return Ok(Asked::Supervisor(line));
             }
-            self.reconcile_task(id)?;
-            let task = self.stored(id)?;
+            let task = self.current(id)?;
+            if let Some(process) = self.vanished(&task, &self.look_at(&task)) {
+                return Ok(Asked::Nobody(process.clone()));
+            }
             match &task.state {
                 TaskState::Pending { .. } => {
                     if self.cancel_pending(id, request)? {
-                        return Ok(None);
+                        return Ok(Asked::Over);
                     }
                 }
-                TaskState::Ended { .. } if task.survivors == 0 => return Ok(None),
+                TaskState::Ended { .. } if task.survivors == 0 => return Ok(Asked::Over),
                 _ if Instant::now() > patience => {
                     let message = "its supervisor does not answer".to_owned();
                     return Err(Error::Refused { id: id.to_string(), message });
@@ -103,10 +115,14 @@ impl Runtime {
         Ok(line)
     }
 
-    fn receipt(&self, id: &TaskId, asked: Option<Line>, request: &KillRequest) -> Result<KillReceipt> {
+    fn receipt(&self, id: &TaskId, asked: Asked, request: &KillRequest) -> Result<KillReceipt> {
         let mut asked = asked;
         for _ in 0..5 {
-            let Some(mut line) = asked else { break };
+            let mut line = match asked {
+                Asked::Supervisor(line) => line,
+                Asked::Nobody(process) => return self.end_vanished(id, &process, request),
+                Asked::Over => break,
+            };
             let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
             let _ = line.set_patience(Some(grace + ANSWER_PATIENCE));
             if let Ok(ControlReply::Killed { receipt }) = line.reply() {
@@ -115,8 +131,7 @@ impl Runtime {
             // The supervisor was killed meanwhile; its stand-in is asked again.
             asked = self.ask(id, request)?;
         }
-        self.reconcile_task(id)?;
-        let task = self.stored(id)?;
+        let task = self.current(id)?;
         let is_over = matches!(task.state, TaskState::Ended { .. }) && task.survivors == 0;
         if !is_over {
             let message = "its supervisor was asked to end it and does not say that it has: look at `mw status`, \

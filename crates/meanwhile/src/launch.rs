@@ -297,6 +297,16 @@ pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&
     find_program(&command.argv()[0], path, cwd).map(|_| ())
 }
 
+/// Refuses a directory that is gone.
+pub(crate) fn check_place(cwd: &RawText) -> Result<()> {
+    let directory = Path::new(OsStr::from_bytes(cwd.as_bytes()));
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let message = format!("{} is not a directory any more", directory.display());
+    Err(Error::Spawn { code: "cwd".to_owned(), message })
+}
+
 /// Moves the files of an ended run out of the way of the next.
 pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
     use mw_model::wire::{INDEX_FILE, LOG_FILE, RESULT_FILE};

@@ -68,6 +68,7 @@ mod task;
 mod told;
 mod traces;
 mod usage;
+mod vanished;
 mod wait;
 
 pub use agents::{AgentMessage, child_session};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mw_model::{Cause, Event, Status, TimeLimit, Timestamp};
+use mw_model::{Cause, Event, Status, TaskId, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
 use crate::error::Result;
@@ -125,6 +125,24 @@ impl Runtime {
         }
         Ok(all)
     }
+}
+
+/// Lets those that wait go on without a task that is being removed, if it has completed: they follow it no more. The
+/// specs first, because a database that is lost is rebuilt from them.
+pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
+    let Some(before) = transaction.task(id)? else { return Ok(()) };
+    let on_record =
+        || home.result(id, before.state.run()).is_some_and(|it| it.cause().status() == Status::Completed);
+    if before.status != Status::Completed && !on_record() {
+        return Ok(());
+    }
+    for mut follower in transaction.waiting_after(id)? {
+        follower.after.retain(|other| other != id);
+        // A spec that cannot be written matters to a rebuilt database alone.
+        let _ = home.change_after(&follower.id, &follower.after);
+        transaction.set_after(&follower.id, &follower.after)?;
+    }
+    Ok(())
 }
 
 /// Commits, and keeps the flag that says whether tasks wait true to what is committed.

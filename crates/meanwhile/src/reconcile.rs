@@ -9,6 +9,7 @@
 //! | – | held | – | runs (or is being started) |
 //! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
 //! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
+//! | – | – | gone, though it ran | runs as long as its process lives, and is lost then |
 
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
@@ -136,6 +137,9 @@ impl Runtime {
         }
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
             return self.adopt(task, findings, process, started_at);
+        }
+        if let Some(process) = self.vanished(task, findings) {
+            return self.lose(task, process);
         }
         self.record_findings(&task.id, findings)
     }

@@ -13,6 +13,9 @@ use crate::notices::Teller;
 use crate::ready;
 use crate::settings::AtCapacity;
 
+/// The last instant that can be written down.
+const LATEST_US: i64 = 253_402_300_799_999_999;
+
 /// What to do when a task's name belongs to a live one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IfRunning {
@@ -154,6 +157,9 @@ impl TaskRequest {
                     "use up to 100 printable characters that do not look like an id",
                 );
             }
+        }
+        if self.limits.deadline.is_some_and(|deadline| deadline.as_micros() > LATEST_US) {
+            return invalid("the deadline lies beyond the year 9999", "leave it out: then there is none");
         }
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
             return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");

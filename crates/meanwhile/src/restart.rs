@@ -21,6 +21,9 @@ impl Runtime {
         let spec = self.home.spec(&id)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
+        // What can no longer run is refused before anything is ended or moved.
+        launch::check_place(&spec.cwd)?;
+        launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
             let request = KillRequest::term("restart".to_owned());
             self.kill_all(std::slice::from_ref(&id), &request)?;
@@ -31,8 +34,6 @@ impl Runtime {
             let message = "it did not end and cannot be run again".to_owned();
             return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
         }
-        // What can no longer run is refused before anything is moved.
-        launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();

@@ -63,7 +63,11 @@ impl Runtime {
                         totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
                         report.cleared.push(task.id);
                     }
-                    Err(error) => report.kept.push(Retained { id: task.id, reason: error.to_string() }),
+                    Err(error) => report.kept.push(Retained {
+                        id: task.id,
+                        reason: error.to_string(),
+                        hint: "remove its directory, or look at its permissions".to_owned(),
+                    }),
                 }
             }
             if report.cleared.len() - before < BATCH as usize {

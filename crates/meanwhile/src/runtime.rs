@@ -91,6 +91,15 @@ impl Runtime {
         }
     }
 
+    /// Returns every database that a removal must reach: where one in memory takes the place of the one on disk, both.
+    pub(crate) fn databases(&self) -> Result<Vec<&Store>> {
+        let used = self.store()?;
+        Ok(match self.copy.get() {
+            Some(copy) => [Some(copy), self.store.get()].into_iter().flatten().collect(),
+            None => vec![used],
+        })
+    }
+
     /// Tells, once, whether spans were entered here that nobody will deliver unless called.
     pub(crate) fn take_spans_wait(&self) -> bool {
         self.store.get().is_some_and(|store| store.spans_wait.take())
@@ -148,7 +157,7 @@ impl Runtime {
         }
         let mut found = self.store()?.resolve(handle, scope)?;
         match found.len() {
-            0 => Err(Error::NotFound(handle.to_owned())),
+            0 => self.resolve_damaged(handle, scope),
             1 => Ok(found.swap_remove(0)),
             _ => Err(Error::Ambiguous {
                 handle: handle.to_owned(),
@@ -157,9 +166,18 @@ impl Runtime {
         }
     }
 
+    /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
+    fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        match (scope, handle.parse::<TaskId>()) {
+            (Scope::All, Ok(id)) if self.damage(&id).is_some() => Ok(id),
+            (Scope::All | Scope::Session(_), _) => Err(Error::NotFound(handle.to_owned())),
+        }
+    }
+
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        self.store()?.task(id, &self.home.tasks())?.ok_or_else(|| Error::NotFound(id.to_string()))
+        let unknown = || self.damage(id).unwrap_or_else(|| Error::NotFound(id.to_string()));
+        self.store()?.task(id, &self.home.tasks())?.ok_or_else(unknown)
     }
 
     /// Returns a task as it is.

@@ -223,10 +223,25 @@ impl Runtime {
         }
     }
 
-    /// Refuses to run a task again on behalf of a call that passed the gate with something else.
+    /// Refuses to run a task again on behalf of a call that asks for something else, or passed the gate with it. A person's
+    /// surroundings change from one terminal to the next: only what to run and where must be the same.
     fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
         match &request.approval {
-            Approval::User => Ok(()),
+            Approval::User => {
+                let spec = self.home.spec(&existing.id)?;
+                if spec.command == request.command
+                    && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
+                {
+                    return Ok(());
+                }
+                let message = "it runs something else, or elsewhere, than this call asks for; end it first (mw kill), \
+                               or choose another name";
+                Err(Error::WrongState {
+                    id: existing.id.to_string(),
+                    status: existing.status.word(),
+                    message: message.to_owned(),
+                })
+            }
             Approval::Auto | Approval::Granted(_) => {
                 let spec = self.home.spec(&existing.id)?;
                 if digest_of_request(request) != digest_of_spec(&spec) {

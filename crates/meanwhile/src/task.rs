@@ -230,6 +230,12 @@ impl Task {
         }
     }
 
+    /// Tells whether its present run ended without having been started: skipped, refused by the system, too late.
+    #[must_use]
+    pub const fn never_ran(&self) -> bool {
+        matches!(self.state, TaskState::Ended { started_at: None, .. })
+    }
+
     /// Returns why it ended, if it has.
     #[must_use]
     pub fn cause_value(&self) -> Option<&Cause> {

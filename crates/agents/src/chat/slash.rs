@@ -255,6 +255,10 @@ impl Desktop {
         }
         let task = runtime.restart(id, &self.scope())?;
         let name = self.name(&task);
+        if task.never_ran() {
+            let cause = task.cause.as_deref().unwrap_or(task.status.word());
+            return Ok(format!("Task {name} did not start: {cause}"));
+        }
         Ok(format!("Restarted task {name}. Use /status {name} to check progress."))
     }
 }

@@ -97,10 +97,10 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "agent", &call.prompt)?;
         let started = order(call, settings, &runtime)?;
-        StartReply::show(&started, context)?;
+        let shown = StartReply::show(&started, context);
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
-        Ok(0)
+        shown
     }
 }
 

@@ -63,14 +63,19 @@ impl Arguments {
         }
         let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
         let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
-        show(context, &report, "mw clear --kill ends it first")?;
+        show(context, &report)?;
         Ok(0)
     }
 
     /// A live task that was named is refused before anything is removed.
     fn refuse_live(&self, context: &Context, runtime: &Runtime) -> Result<(), CommandError> {
         for handle in &self.ids {
-            let task = runtime.task(handle, &context.scope())?;
+            let task = match runtime.task(handle, &context.scope()) {
+                Ok(task) => task,
+                // Nothing but its directory is left, or it is kept.
+                Err(meanwhile::Error::Damaged { .. }) => continue,
+                Err(error) => return Err(error.into()),
+            };
             if !task.status.is_terminal() || task.survivors > 0 {
                 let why =
                     if task.survivors > 0 { "over, but children of it live" } else { task.status.word() };
@@ -83,18 +88,18 @@ impl Arguments {
 }
 
 fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
-    show(context, &runtime.purge()?, "remove its directory, or look at its permissions")?;
+    show(context, &runtime.purge()?)?;
     Ok(0)
 }
 
 /// Says what was removed, and of what was not what to do about it.
-fn show(context: &Context, report: &ClearReport, advice: &str) -> Result<(), CommandError> {
+fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
     if context.json {
         return Ok(render::json(report)?);
     }
     render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
     for kept in &report.kept {
-        eprintln!("mw: {} was kept: {}; {advice}", kept.id, kept.reason);
+        eprintln!("mw: {} was kept: {}; {}", kept.id, kept.reason, kept.hint);
     }
     Ok(())
 }

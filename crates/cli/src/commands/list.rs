@@ -96,7 +96,8 @@ fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {
     if damaged.len() > 1 {
         eprintln!("mw: and so are {} more", damaged.len() - 1);
     }
-    eprintln!("mw: repair or remove {}", runtime.home().task(&first.id).display());
+    let directory = runtime.home().task(&first.id);
+    eprintln!("mw: repair {}, or remove it: {}", directory.display(), first.hint);
     Ok(())
 }
 

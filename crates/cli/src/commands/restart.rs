@@ -6,7 +6,6 @@ use meanwhile::Started;
 use super::start::StartReply;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -19,11 +18,6 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_restart(&runtime, &self.id)?;
         let task = runtime.restart(&self.id, &context.scope())?;
-        if context.json {
-            render::json(&StartReply::of(&task))?;
-        } else {
-            render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
-        }
-        Ok(0)
+        StartReply::show(&Started { task, existed: false }, context)
     }
 }

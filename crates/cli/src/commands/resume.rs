@@ -6,7 +6,6 @@ use meanwhile::Started;
 use super::start::StartReply;
 use crate::context::Context;
 use crate::error::CommandResult;
-use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -21,11 +20,6 @@ impl Arguments {
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "resume", &self.message)?;
         let task = runtime.resume(&self.id, &context.scope(), &self.message)?;
-        if context.json {
-            render::json(&StartReply::of(&task))?;
-        } else {
-            render::out(&render::started(&Started { task, existed: false }, context.colour()))?;
-        }
-        Ok(0)
+        StartReply::show(&Started { task, existed: false }, context)
     }
 }

@@ -13,6 +13,7 @@ use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, System
 use serde::Serialize;
 
 use super::limits::LimitArguments;
+use super::wait::task_code;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -158,10 +159,10 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         let started = self.task.start(context, &runtime, "start")?;
-        StartReply::show(&started, context)?;
+        let shown = StartReply::show(&started, context);
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
-        Ok(0)
+        shown
     }
 }
 
@@ -173,19 +174,26 @@ pub(crate) struct StartReply<'a> {
     pid: Option<u32>,
     output_path: &'a str,
     queue_position: Option<u32>,
+    /// Why it did not start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
 }
 
 impl<'a> StartReply<'a> {
-    /// Shows what was started.
-    pub(super) fn show(started: &Started, context: &Context) -> Result<(), CommandError> {
+    /// Shows what was started. What was not, and never will be, is no success: the code is that of a wait for it.
+    pub(super) fn show(started: &Started, context: &Context) -> CommandResult {
+        let task = &started.task;
         if context.json {
-            return Ok(render::json(&StartReply::of(&started.task))?);
+            render::json(&StartReply::of(task))?;
+        } else {
+            render::out(&render::started(started, context.colour()))?;
         }
-        Ok(render::out(&render::started(started, context.colour()))?)
+        Ok(if task.never_ran() { task_code(task) } else { 0 })
     }
 
-    pub(crate) fn of(task: &'a Task) -> Self {
+    fn of(task: &'a Task) -> Self {
         Self {
+            cause: task.cause.as_deref().filter(|_| task.never_ran()),
             id: &task.id,
             status: task.status,
             pid: task.pid,

@@ -141,3 +141,70 @@ fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
     }
     assert!(refused > 0 && ran > 0, "{refused} times there was no room, {ran} times there was");
 }
+
+/// Returns a home on a disk of 2 MiB that a task has filled, with an earlier task, and both ids.
+fn filled() -> Option<(Home, String, String)> {
+    let home = match Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 2 << 20) {
+        Ok(home) => home,
+        Err(reason) => {
+            println!("skipped: no small disk can be mounted here: {reason}");
+            return None;
+        }
+    };
+    let earlier = home.start("true");
+    home.ended(&earlier);
+    let filler = home.start_with(&["--cap", "0"], &format!("{}; exit 7", children::one_line(5_000_000)));
+    wait_until(SOON, "it is over", || (home.mw(["wait", &filler]).code == Some(7)).then_some(()));
+    home.wait_until_empty(SOON);
+    Some((home, earlier, filler))
+}
+
+#[test]
+fn what_filled_the_disk_can_be_cleared() {
+    let Some((home, earlier, filler)) = filled() else { return };
+    let report = home.mw(["clear", "--json", &filler]).exits(0).json();
+    assert_eq!(report["cleared"], serde_json::json!([filler]), "{report}");
+    assert!(!home.task_dir(&filler).exists(), "there is room again");
+    let left: Vec<_> = home.list().iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(left, [earlier]);
+}
+
+#[test]
+fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
+    let Some((home, earlier, filler)) = filled() else { return };
+    let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
+    let cleared = report["cleared"].as_array().unwrap();
+    assert!(cleared.contains(&earlier.into()) && cleared.contains(&filler.into()), "{report}");
+    assert_eq!(home.list(), Vec::<serde_json::Value>::new());
+}
+
+#[test]
+fn killing_what_has_ended_on_a_full_disk_is_no_error() {
+    let Some((home, _, filler)) = filled() else { return };
+    let receipt = home.mw(["kill", "--json", &filler]).exits(0).json();
+    assert_eq!(receipt["status"], "failed", "{receipt}");
+    let report = home.mw(["clear", "--kill", "--json", &filler]).exits(0).json();
+    assert_eq!(report["cleared"], serde_json::json!([filler]), "{report}");
+}
+
+#[test]
+fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared() {
+    let Some(home) = small() else { return };
+    let id = home.start(&children::gated("go", 7));
+    home.until_logged(&id, "waiting");
+    let pid = home.pid(&id);
+    assert_eq!(home.list()[0]["status"], "running", "the database has it as running");
+    let ballast = home.state().join("ballast");
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    home.open("go");
+    home.until_dead(pid);
+    home.wait_until_empty(SOON);
+    assert_eq!(home.status(&id)["status"], "failed");
+    let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
+    assert!(!home.task_dir(&id).exists(), "{report}");
+    let kept = report["kept"].as_array().unwrap();
+    assert_eq!(kept.is_empty(), home.list().is_empty(), "what is listed was not called cleared: {report}");
+    fs::remove_file(&ballast).unwrap();
+    let _ = home.mw(["clear", "--finished"]).ok();
+    assert_eq!(home.list(), Vec::<serde_json::Value>::new());
+}

@@ -27,6 +27,7 @@ mod specs;
 mod store;
 mod strangers;
 mod truth;
+mod vanished;
 mod watchers;
 
 use mw_testkit::Home;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use mw_model::wire::{METADATA_FILE, RESULT_FILE, SPEC_FILE};
-use mw_testkit::{Home, SOON, children, fixture};
+use mw_testkit::{Home, SOON, alive, children, fixture};
 use serde_json::Value;
 
 use crate::home;
@@ -87,6 +87,46 @@ fn what_a_list_leaves_out_is_said_until_it_is_gone() {
     }
     fs::remove_dir_all(home.task_dir(&broken)).unwrap();
     assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+}
+
+#[test]
+fn what_is_damaged_is_named_by_every_command_and_can_be_cleared() {
+    for garbage in [Some("{"), Some(""), None] {
+        let (home, broken) = with_finished();
+        let spec = home.task_dir(&broken).join(SPEC_FILE);
+        match garbage {
+            Some(garbage) => fs::write(&spec, garbage).unwrap(),
+            None => fs::remove_file(&spec).unwrap(),
+        }
+        delete_database(&home);
+        let said = home.mw(["list"]).exits(0).complaint();
+        assert!(said.contains(&broken) && said.contains("mw clear"), "{garbage:?}: {said}");
+        for command in ["status", "output", "restart"] {
+            let error = home.mw([command, "--json", &broken]).refusal(7);
+            assert_eq!(error["code"], "damaged", "{garbage:?} {command}: {error}");
+        }
+        assert!(home.task_dir(&broken).exists(), "nothing removes it unasked");
+        let report = home.mw(["clear", "--json", &broken]).exits(0).json();
+        assert_eq!(report["cleared"], serde_json::json!([broken]), "{garbage:?}");
+        assert!(!home.task_dir(&broken).exists());
+        assert_eq!(home.mw(["list"]).exits(0).complaint(), "");
+        let _ = home.mw(["status", "--json", &broken]).refusal(5);
+    }
+}
+
+#[test]
+fn a_damaged_task_that_runs_is_kept_unless_it_is_killed() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let pid = home.pid(&id);
+    fs::write(home.task_dir(&id).join(SPEC_FILE), "").unwrap();
+    delete_database(&home);
+    let report = home.mw(["clear", "--json", &id]).exits(0).json();
+    assert_eq!(report["kept"][0]["id"], id.as_str(), "{report}");
+    assert!(alive(pid) && home.task_dir(&id).exists());
+    let report = home.mw(["clear", "--kill", "--json", &id]).exits(0).json();
+    assert_eq!(report["cleared"], serde_json::json!([id]), "{report}");
+    assert!(!alive(pid) && !home.task_dir(&id).exists());
 }
 
 #[test]

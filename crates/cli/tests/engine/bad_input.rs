@@ -89,6 +89,11 @@ fn terminal_sizes_must_be_sizes() {
 }
 
 #[test]
+fn a_deadline_that_cannot_be_written_down_is_refused() {
+    refused(&["start", "--deadline", "99999999d", "touch ran"]);
+}
+
+#[test]
 fn words_must_be_known() {
     refused(&["start", "--lifetime", "forever", "touch ran"]);
     refused(&["start", "--at-capacity", "explode", "touch ran"]);

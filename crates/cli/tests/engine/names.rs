@@ -52,6 +52,22 @@ fn the_task_that_runs_already_can_be_restarted() {
 }
 
 #[test]
+fn what_runs_is_not_restarted_for_a_call_that_asks_for_something_else() {
+    let home = home();
+    let id = home.start_with(&["--name", "dev"], children::SLEEPER);
+    let pid = home.pid(&id);
+    let place = home.state().to_owned();
+    let place = place.to_str().unwrap();
+    let restart = ["start", "--json", "--name", "dev", "--if-running", "restart"];
+    for other in [&["touch ran"][..], &["--cwd", place, children::SLEEPER]] {
+        let error = home.mw(restart.iter().chain(other)).refusal(6);
+        assert!(error["message"].to_string().contains("something else"), "{error}");
+    }
+    assert!(alive(pid) && !home.has_file("ran"));
+    assert_eq!(home.status(&id)["runs"], 1);
+}
+
+#[test]
 fn a_name_is_free_again_when_its_task_is_over() {
     let home = home();
     for code in [3, 4] {

@@ -77,16 +77,6 @@ fn a_task_after_one_that_completed_before_starts_at_once() {
 }
 
 #[test]
-fn a_task_after_one_that_failed_before_is_skipped_at_once() {
-    let home = home();
-    let first = home.start("false");
-    home.ended(&first);
-    let second = home.start_with(&["--after", &first], "touch second");
-    let task = home.ended(&second);
-    assert!(task["cause"].to_string().contains("skipped"), "{task}");
-}
-
-#[test]
 fn a_task_that_waits_for_another_keeps_no_slot() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
     let first = home.start(children::SLEEPER);
@@ -111,4 +101,44 @@ fn names_and_handles_can_be_followed_too() {
     home.open("go");
     wait_until(SOON, "the second has run", || home.has_file("second").then_some(()));
     home.ended(&second);
+}
+
+#[test]
+fn a_task_after_one_that_failed_before_is_skipped_at_once_and_not_called_started() {
+    let home = home();
+    let first = home.start("exit 3");
+    home.ended(&first);
+    let said = home.mw(["start", "--after", &first, "touch second"]).exits(1).text();
+    assert!(said.contains("did not start: skipped") && said.contains(&first), "{said}");
+    assert!(said.contains("mw restart"), "it says what to do: {said}");
+    assert!(!said.contains("pid"), "{said}");
+    let answer = home.mw(["start", "--json", "--after", &first, "touch second"]).exits(1).json();
+    assert_eq!(answer["status"], "cancelled", "{answer}");
+    assert!(answer["cause"].to_string().contains("skipped"), "{answer}");
+    let second = answer["id"].as_str().unwrap();
+    let again = home.mw(["restart", "--json", second]).exits(1).json();
+    assert!(again["cause"].to_string().contains("skipped"), "{again}");
+    assert_eq!(home.mw(["wait", second]).code, Some(1), "a wait for it says the same");
+    assert!(!home.has_file("second"));
+}
+
+#[test]
+fn what_waits_only_for_a_slot_runs_although_the_one_it_follows_was_cleared() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start("true");
+    home.ended(&first);
+    let busy = home.start(&children::gated("go", 0));
+    let second = home.start_with(&["--after", &first], "touch second");
+    assert_eq!(home.status(&second)["status"], "pending");
+    let _ = home.mw(["clear", "--finished"]).ok();
+    assert_eq!(home.status(&second)["status"], "pending");
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        std::fs::remove_file(home.state().join(name)).ok();
+    }
+    assert_eq!(home.status(&second)["status"], "pending", "a new database knows it, too");
+    home.open("go");
+    home.ended(&busy);
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "completed", "{task}");
+    assert!(home.has_file("second"));
 }

@@ -181,3 +181,31 @@ fn numbers_are_not_given_twice() {
     assert_eq!(home.status("bash_2")["id"], second.as_str());
     let _ = home.mw(["status", "--json", "bash_1"]).refusal(5);
 }
+
+#[test]
+fn a_restart_in_a_directory_that_is_gone_is_refused_and_changes_nothing() {
+    let home = home();
+    let place = home.work().join("place");
+    fs::create_dir(&place).unwrap();
+    let id = home.start_with(&["--cwd", place.to_str().unwrap()], children::SLEEPER);
+    let pid = home.pid(&id);
+    fs::remove_dir(&place).unwrap();
+    let error = home.mw(["restart", "--json", &id]).refusal(2);
+    assert!(error.to_string().contains("place"), "{error}");
+    assert!(alive(pid), "what runs was not ended for it");
+    let task = home.status(&id);
+    assert_eq!((&task["status"], &task["runs"]), (&"running".into(), &1.into()), "{task}");
+}
+
+#[test]
+fn a_restart_that_could_not_start_is_not_called_started() {
+    let home = home();
+    let id = home.start("true");
+    home.ended(&id);
+    let restart = || home.command(["restart", &id]).env("MEANWHILE_SUPERVISOR", "/nonexistent/supervisor");
+    let said = restart().run().exits(127).text();
+    assert!(said.contains("did not start") && said.contains("/nonexistent"), "{said}");
+    let answer = restart().arg("--json").run().exits(127).json();
+    assert_eq!((&answer["status"], &answer["pid"]), (&"failed".into(), &serde_json::Value::Null), "{answer}");
+    assert!(answer["cause"].to_string().contains("/nonexistent"), "{answer}");
+}

@@ -8,6 +8,10 @@ mod macos;
 mod ports_linux;
 #[cfg(not(target_os = "linux"))]
 mod ports_macos;
+#[cfg(target_os = "linux")]
+mod tree_linux;
+#[cfg(not(target_os = "linux"))]
+mod tree_macos;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
@@ -23,3 +27,7 @@ pub(crate) use macos::{
 pub(crate) use ports_linux::{holders_of_port, listening_ports};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use ports_macos::{holders_of_port, listening_ports};
+#[cfg(target_os = "linux")]
+pub(crate) use tree_linux::{runs, signal, tree_of};
+#[cfg(not(target_os = "linux"))]
+pub(crate) use tree_macos::{runs, signal, tree_of};

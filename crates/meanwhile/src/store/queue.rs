@@ -4,7 +4,7 @@ use mw_model::TaskId;
 
 use super::error::StoreError;
 use super::rows;
-use super::write::Transaction;
+use super::write::{Transaction, json};
 use crate::slots::Pool;
 use crate::task::Task;
 
@@ -31,6 +31,22 @@ impl Transaction<'_> {
         let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents];
         let found = query.query_map(parameters, |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the waiting tasks that follow another.
+    pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
+        let sql = format!("SELECT {} FROM tasks WHERE phase = 0 AND instr(after, ?1)", rows::COLUMNS);
+        let mut query = self.inner.prepare_cached(&sql)?;
+        let found = query.query_map([id.as_str()], |row| rows::task(row, &self.tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Changes which tasks a task follows.
+    pub(crate) fn set_after(&self, id: &TaskId, after: &[TaskId]) -> Result<(), StoreError> {
+        let after = if after.is_empty() { None } else { Some(json(&after)?) };
+        self.inner
+            .execute("UPDATE tasks SET after = ?2 WHERE id = ?1", rusqlite::params![id.as_str(), after])?;
+        Ok(())
     }
 
     /// Returns every task that holds a slot, or whose children have outlived it.

@@ -99,6 +99,9 @@ fn restart(runtime: &Runtime, scope: &Scope, ids: &[String]) -> Result<Vec<Strin
             Some(TaskState::Pending { run, .. }) => {
                 tally.note("waiting for a slot", format!("{id} waits for a slot, run {run}"));
             }
+            Some(TaskState::Ended { started_at: None, cause, .. }) => {
+                tally.note("not started", format!("{id} did not start: {}", cause.to_words()));
+            }
             Some(
                 TaskState::Starting { run, .. }
                 | TaskState::Running { run, .. }
