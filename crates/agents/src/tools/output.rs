@@ -107,6 +107,7 @@ pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Ref
         from: 0,
         context: 0,
         most: MOST,
+        run: None,
     };
     let reply = desk.runtime.grep(task.id.as_str(), &desk.scope(), &request)?;
     let mut found = Found { task, text: String::new(), more: reply.truncated };

@@ -95,8 +95,8 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         if left.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        if reply.next_offset >= reply.end {
-            runtime.wait_for_output(id, reply.next_offset, NOTICE)?;
+        if reply.left == 0 {
+            runtime.wait_for_output(id, reply.end, NOTICE)?;
         }
     }
 }

@@ -40,8 +40,8 @@ pub(crate) fn to_end(
         if reply.eof {
             return Ok(());
         }
-        if reply.next_offset >= reply.end {
-            runtime.wait_for_output(id, reply.next_offset, LONGEST)?;
+        if reply.left == 0 {
+            runtime.wait_for_output(id, reply.end, LONGEST)?;
         }
         if !matches!(request.from, From::Cursor(_)) {
             request.from = From::Offset(reply.next_offset);

@@ -205,7 +205,7 @@ impl Arguments {
                 reply.offset
             );
         }
-        if reply.next_offset < reply.end {
+        if reply.left > 0 {
             eprintln!(
                 "mw: {} more bytes: mw output {} --offset {}",
                 reply.end - reply.next_offset,
@@ -224,8 +224,12 @@ impl Arguments {
             from: self.offset.unwrap_or(0),
             context: self.context,
             most,
+            run: self.run,
         };
-        let reply = runtime.grep(self.id(), &context.scope(), &request)?;
+        let mut reply = runtime.grep(self.id(), &context.scope(), &request)?;
+        if let Some(most) = self.max_bytes.filter(|most| *most > 0) {
+            reply.limit(most);
+        }
         if context.json {
             render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
             return Ok(0);

@@ -133,7 +133,7 @@ fn stream(
                 last_output = Instant::now();
             }
             request.from = From::Offset(reply.next_offset);
-            if reply.eof || (ended && reply.next_offset >= reply.end) {
+            if reply.eof || (ended && reply.left == 0) {
                 progress.clear();
                 return Ok(false);
             }
@@ -153,10 +153,10 @@ fn stream(
                     }
                 });
             }
-            if reply.next_offset >= reply.end {
+            if reply.left == 0 {
                 let left =
                     detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
-                runtime.wait_for_output(id, reply.next_offset, left.max(Duration::from_millis(1)))?;
+                runtime.wait_for_output(id, reply.end, left.max(Duration::from_millis(1)))?;
             }
         }
     })

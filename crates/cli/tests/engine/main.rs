@@ -42,6 +42,7 @@ mod notices;
 mod otlp;
 mod otlp_receiver;
 mod output;
+mod output_limits;
 mod parallel;
 mod policy;
 mod ports;
