@@ -17,6 +17,7 @@ use super::start::current_umask;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -39,12 +40,12 @@ impl Arguments {
         let model = ModelChoice::of(&wishes, |name| env::var(name).ok());
         if let Err(error) = &model {
             // A client shows the answer to its first request, a person at a terminal this.
-            eprintln!("mw acp: {error}\n    {}", error.hint);
+            render::aside(&format!("mw acp: {error}\n    {}", error.hint));
         }
         if io::stdin().is_terminal() {
-            eprintln!(
+            render::aside(
                 "mw acp: waiting for a client of the Agent Client Protocol on standard input\n    \
-                 a client starts it, see docs/acp.md; Ctrl-C ends it"
+                 a client starts it, see docs/acp.md; Ctrl-C ends it",
             );
         }
         let umask = current_umask();

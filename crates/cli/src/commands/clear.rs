@@ -94,7 +94,7 @@ fn show(context: &Context, report: &ClearReport, advice: &str) -> Result<(), Com
     }
     render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
     for kept in &report.kept {
-        eprintln!("mw: {} was kept: {}; {advice}", kept.id, kept.reason);
+        render::note(&format!("{} was kept: {}; {advice}", kept.id, kept.reason));
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Reading on: `--follow`, and what a reader has not seen yet.
 
+use mw_testkit::contract::{OUTPUT_FIELDS, has_fields};
 use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
@@ -186,4 +187,24 @@ fn one_stream_is_followed_in_whole_characters_across_the_other() {
     until_bytes(&home, &id, b"other\n");
     home.open("two");
     assert_eq!(following.wait().ok(), "péq\n");
+}
+
+#[test]
+fn following_as_json_gives_a_line_for_every_read() {
+    let home = home();
+    let id = home.start(&format!("echo a; {}; echo b; exit 3", children::gate("go")));
+    let following = home.command(["output", "--json", &id, "--follow"]).spawn();
+    wait_until(SOON, "the first line", || following.printed().contains('a').then_some(()));
+    home.open("go");
+    let lines = following.wait().exits(0).json_lines();
+    let text: String = lines.iter().map(|line| line["text"].as_str().unwrap()).collect();
+    assert_eq!(text, "a\nb\n");
+    let mut at = serde_json::json!(0);
+    for line in &lines {
+        has_fields(line, &OUTPUT_FIELDS);
+        assert_eq!(line["offset"], at, "{line}");
+        at = line["next_offset"].clone();
+    }
+    let ends: Vec<_> = lines.iter().map(|line| line["eof"] == true).collect();
+    assert_eq!(ends.iter().rposition(|eof| !eof).map_or(0, |at| at + 1), lines.len() - 1, "{lines:?}");
 }

@@ -50,6 +50,7 @@ mod progress;
 mod queue;
 mod queue_after;
 mod queue_total;
+mod readers;
 mod ready;
 mod ready_port;
 mod reassign;
