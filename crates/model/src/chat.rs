@@ -175,6 +175,8 @@ pub enum ChatNews {
     Agent(AgentState),
     /// What the person said and the agent has not heard yet.
     Waiting(Vec<String>),
+    /// What would end with the chat now, for whoever wants to leave; or why that cannot be seen.
+    Leaving(Result<Vec<ChatTask>, String>),
     /// The conversation so far has been told; what comes is new.
     Replayed,
     /// Something failed that concerns no entry: what happened, and what to do.
@@ -251,4 +253,6 @@ pub enum ChatOrder {
     MoveToBackground,
     /// This is the answer.
     Answer(String, Reply),
+    /// Look what would end with the chat.
+    Leave,
 }

@@ -40,18 +40,17 @@ pub fn leave_holder(file: &str) -> String {
     format!("sh -c '{}' &", noted_sleeper(file))
 }
 
-/// Writes the id first under another name, so that a reader never sees half of it.
+/// Without a further process: whoever sees the file and counts must find one. A reader waits for the whole line, see
+/// [`crate::Home::pid_in`].
 fn noted_sleeper(file: &str) -> String {
-    format!("echo $$ > {file}.new; mv {file}.new {file}; exec sleep 600")
+    format!("echo $$ > {file}; exec sleep 600")
 }
 
 /// Starts that many children, notes that they are there, and waits for them.
 #[must_use]
 pub fn fork_many(count: u32, file: &str) -> String {
     let spawn = "sleep 600 & i=$((i+1))";
-    format!(
-        "i=0; while [ $i -lt {count} ]; do {spawn}; done; echo $$ > {file}.new; mv {file}.new {file}; wait"
-    )
+    format!("i=0; while [ $i -lt {count} ]; do {spawn}; done; echo $$ > {file}; wait")
 }
 
 /// A script file that doubles itself `depth` times; every copy sleeps in the end.

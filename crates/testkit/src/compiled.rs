@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 
 use crate::home::Home;
 
-/// Ends its first thread, and lives on in another for a minute.
+/// Ends its first thread, and lives on in another for longer than any test.
 pub const WITHOUT_FIRST_THREAD: &str = r"
 #include <pthread.h>
 #include <unistd.h>
 #include <sys/syscall.h>
-static void *stay(void *nothing) { sleep(60); _exit(3); }
+static void *stay(void *nothing) { sleep(600); _exit(3); }
 int main(void) {
     pthread_t other;
     pthread_create(&other, 0, stay, 0);

@@ -190,7 +190,12 @@ impl Home {
     /// # Panics
     /// When some stay.
     pub fn wait_until_empty(&self, limit: Duration) {
-        wait_until(limit, "no process of the home is left", || self.tagged().is_empty().then_some(()));
+        wait_until(limit, "no process of the home is left", || self.is_empty().then_some(()));
+    }
+
+    /// Looks twice: what was started by somebody who ended during the first look may not have been in it.
+    fn is_empty(&self) -> bool {
+        self.tagged().is_empty() && self.tagged().is_empty()
     }
 
     /// Makes a file in the working directory that a script waits for, see [`crate::children::gate`].
@@ -207,11 +212,10 @@ impl Drop for Home {
         // A guardian may start something new while its supervisor dies, so look again until all is quiet.
         let begun = Instant::now();
         while begun.elapsed() < BURIAL {
-            let left = self.tagged();
-            if left.is_empty() {
+            if self.is_empty() {
                 break;
             }
-            for pid in left {
+            for pid in self.tagged() {
                 kill_if(pid, Signal::KILL, |pid| self.is_tagged(pid));
             }
             std::thread::yield_now();

@@ -89,17 +89,15 @@ impl Host {
             return self.heard.remove(at);
         }
         let begun = Instant::now();
-        while begun.elapsed() < SOON {
-            let Some(line) = self.server.hear(Duration::from_millis(200)) else {
-                assert!(self.server.runs(), "the server has ended: {}", self.server.complained());
-                continue;
-            };
+        // Nothing more comes only after the last line was read, however late that is.
+        while let Some(line) = self.server.hear(SOON.saturating_sub(begun.elapsed())) {
             let message: Value = serde_json::from_str(&line).expect("a server writes messages");
             if wanted(&message) {
                 return message;
             }
             self.heard.push(message);
         }
+        assert!(self.server.runs(), "the server has ended: {}", self.server.complained());
         panic!("still not: {what}; heard {:?}", self.heard);
     }
 

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -57,8 +58,27 @@ pub fn cwd(pid: u32) -> Option<PathBuf> {
 /// Tells whether a process was started with exactly this entry, `NAME=value`, in its environment.
 #[must_use]
 pub fn has_variable(pid: u32, entry: &OsStr) -> bool {
-    let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+    let begun = Instant::now();
+    loop {
+        let environ = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        // Whoever has neither for longer has none.
+        if !environ.is_empty() || !is_between_programs(pid) || begun.elapsed() > Duration::from_secs(2) {
+            return environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes());
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Tells whether a process is in the midst of executing another program: it has neither words nor environment for a
+/// moment, which on a busy machine may be long.
+fn is_between_programs(pid: u32) -> bool {
+    /// Of the kernel's own threads, which never have any (`PF_KTHREAD`).
+    const KERNEL_THREAD: u64 = 0x0020_0000;
+    let words = fs::read(format!("/proc/{pid}/cmdline"));
+    let flags = |text: &str| text.rsplit_once(')')?.1.split_whitespace().nth(6)?.parse::<u64>().ok();
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+    let is_user = stat.as_deref().and_then(flags).is_some_and(|flags| flags & KERNEL_THREAD == 0);
+    is_user && words.is_ok_and(|words| words.is_empty()) && alive(pid)
 }
 
 /// Returns the ids of all processes.

@@ -107,6 +107,21 @@ impl Home {
         wait_until(limit, &format!("{id} is over"), || Some(self.status(id)).filter(is_over))
     }
 
+    /// Waits until a task is over and nobody is occupied with it any more, as survivors of it would be.
+    ///
+    /// # Panics
+    /// When it does not come to that.
+    #[track_caller]
+    pub fn until_settled(&self, id: &str) {
+        self.ended(id);
+        wait_until(SOON, &format!("{id} is settled"), || {
+            // Its supervisor becomes what settles it, so this is the order in which to look.
+            let is_left = self.supervisors_of(id).is_empty();
+            let settles = |pid: &u32| processes::words(*pid).iter().any(|word| word == "settle");
+            (is_left && !self.tagged().iter().any(settles)).then_some(())
+        });
+    }
+
     /// Returns a task's directory.
     #[must_use]
     pub fn task_dir(&self, id: &str) -> PathBuf {
@@ -153,13 +168,31 @@ impl Home {
         })
     }
 
-    /// Waits until a file is in the working directory, and returns its text.
+    /// Waits until a file is in the working directory.
     ///
     /// # Panics
     /// When it does not come.
     #[track_caller]
-    pub fn file(&self, file: &str) -> String {
-        wait_until(SOON, &format!("the file {file}"), || fs::read_to_string(self.work().join(file)).ok())
+    pub fn file(&self, file: &str) {
+        wait_until(SOON, &format!("the file {file}"), || self.has_file(file).then_some(()));
+    }
+
+    /// Waits until a file in the working directory holds that many complete lines, and returns all of its text.
+    ///
+    /// # Panics
+    /// When they do not come.
+    #[track_caller]
+    #[must_use]
+    pub fn lines_in(&self, file: &str, count: usize) -> String {
+        let path = self.work().join(file);
+        let text = || fs::read_to_string(&path).unwrap_or_default();
+        // Each has time of its own: many that come one after the other may take long.
+        for line in 1..=count {
+            wait_until(SOON, &format!("line {line} of {file}"), || {
+                (text().matches('\n').count() >= line).then_some(())
+            });
+        }
+        text()
     }
 
     /// Tells whether a file is in the working directory.
@@ -200,9 +233,12 @@ impl Home {
     #[must_use]
     pub fn find_pair(&self, id: &str) -> Option<Pair> {
         let found = self.supervisors_of(id);
+        let parent_of = |pid: u32| Some(processes::stat(pid)?.parent);
         found.iter().find_map(|supervisor| {
-            let guardian = processes::stat(*supervisor)?.parent;
-            found.contains(&guardian).then_some(Pair { guardian, supervisor: *supervisor })
+            let guardian = parent_of(*supervisor)?;
+            // What a supervisor is about to execute looks like one for a moment: then the topmost two are meant.
+            let is_topmost = !found.contains(&parent_of(guardian)?);
+            (found.contains(&guardian) && is_topmost).then_some(Pair { guardian, supervisor: *supervisor })
         })
     }
 

@@ -15,6 +15,11 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcgetwinsize, tcsetwinsize
 use crate::capture::Capture;
 use crate::running::{ended_within, hold};
 
+/// How long a terminal may stay open after its command has ended.
+const DRAIN: Duration = Duration::from_secs(5);
+const BEGIN_STROKE: &[u8] = b"\x1b[?2026h";
+const END_STROKE: &[u8] = b"\x1b[?2026l";
+
 const SIZE: Winsize = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
 
 /// A command that runs on a terminal of 80 by 24. It is killed when this is dropped.
@@ -118,7 +123,8 @@ impl Terminal {
         tcsetwinsize(&self.keyboard, size).expect("a terminal takes a size");
     }
 
-    /// Returns what is on the screen now.
+    /// Returns what is on the screen now. Of what is drawn in one stroke (a synchronised update) nothing is seen before
+    /// all of it is there.
     ///
     /// # Panics
     /// When the terminal is gone.
@@ -127,7 +133,7 @@ impl Terminal {
         let size = tcgetwinsize(&self.keyboard).expect("a terminal has a size");
         let cells = |count: u16| NonZero::new(count).unwrap_or(NonZero::<u16>::MIN);
         let mut parser = vt100::Parser::new(cells(size.ws_row), cells(size.ws_col), 0);
-        parser.process(&self.shown.so_far());
+        parser.process(whole_strokes(&self.shown.so_far()));
         let screen = parser.screen();
         let mode = tcgetattr(&self.keyboard).expect("a terminal has a mode");
         Screen {
@@ -140,7 +146,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the command's end and leaves the terminal to be looked at; returns its code.
+    /// Waits for the command's end and for all that it wrote, and leaves the terminal to be looked at; returns its code.
     ///
     /// # Panics
     /// When it does not end in time.
@@ -152,6 +158,8 @@ impl Terminal {
             self.label,
             self.screen().text
         );
+        // What it left behind may keep the terminal open.
+        self.shown.ends_within(DRAIN);
         self.child.wait().expect("a child can be waited for").code()
     }
 
@@ -176,5 +184,29 @@ impl Drop for Terminal {
     fn drop(&mut self) {
         pidfd_send_signal(&self.process, Signal::KILL).ok();
         self.child.wait().ok();
+    }
+}
+
+/// Cuts off a stroke of which only a part has come yet.
+fn whole_strokes(shown: &[u8]) -> &[u8] {
+    let last = |mark: &[u8]| shown.windows(mark.len()).rposition(|part| part == mark);
+    match (last(BEGIN_STROKE), last(END_STROKE)) {
+        (Some(begin), end) if end.is_none_or(|end| end < begin) => &shown[..begin],
+        _ => shown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stroke_is_seen_as_a_whole_or_not_at_all() {
+        assert_eq!(whole_strokes(b"plain"), b"plain");
+        assert_eq!(whole_strokes(b"a\x1b[?2026hb"), b"a");
+        let one = b"a\x1b[?2026hb\x1b[?2026l";
+        assert_eq!(whole_strokes(one), one);
+        assert_eq!(whole_strokes(&[&one[..], b"\x1b[?2026hhalf"].concat()), one);
+        assert_eq!(whole_strokes(&[&one[..], b"after"].concat()), [&one[..], b"after"].concat());
     }
 }

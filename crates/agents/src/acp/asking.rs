@@ -1,7 +1,7 @@
 //! Questions of an agent that wait for a person, and what our own agent says beside the protocol.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use agent_client_protocol::v1::schema::{
@@ -24,33 +24,82 @@ pub(super) fn proposal(request: &RequestPermissionRequest) -> Option<ProposalId>
 
 type Question = (RequestPermissionRequest, Responder<RequestPermissionResponse, V1>);
 
+/// How many questions may be open at a time. No person answers more, and whoever asks more does not wait for answers.
+pub(super) const MOST: usize = 100;
+
 /// Questions that were not answered yet.
 #[derive(Default)]
 pub(super) struct Questions {
     last: AtomicU64,
+    /// Whether somebody was told that there are too many.
+    is_too_much: AtomicBool,
+    /// Whether the turn was asked to stop: what it still asks has no answer any more.
+    is_stopped: AtomicBool,
     open: Mutex<HashMap<u64, Question>>,
 }
 
 impl Questions {
-    pub(super) fn add(&self, question: Question) -> u64 {
+    /// Takes a question in; one too many is answered at once with a no.
+    pub(super) fn add(&self, question: Question) -> Added {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped.load(Ordering::SeqCst) {
+            drop(open);
+            cancel(question.1);
+            return Added::Refused;
+        }
+        if open.len() >= MOST {
+            drop(open);
+            cancel(question.1);
+            let is_told = self.is_too_much.swap(true, Ordering::Relaxed);
+            return if is_told { Added::Refused } else { Added::FirstRefused };
+        }
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, question);
-        number
+        open.insert(number, question);
+        Added::Number(number)
     }
 
-    pub(super) fn answer(&self, number: u64, reply: Reply) {
+    /// Answers; what is allowed goes to `allowed` before the agent hears of it.
+    pub(super) fn answer(&self, number: u64, reply: Reply, allowed: impl FnOnce(&RequestPermissionRequest)) {
         let question = self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
         if let Some((request, responder)) = question {
+            match reply {
+                Reply::Once | Reply::Session => allowed(&request),
+                Reply::Deny => {}
+            }
             let _ = responder.respond(RequestPermissionResponse::new(chosen(&request, reply)));
         }
     }
 
+    /// Takes questions again: a turn begins.
+    pub(super) fn begin_turn(&self) {
+        self.is_stopped.store(false, Ordering::SeqCst);
+    }
+
+    /// Answers all of them, and whatever else this turn asks, with a no.
     pub(super) fn cancel_all(&self) {
-        let open = std::mem::take(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        self.is_stopped.store(true, Ordering::SeqCst);
+        let open = std::mem::take(&mut *open);
+        self.is_too_much.store(false, Ordering::Relaxed);
         for (_, responder) in open.into_values() {
-            let _ = responder.respond(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled));
+            cancel(responder);
         }
     }
+}
+
+/// What became of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Added {
+    /// It waits under this number.
+    Number(u64),
+    /// There are too many, and nobody was told that yet.
+    FirstRefused,
+    /// There still are, or its turn was asked to stop.
+    Refused,
+}
+
+fn cancel(responder: Responder<RequestPermissionResponse, V1>) {
+    let _ = responder.respond(RequestPermissionResponse::new(RequestPermissionOutcome::Cancelled));
 }
 
 fn chosen(request: &RequestPermissionRequest, reply: Reply) -> RequestPermissionOutcome {

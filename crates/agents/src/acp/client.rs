@@ -15,7 +15,8 @@ use mw_model::CommandSpec;
 use serde_json::json;
 
 use super::files;
-use super::permissions::{Answer, Asked, Permissions, understand};
+use super::given::Given;
+use super::permissions::{Answer, Asked, Asking, Permissions, understand};
 use super::terminals::Terminals;
 use super::transcript::Transcript;
 
@@ -41,6 +42,8 @@ pub(super) struct Client<W> {
     pub(super) witness: W,
     pub(super) terminals: Terminals,
     pub(super) permissions: Arc<dyn Permissions>,
+    /// What a person has allowed it already.
+    pub(super) given: Given,
     /// Where it may read and write files.
     pub(super) root: PathBuf,
 }
@@ -112,8 +115,12 @@ impl<W: Witness> Client<W> {
     fn ask(&self, asked: &Asked, title: &str) -> Answer {
         let waits = Cell::new(false);
         let answer = self.permissions.ask(asked, &|| {
+            if !self.permissions.minds_environment(asked) && self.given.take(asked, &self.terminals.cwd) {
+                return Asking::Answered;
+            }
             waits.set(true);
             self.witness.waits_for(Some(title.to_owned()));
+            Asking::Ask
         });
         if waits.get() {
             self.witness.waits_for(None);
@@ -165,10 +172,11 @@ impl<W: Witness> Client<W> {
         let cwd = request.cwd.clone();
         let command = self.terminals.command(request);
         let title = command.to_line();
+        let env = request.env.iter().map(|added| (added.name.clone(), added.value.clone())).collect();
         let asked = match command {
-            CommandSpec::Shell { script, .. } => Asked::Script { text: script.to_lossy(), cwd },
+            CommandSpec::Shell { script, .. } => Asked::Script { text: script.to_lossy(), cwd, env },
             CommandSpec::Argv(words) => {
-                Asked::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd }
+                Asked::Program { words: words.iter().map(|word| word.to_lossy()).collect(), cwd, env }
             }
         };
         if let Answer::Reject { reason } = self.ask(&asked, &title) {

@@ -11,6 +11,7 @@ use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
 
 use super::client::Client;
 use super::error::AcpError;
+use super::given::Given;
 use super::link::Link;
 use super::permissions::Permissions;
 use super::talk::{Conversation, Stay, Talk};
@@ -117,6 +118,7 @@ fn client(
             known: Mutex::default(),
         },
         permissions: Arc::clone(&options.permissions),
+        given: Given::default(),
         root: options.root.clone(),
     })
 }

@@ -44,14 +44,15 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
     let exact = fields.raw_input.as_ref().and_then(exact).unwrap_or_else(|| title.clone());
     let mut lines: Vec<_> = exact.lines().map(|line| format!("  {line}")).collect();
-    if exact != title {
+    if !exact.starts_with(&title) {
         lines.insert(0, title.clone());
     }
     for content in fields.content.iter().flatten() {
         lines.push(String::new());
         match shown(content) {
             Some(ToolContent::Text { text }) => {
-                lines.extend(bounded(text, MOST_BESIDE).lines().map(str::to_owned));
+                let text = beside(&text, fields.raw_input.as_ref());
+                lines.extend(bounded(text.to_owned(), MOST_BESIDE).lines().map(str::to_owned));
             }
             Some(ToolContent::Diff { path, .. }) => lines.push(format!("changes {path}")),
             None => {}
@@ -59,6 +60,12 @@ pub(super) fn question(request: &RequestPermissionRequest) -> (String, Vec<Strin
     }
     // What controls a terminal is seen, not obeyed and not hidden: it belongs to what is approved.
     (title, lines.iter().map(|line| mw_model::visible(line)).collect())
+}
+
+/// What is said beside a command; one that is repeated there in front of it was read already.
+fn beside<'t>(text: &'t str, input: Option<&Value>) -> &'t str {
+    let command = input.and_then(|input| input.get("command")?.as_str()).unwrap_or_default();
+    text.strip_prefix(command).and_then(|rest| rest.strip_prefix('\n')).unwrap_or(text)
 }
 
 /// The command of a call that runs one, else everything it was given.
@@ -158,6 +165,20 @@ fn block(block: &ContentBlock) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_question_says_each_thing_once() {
+        let asked = |title: &str, text: &str| {
+            let request = serde_json::json!({"sessionId": "s", "options": [], "toolCall": {
+                "toolCallId": "1", "title": title, "rawInput": {"command": "rm -rf build", "expected": "~2 s"},
+                "content": [{"type": "content", "content": {"type": "text", "text": text}}]}});
+            question(&serde_json::from_value(request).unwrap()).1
+        };
+        let told = ["  rm -rf build", "  expected: \"~2 s\"", "", "it deletes build"];
+        assert_eq!(asked("rm -rf build", "rm -rf build\nit deletes build"), told);
+        assert_eq!(asked("Clean up", "it deletes build"), [&["Clean up"], &told[..]].concat());
+        assert_eq!(asked("rm -rf build", "rm -rf build/x")[3], "rm -rf build/x", "that is another one");
+    }
 
     #[test]
     fn what_is_too_long_keeps_both_ends_and_says_what_is_missing() {

@@ -20,9 +20,10 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::asking::{self, Questions};
+use super::asking::{self, Added, MOST, Questions};
 use super::client::{Client, Witness};
 use super::error::AcpError;
+use super::given::Given;
 use super::heard;
 use super::line::{Ears, LineEvent, LineOptions, Offer, Order, Services, TurnEnd};
 use super::permissions::Answer;
@@ -65,6 +66,7 @@ fn client(services: Services, cwd: PathBuf) -> Client<Onlooker> {
             known: Mutex::default(),
         },
         permissions: services.permissions,
+        given: Given::default(),
         root: services.root,
     }
 }
@@ -79,7 +81,6 @@ pub(super) fn hold(
     let errors = File::create(&options.errors).map_or_else(|_| Stdio::null(), Stdio::from);
     let start = Start { command: &options.command, env: &options.env, cwd: &options.cwd, stderr: errors };
     let (mut process, stdin, stdout) = AgentProcess::start(start)?;
-    let (transport, _) = wire::lines(stdin, stdout);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
     let client = Arc::new(client(options.services.clone(), options.cwd.clone()));
@@ -87,19 +88,27 @@ pub(super) fn hold(
     let replays = Arc::new(AtomicBool::new(false));
     let mut outcome = Err(AcpError::Gone { how: String::new() });
     let place = &mut outcome;
-    let (ears, asking, repeats) = (Arc::clone(heard), Arc::clone(&questions), Arc::clone(&replays));
-    let (asking_ears, shown) = (Arc::clone(heard), Arc::clone(&client));
+    let (ears, repeats, shown) = (Arc::clone(heard), Arc::clone(&replays), Arc::clone(&client));
+    let update = move |notification: SessionNotification| {
+        let is_new = !repeats.load(Ordering::SeqCst);
+        let entry = is_new.then(|| heard::entry(&notification.update, &|id| shown.terminals.tail(id)));
+        entry.flatten().map(|entry| ears(LineEvent::Entry(entry)))
+    };
+    let transport = {
+        let update = update.clone();
+        // Nothing is ever sent: it ends when the entry was taken in.
+        wire::lines_heard(stdin, stdout, move |notification| {
+            let _ = update(notification).map(|taken| taken.recv());
+        })
+    };
+    let (asking_ears, asking) = (Arc::clone(heard), Arc::clone(&questions));
     // Another's word counts for nothing there: it could hide a question.
     let is_own = options.offer == Offer::Nothing;
     let connected = serving(&client)
         .on_receive_notification(
             async move |notification: SessionNotification, _connection| {
-                let tail = |id: &str| tokio::task::block_in_place(|| shown.terminals.tail(id));
-                if !repeats.load(Ordering::SeqCst)
-                    && let Some(entry) = heard::entry(&notification.update, &tail)
-                {
-                    ears(LineEvent::Entry(entry));
-                }
+                // One that is written in another way than most.
+                tokio::task::block_in_place(|| update(notification));
                 Ok(())
             },
             agent_client_protocol::on_receive_notification!(),
@@ -108,8 +117,17 @@ pub(super) fn hold(
             async move |request: RequestPermissionRequest, responder, _connection| {
                 let (what, lines) = heard::question(&request);
                 let proposal = is_own.then(|| asking::proposal(&request)).flatten();
-                let number = asking.add((request, responder));
-                asking_ears(LineEvent::Asks { number, proposal, what, lines });
+                match asking.add((request, responder)) {
+                    Added::Number(number) => {
+                        asking_ears(LineEvent::Asks { number, proposal, what, lines });
+                    }
+                    Added::FirstRefused => {
+                        let text =
+                            format!("the agent asks more than {MOST} things at once; the rest is refused");
+                        asking_ears(LineEvent::Entry(Entry::Note { text }));
+                    }
+                    Added::Refused => {}
+                }
                 Ok(())
             },
             agent_client_protocol::on_receive_request!(),
@@ -181,6 +199,7 @@ impl Talk<'_> {
                 order = orders.recv() => match order {
                     None | Some(Order::Close) => return Ok(()),
                     Some(Order::Prompt(text)) => {
+                        self.questions.begin_turn();
                         let text = ContentBlock::Text(TextContent::new(text));
                         let request = PromptRequest::new(begun.clone(), vec![text]);
                         turns.spawn(self.connection.send_request(request).block_task());
@@ -196,16 +215,22 @@ impl Talk<'_> {
                         };
                     }
                     Some(Order::Mode(mode)) => _ = wishes.spawn(set_mode(&self.connection, &begun, mode)),
-                    Some(Order::Answer(number, reply)) => self.questions.answer(number, reply),
+                    Some(Order::Answer(number, reply)) => {
+                        let (given, cwd) = (&self.client.given, &self.client.terminals.cwd);
+                        self.questions.answer(number, reply, |request| given.give(request, cwd));
+                    }
                 },
                 Some(ended) = turns.join_next() => {
                     stopping = Stopping::No;
+                    self.client.given.forget();
                     let client = Arc::clone(self.client);
                     // Before it is said: what is told next must know that these are news.
                     let _ = tokio::task::spawn_blocking(move || client.terminals.leave_all()).await;
                     (self.heard)(LineEvent::TurnEnded(turn_end(ended)?));
                 }
-                Some(Ok(event)) = wishes.join_next() => (self.heard)(event),
+                Some(Ok(event)) = wishes.join_next() => {
+                    (self.heard)(event);
+                }
                 () = stopping.overdue() => {
                     stopping = Stopping::Overdue;
                     (self.heard)(LineEvent::Unstopped(self.options.cancel_after));

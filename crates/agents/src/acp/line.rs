@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -143,9 +144,13 @@ pub struct Line {
 }
 
 impl Line {
-    /// Starts an agent; everything else is told to `heard`.
+    /// Starts an agent; everything else is told to `heard`, which returns what ends when that was taken in. The agent
+    /// says no more until then.
     #[must_use]
-    pub fn open(options: LineOptions, heard: impl Fn(LineEvent) + Send + Sync + 'static) -> Self {
+    pub fn open(
+        options: LineOptions,
+        heard: impl Fn(LineEvent) -> Receiver<()> + Send + Sync + 'static,
+    ) -> Self {
         let (orders, taken) = unbounded_channel();
         let thread = thread::spawn(move || {
             let heard: Arc<Ears> = Arc::new(heard);
@@ -197,4 +202,4 @@ impl Line {
     }
 }
 
-pub(super) type Ears = dyn Fn(LineEvent) + Send + Sync;
+pub(super) type Ears = dyn Fn(LineEvent) -> Receiver<()> + Send + Sync;

@@ -16,6 +16,7 @@ mod client;
 mod driver;
 mod error;
 mod files;
+mod given;
 mod handshake;
 mod heard;
 mod hold;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
 use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
-use mw_model::CommandSpec;
 use mw_model::policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
+use mw_model::{CommandSpec, EnvVar};
 
 /// What an agent wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub enum Asked {
         text: String,
         /// Where, if that is known.
         cwd: Option<PathBuf>,
+        /// What it adds to the environment.
+        env: Vec<(String, String)>,
     },
     /// Run a program without a shell.
     Program {
@@ -24,6 +26,8 @@ pub enum Asked {
         words: Vec<String>,
         /// Where, if that is known.
         cwd: Option<PathBuf>,
+        /// What it adds to the environment.
+        env: Vec<(String, String)>,
     },
     /// Only look.
     Read,
@@ -59,7 +63,29 @@ pub enum Answer {
 /// Decides about an agent's wishes. It may take its time: it is asked on a thread of its own.
 pub trait Permissions: Send + Sync {
     /// Answers. Should somebody have to be asked, `asking` is called before that.
-    fn ask(&self, asked: &Asked, asking: &dyn Fn()) -> Answer;
+    fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
+
+    /// Tells whether what a command adds to the environment changes what is thought of it.
+    fn minds_environment(&self, asked: &Asked) -> bool;
+}
+
+/// What is done where somebody would have to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asking {
+    /// Somebody is.
+    Ask,
+    /// Somebody was, about the same, and it may.
+    Answered,
+}
+
+impl Asked {
+    /// What it would add to the environment.
+    fn env(&self) -> &[(String, String)] {
+        match self {
+            Self::Script { env, .. } | Self::Program { env, .. } => env,
+            Self::Read | Self::Edit { .. } | Self::Tool { .. } | Self::Other { .. } => &[],
+        }
+    }
 }
 
 /// Answers by the policy, and asks a person where that says so.
@@ -91,11 +117,11 @@ impl PolicyPermissions {
     fn command(&self, asked: &Asked) -> Option<(CommandSpec, PathBuf)> {
         let place = |cwd: &Option<PathBuf>| cwd.clone().unwrap_or_else(|| self.cwd.clone());
         match asked {
-            Asked::Script { text, cwd } => {
+            Asked::Script { text, cwd, .. } => {
                 let program = self.shell.as_str().into();
                 Some((CommandSpec::Shell { program, script: text.as_str().into() }, place(cwd)))
             }
-            Asked::Program { words, cwd } => {
+            Asked::Program { words, cwd, .. } => {
                 let words = words.iter().map(|word| word.as_str().into()).collect();
                 Some((CommandSpec::Argv(words), place(cwd)))
             }
@@ -134,7 +160,7 @@ impl PolicyPermissions {
     fn verdict(&self, asked: &Asked) -> Verdict {
         let policy = self.policy();
         if let Some((command, cwd)) = self.command(asked) {
-            return policy.verdict(runs(), Some(&command), &cwd, &[]);
+            return policy.verdict(runs(), Some(&command), &cwd, asked.env());
         }
         match asked {
             Asked::Edit { paths } => self.about_files(policy.mode, paths),
@@ -162,7 +188,12 @@ impl PolicyPermissions {
         let passage = Passage { tool: runs(), policy: &self.policy(), asker: &Nobody };
         match self.command(asked) {
             Some((command, cwd)) => {
-                let request = TaskRequest::new(&self.session, command, cwd, Vec::new());
+                let var = |(name, value): &(String, String)| EnvVar {
+                    name: name.as_str().into(),
+                    value: value.as_str().into(),
+                };
+                let env = asked.env().iter().map(var).collect();
+                let request = TaskRequest::new(&self.session, command, cwd, env);
                 runtime.pass_foreign(&request, verdict, &passage)
             }
             None => runtime.pass_judged(&self.session, &asked.to_string(), verdict, &passage),
@@ -194,7 +225,7 @@ impl fmt::Display for Asked {
 }
 
 impl Permissions for PolicyPermissions {
-    fn ask(&self, asked: &Asked, asking: &dyn Fn()) -> Answer {
+    fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer {
         let verdict = self.verdict(asked);
         match verdict.decision {
             Decision::Allow => Answer::Allow,
@@ -202,32 +233,45 @@ impl Permissions for PolicyPermissions {
                 let reasons: Vec<_> = verdict.reasons.iter().map(ToString::to_string).collect();
                 Answer::Reject { reason: format!("denied: {}", reasons.join("; ")) }
             }
-            Decision::Ask => {
-                asking();
-                match self.propose(asked, &verdict) {
+            Decision::Ask => match asking() {
+                Asking::Answered => Answer::Allow,
+                Asking::Ask => match self.propose(asked, &verdict) {
                     Ok(()) => Answer::Allow,
                     Err(error) => Answer::Reject { reason: error.to_string() },
-                }
-            }
+                },
+            },
         }
     }
+
+    fn minds_environment(&self, asked: &Asked) -> bool {
+        let Some((command, cwd)) = self.command(asked).filter(|_| !asked.env().is_empty()) else {
+            return false;
+        };
+        let bare = self.policy().verdict(runs(), Some(&command), &cwd, &[]);
+        self.verdict(asked).reasons != bare.reasons
+    }
 }
+
+/// Where agents say in which directory something runs.
+pub(super) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
 
 /// Understands what a permission is asked for, as far as agents tell.
 pub(super) fn understand(request: &RequestPermissionRequest) -> Asked {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
     let input = fields.raw_input.as_ref();
-    let cwd = ["cwd", "workdir", "directory"]
+    let cwd = PLACES
         .iter()
         .find_map(|name| Some(PathBuf::from(input?.get(name)?.as_str()?)))
         .filter(|cwd| cwd.is_absolute());
     match input.and_then(|input| input.get("command").or_else(|| input.get("cmd"))) {
-        Some(serde_json::Value::String(text)) => return Asked::Script { text: text.clone(), cwd },
+        Some(serde_json::Value::String(text)) => {
+            return Asked::Script { text: text.clone(), cwd, env: Vec::new() };
+        }
         Some(serde_json::Value::Array(words)) => {
             let words: Option<Vec<_>> = words.iter().map(|word| Some(word.as_str()?.to_owned())).collect();
             if let Some(words) = words.filter(|words| !words.is_empty()) {
-                return Asked::Program { words, cwd };
+                return Asked::Program { words, cwd, env: Vec::new() };
             }
         }
         _ => {}

@@ -8,8 +8,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use agent_client_protocol::Lines;
+use agent_client_protocol::v1::schema::SessionNotification;
 use futures::channel::mpsc::{self, Receiver, UnboundedReceiver};
 use futures::{Sink, SinkExt, Stream, StreamExt};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 /// Longest line that is taken for a message.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -39,14 +42,54 @@ pub(super) fn lines(
     output: impl Read + Send + 'static,
 ) -> (Transport, Garbage) {
     let garbage = Garbage::default();
-    let incoming = read_lines(output, garbage.clone());
+    let incoming = read_lines(output, garbage.clone(), Some);
+    (transport(input, incoming), garbage)
+}
+
+/// Makes a transport whose updates go to `heard` and not through the protocol, which would take in without end what an
+/// agent sends. As long as `heard` has not returned, nothing more is read, and the agent has to wait.
+pub(super) fn lines_heard(
+    input: impl Write + Send + 'static,
+    output: impl Read + Send + 'static,
+    heard: impl Fn(SessionNotification) + Send + 'static,
+) -> Transport {
+    let rest = move |line: String| match update(&line) {
+        Some(update) => {
+            heard(update);
+            None
+        }
+        None => Some(line),
+    };
+    transport(input, read_lines(output, Garbage::default(), rest))
+}
+
+fn transport(input: impl Write + Send + 'static, incoming: Receiver<io::Result<String>>) -> Transport {
     let (outgoing, to_write) = mpsc::unbounded::<String>();
     write_lines(input, to_write);
     let gone = |_| io::Error::new(io::ErrorKind::BrokenPipe, "the agent no longer listens");
-    (Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(incoming)), garbage)
+    Lines::new(Box::pin(outgoing.sink_map_err(gone)), Box::pin(incoming))
 }
 
-fn read_lines(output: impl Read + Send + 'static, garbage: Garbage) -> Receiver<io::Result<String>> {
+/// Returns the update that a line is. Whatever is none, or is not understood, is for the protocol to judge.
+fn update(line: &str) -> Option<SessionNotification> {
+    const METHOD: &str = "session/update";
+    #[derive(Deserialize)]
+    struct Message {
+        method: String,
+        id: Option<IgnoredAny>,
+        params: SessionNotification,
+    }
+    // Most other lines are not taken apart twice.
+    let message: Message = line.contains(METHOD).then(|| serde_json::from_str(line).ok())??;
+    (message.method == METHOD && message.id.is_none()).then_some(message.params)
+}
+
+/// Reads lines; what `rest` returns of one is passed on.
+fn read_lines(
+    output: impl Read + Send + 'static,
+    garbage: Garbage,
+    rest: impl Fn(String) -> Option<String> + Send + 'static,
+) -> Receiver<io::Result<String>> {
     let (mut sender, receiver) = mpsc::channel(WAITING_LINES);
     thread::spawn(move || {
         let mut reader = BufReader::new(output);
@@ -58,6 +101,7 @@ fn read_lines(output: impl Read + Send + 'static, garbage: Garbage) -> Receiver<
             }
             match message(&line) {
                 Some(text) => {
+                    let Some(text) = rest(text) else { continue };
                     if futures::executor::block_on(sender.send(Ok(text))).is_err() {
                         return;
                     }
@@ -96,10 +140,38 @@ mod tests {
     fn what_is_no_message_is_counted_and_left_out() {
         let garbage = Garbage::default();
         let text = b"hello\n{\"a\":1}\n\n[1]\n{broken\n\xff\xfe\n {\"b\":2} \n".as_slice();
-        let lines: Vec<_> = futures::executor::block_on_stream(read_lines(text, garbage.clone()))
+        let lines: Vec<_> = futures::executor::block_on_stream(read_lines(text, garbage.clone(), Some))
             .map(Result::unwrap)
             .collect();
         assert_eq!(lines, ["{\"a\":1}", "{\"b\":2}"]);
         assert_eq!(garbage.count(), 4);
+    }
+
+    #[test]
+    fn no_more_is_read_than_was_heard_and_only_updates_go_beside_the_protocol() {
+        let said = |text: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{
+                "sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"{text}"}}}}}}}}"#
+            )
+            .replace('\n', "")
+        };
+        let request =
+            r#"{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"path":"session/update"}}"#;
+        let odd = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{}}}"#;
+        let text = [&said("a"), request, odd, &said("b")].join("\n");
+        let (tell, heard) = std::sync::mpsc::sync_channel(0);
+        let rest = move |line: String| match update(&line) {
+            Some(_) => tell.send(()).err().map(|_| line),
+            None => Some(line),
+        };
+        let mut lines = read_lines(io::Cursor::new(text), Garbage::default(), rest);
+        assert!(lines.try_recv().is_err(), "the first was not heard yet");
+        heard.recv().unwrap();
+        let next = |lines: &mut Receiver<io::Result<String>>| futures::executor::block_on(lines.next());
+        assert_eq!(next(&mut lines).unwrap().unwrap(), request);
+        assert_eq!(next(&mut lines).unwrap().unwrap(), odd, "the protocol says what is wrong with it");
+        heard.recv().unwrap();
+        assert!(next(&mut lines).is_none());
     }
 }

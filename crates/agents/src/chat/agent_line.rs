@@ -1,6 +1,7 @@
 //! The chat's line to its agent, with everything the agent is given.
 
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 
 use mw_model::EnvVar;
 
@@ -32,7 +33,11 @@ impl Office<'_> {
             cancel_after: options.cancel_after,
         };
         let (messages, number) = (self.messages.clone(), self.lines);
-        Line::open(line, move |event| _ = messages.send(Message::Line(number, event)))
+        Line::open(line, move |event| {
+            let (taken, until_taken) = channel();
+            let _ = messages.send(Message::Line(number, event, taken));
+            until_taken
+        })
     }
 
     /// What the agent runs is a task of the chat, judged as the person's own commands are.

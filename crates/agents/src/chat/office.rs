@@ -19,8 +19,8 @@ use crate::acp::{Line, LineEvent};
 pub(super) enum Message {
     /// By the screen.
     Order(ChatOrder),
-    /// By the agent, on this line.
-    Line(u64, LineEvent),
+    /// By the agent, on this line; whoever waits until it was taken in waits until the last of it is dropped.
+    Line(u64, LineEvent, Sender<()>),
     /// Something happened to tasks.
     Happened,
     /// Nothing did, for a while.
@@ -178,8 +178,13 @@ impl Office<'_> {
     fn take(&mut self, message: Message) -> Result<(), Error> {
         match message {
             Message::Order(order) => self.obey(order)?,
-            Message::Line(line, event) if line == self.lines => self.hear(event)?,
-            Message::Line(..) | Message::Close => {}
+            Message::Line(line, event, taken) => {
+                if line == self.lines {
+                    self.hear(event)?;
+                }
+                drop(taken);
+            }
+            Message::Close => {}
             Message::Happened => {
                 self.look_at_tasks()?;
                 self.look_at_notices()?;
@@ -236,6 +241,10 @@ impl Office<'_> {
             ChatOrder::Kill(id) => self.kill(id),
             ChatOrder::MoveToBackground => self.move_to_background()?,
             ChatOrder::Answer(id, reply) => self.answer(&id, reply)?,
+            ChatOrder::Leave => {
+                let looked = self.look_at_tasks().map_err(|error| error.to_string());
+                (self.tell)(ChatNews::Leaving(looked.map(|()| self.tasks.clone())));
+            }
         }
         Ok(())
     }

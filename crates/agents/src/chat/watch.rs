@@ -101,3 +101,42 @@ pub(super) fn question(proposal: &Proposal) -> ChatQuestion {
     let what = proposal.exact().lines().next().unwrap_or_default().chars().take(200).collect();
     ChatQuestion { id: proposal.id.to_string(), what, lines, for_session: true }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+
+    use meanwhile::Programs;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(30);
+
+    fn watched(home: &Path) -> Receiver<Message> {
+        let programs =
+            Programs { supervisor: "mw-supervisor".into(), settle: Vec::new(), starter_exits: false };
+        let settings = Settings::new(home.to_owned(), programs);
+        let (messages, inbox) = channel();
+        start(settings, "chat-1".to_owned(), SOON, messages);
+        inbox
+    }
+
+    #[test]
+    fn a_store_that_fails_for_a_while_is_said_once_and_watched_again() {
+        let place = tempfile::tempdir().unwrap();
+        let home = place.path().join("home");
+        std::fs::write(&home, "no directory").unwrap();
+        let inbox = watched(&home);
+        match inbox.recv_timeout(SOON).unwrap() {
+            Message::Failed(text) => assert!(text.starts_with("news come late: "), "{text}"),
+            _ => panic!("it does not say that it cannot watch"),
+        }
+        // Some tries later it has said nothing more.
+        let more = inbox.recv_timeout(PAUSE * 3);
+        assert!(matches!(more, Err(RecvTimeoutError::Timeout)));
+        std::fs::remove_file(&home).unwrap();
+        assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Happened)), "what was missed is looked at");
+        assert!(matches!(inbox.recv_timeout(SOON), Ok(Message::Proposed(asked)) if asked.is_empty()));
+    }
+}

@@ -8,7 +8,7 @@ use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::model::policy::Mode;
-use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelWishes, Project, serve_agent};
+use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent};
 use mw_agents::tools::Premises;
 
 use super::policy::parse_mode;
@@ -32,12 +32,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let agent = &context.config.agent;
-        let wishes = ModelWishes {
-            model: self.model.clone().or_else(|| agent.model.clone()),
-            base_url: agent.base_url.clone(),
-            key: agent.key_file.as_deref().map(key_in).transpose()?,
-        };
-        let model = ModelChoice::of(&wishes, |name| env::var(name).ok());
+        let model = model(&context.config, self.model.clone())?;
         if let Err(error) = &model {
             // A client shows the answer to its first request, a person at a terminal this.
             render::aside(&format!("mw acp: {error}\n    {}", error.hint));
@@ -68,6 +63,20 @@ impl Arguments {
         })?;
         Ok(0)
     }
+}
+
+/// Chooses the model that answers: the one that was asked for, else by the settings and the environment.
+pub(super) fn model(
+    config: &Config,
+    wanted: Option<String>,
+) -> Result<Result<ModelChoice, ModelError>, CommandError> {
+    let agent = &config.agent;
+    let wishes = ModelWishes {
+        model: wanted.or_else(|| agent.model.clone()),
+        base_url: agent.base_url.clone(),
+        key: agent.key_file.as_deref().map(key_in).transpose()?,
+    };
+    Ok(ModelChoice::of(&wishes, |name| env::var(name).ok()))
 }
 
 /// Reads a key.

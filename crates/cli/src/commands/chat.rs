@@ -17,10 +17,10 @@ use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::colours::Colours;
 use super::policy::parse_mode;
 use super::premises::premises;
 use super::start::current_umask;
-use super::top::Colours;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -41,9 +41,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
     /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
-    /// sixteen, or none
-    #[arg(long, value_enum, default_value_t = Colours::Auto)]
-    theme: Colours,
+    /// sixteen, or none [default: the setting theme]
+    #[arg(long, value_enum)]
+    theme: Option<Colours>,
     /// Panic as soon as something was drawn
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
@@ -77,6 +77,10 @@ impl Arguments {
             None => None,
         };
         let agent = self.agent(config, before.as_ref())?;
+        // Nothing said on the screen could help; an earlier chat can at least be read.
+        if before.is_none() && agent.command == own_command(config) {
+            has_model(config)?;
+        }
         let (cwd, remark) = place(before.as_ref())?;
         let chosen =
             before.as_ref().filter(|before| before.opened().is_some_and(|(name, _)| name == agent.name));
@@ -101,7 +105,7 @@ impl Arguments {
             None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
         };
         let options = Options {
-            theme: self.theme.theme(),
+            theme: Colours::theme(self.theme, &context.config),
             session: session.clone(),
             agent: agent.name.clone(),
             editor: super::top::editor(),
@@ -151,6 +155,24 @@ impl Arguments {
             )
         })
     }
+}
+
+/// How our own agent is started, unless the settings say otherwise.
+fn own_command(config: &Config) -> [String; 2] {
+    [config.mw().to_string_lossy().into_owned(), "acp".to_owned()]
+}
+
+/// Our own agent needs a model to talk with.
+fn has_model(config: &Config) -> Result<(), CommandError> {
+    super::acp::model(config, None)?.map(drop).map_err(|error| {
+        let hint = error.hint.trim_end_matches('.');
+        CommandError::usage(
+            error.message.clone(),
+            format!(
+                "{hint}; or talk with another agent: mw chat --agent NAME, mw agent --list shows who there is"
+            ),
+        )
+    })
 }
 
 /// Returns where the chat works, and what a person should know about that.

@@ -9,6 +9,7 @@ mod approve;
 mod attach;
 mod chat;
 mod clear;
+mod colours;
 mod completions;
 mod config;
 mod deny;

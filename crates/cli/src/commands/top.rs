@@ -3,9 +3,10 @@
 use std::env;
 use std::io::IsTerminal;
 
-use clap::{Args, ValueEnum};
-use mw_ui::tui::{self, Ending, Options, ThemeChoice};
+use clap::Args;
+use mw_ui::tui::{self, Ending, Options};
 
+use super::colours::Colours;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::{exit_code, gate, programs};
@@ -13,9 +14,9 @@ use crate::{exit_code, gate, programs};
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// Colours: by what the terminal says of itself, for a dark or a light background, the terminal's own
-    /// sixteen, or none
-    #[arg(long, value_enum, default_value_t = Colours::Auto)]
-    theme: Colours,
+    /// sixteen, or none [default: the setting theme]
+    #[arg(long, value_enum)]
+    theme: Option<Colours>,
     /// Show this session at first
     #[arg(long)]
     session: Option<String>,
@@ -23,28 +24,6 @@ pub(crate) struct Arguments {
     #[cfg(debug_assertions)]
     #[arg(long, hide = true)]
     panic: bool,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub(super) enum Colours {
-    Auto,
-    Dark,
-    Light,
-    #[value(name = "16")]
-    Basic,
-    None,
-}
-
-impl Colours {
-    pub(super) fn theme(self) -> ThemeChoice {
-        match self {
-            Self::Auto => ThemeChoice::detect(|name| env::var(name).ok()),
-            Self::Dark => ThemeChoice::Dark.within(|name| env::var(name).ok()),
-            Self::Light => ThemeChoice::Light.within(|name| env::var(name).ok()),
-            Self::Basic => ThemeChoice::Basic,
-            Self::None => ThemeChoice::Plain,
-        }
-    }
 }
 
 impl Arguments {
@@ -71,7 +50,7 @@ impl Arguments {
             session: context.session.clone(),
             shown: self.session,
             requester: context.requester(),
-            theme: self.theme.theme(),
+            theme: Colours::theme(self.theme, &context.config),
             mw: programs::mw()?.into(),
             gated: context.gated_session().is_some(),
             inside: gate::around(&runtime),

@@ -1,4 +1,4 @@
-//! The settings of chats, and of hosts that tell their agents themselves.
+//! The settings of chats and of what has the whole screen, and of hosts that tell their agents themselves.
 
 use super::accepts::Accepts;
 use super::knob::{InProject, Knob, knob};
@@ -17,6 +17,14 @@ pub(super) const CHAT_AUTO_WAKE: Knob = knob!(
     InProject::Nothing,
     chat.auto_wake,
     "whether mw chat tells an idle agent at once what has ended; else with what you say next"
+);
+
+pub(super) const THEME: Knob = knob!(
+    "theme",
+    Accepts::Word(&["auto", "dark", "light", "16", "none"]),
+    InProject::Nothing,
+    theme,
+    "colours of mw top and mw chat: auto (as the terminal says), dark, light, 16 or none; NO_COLOR counts more"
 );
 
 pub(super) const CHAT_LAYOUT: Knob = knob!(

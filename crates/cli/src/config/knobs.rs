@@ -20,7 +20,7 @@ pub(super) const STREAM_BYTES: Accepts = Accepts::Size { least: 1024, most: 1 <<
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 60] = [
+pub(crate) static KNOBS: [Knob; 61] = [
     knob!(
         "profile",
         Accepts::Word(&profile::NAMES),
@@ -42,6 +42,7 @@ pub(crate) static KNOBS: [Knob; 60] = [
         policy.mode,
         "how much is asked about before something runs: see docs/approval.md"
     ),
+    chat_knobs::THEME,
     knob!(
         "queue.max_running",
         Accepts::Count { least: 1, most: MOST_RUNNING },

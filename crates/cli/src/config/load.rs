@@ -128,6 +128,7 @@ pub(crate) struct PolicySettings {
 pub(crate) struct Config {
     pub(crate) settings: Settings,
     pub(crate) shell: String,
+    pub(crate) theme: String,
     pub(crate) tools: ToolSettings,
     pub(crate) chat: ChatSettings,
     pub(crate) agents: AgentKnobs,
@@ -219,6 +220,7 @@ impl Config {
         Self {
             settings,
             shell: "/bin/sh".to_owned(),
+            theme: "auto".to_owned(),
             tools: ToolSettings::default(),
             chat: ChatSettings::default(),
             agents: AgentKnobs::default(),

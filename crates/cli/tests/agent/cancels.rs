@@ -1,7 +1,5 @@
 //! Turns that are cancelled: everything stops at once, and the session goes on.
 
-use std::fs;
-
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
 use mw_testkit::{SOON, wait_until};
 use serde_json::json;
@@ -34,9 +32,7 @@ fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
     endpoint.will(Answer::empty().call("shell", call).call("shell", other)).will(Answer::text("again"));
     let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
     let id = editor.begin("go");
-    let pid = wait_until(SOON, "the command runs", || {
-        fs::read_to_string(home.work().join("pid")).ok()?.trim().parse::<u32>().ok()
-    });
+    let pid = home.pid_in("pid");
     editor.cancel();
     let turn = editor.end(id);
     assert_eq!((turn.reason(), turn.results()[0].1.as_str()), ("cancelled", "cancelled by the user"));

@@ -161,17 +161,19 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
 fn a_question_comes_with_the_ring_and_goes_with_its_answer_elsewhere() {
     let home = with_agent(home(&ModelEndpoint::new()).gated());
     // Nobody looks by himself for a minute.
-    let begun = Instant::now();
     let home = home.with_env("MEANWHILE_WAIT_FALLBACK_MS", "60000");
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"command": "rm -rf build; echo gone > mark"});
+    let asked = Instant::now();
     say(&mut terminal, &format!("mcp shell {call}"));
     until_shown(&terminal, "Command requires approval:");
+    assert!(asked.elapsed() < Duration::from_secs(50), "it looked by itself");
     let open = home.mw(["approvals", "--json"]).json();
     let id = open["approvals"][0]["id"].as_str().unwrap().to_owned();
+    let answered = Instant::now();
     home.mw(["approve", &id]).ok();
     until_gone(&terminal, "Command requires approval:");
-    assert!(begun.elapsed() < Duration::from_secs(50), "it looked by itself");
+    assert!(answered.elapsed() < Duration::from_secs(50), "it looked by itself");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");
     leave(terminal);
@@ -215,6 +217,41 @@ fn it_asks_by_the_protocol_and_its_tools_by_the_store() {
     terminal.press("y");
     wait_until(SOON, "the command has run", || home.has_file("mark").then_some(()));
     until_shown(&terminal, "· ready");
+    leave(terminal);
+}
+
+#[test]
+fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    let command = "rm -rf build; echo once >> mark";
+    // A paste keeps its lines.
+    let steps = format!("ask {command}\nterm {command}\nterm {command}");
+    terminal.press(&format!("\u{1b}[200~{steps}\u{1b}[201~\r"));
+    until_shown(&terminal, "may it?");
+    terminal.press("y");
+    until_shown(&terminal, "terminal: 0");
+    // The second terminal is another matter.
+    until_shown(&terminal, "may it?");
+    assert_eq!(fs::read_to_string(home.work().join("mark")).unwrap(), "once\n");
+    terminal.press("n");
+    until_shown(&terminal, "refused: ");
+    until_shown(&terminal, "· ready");
+    assert_eq!(fs::read_to_string(home.work().join("mark")).unwrap(), "once\n");
+    leave(terminal);
+}
+
+#[test]
+fn what_it_adds_to_the_environment_of_a_terminal_is_judged_too() {
+    let home = with_agent(home(&ModelEndpoint::new()).gated());
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "term-env LD_PRELOAD=/tmp/evil.so echo harmless > mark");
+    let screen = until_shown(&terminal, "may it?");
+    assert!(screen.text.contains("LD_PRELOAD"), "{}", screen.text);
+    terminal.press("n");
+    until_shown(&terminal, "refused: ");
+    until_shown(&terminal, "· ready");
+    assert!(!home.has_file("mark"));
     leave(terminal);
 }
 

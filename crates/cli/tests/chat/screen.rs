@@ -14,8 +14,10 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
     until_shown(&terminal, "⌁ 1 task");
     terminal.press(CTRL_B);
     until_shown(&terminal, "e  log in editor");
-    wait_until(SOON, "the log has what was printed", || {
-        terminal.press("e");
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    home.until_logged(&id, "printed so far");
+    terminal.press("e");
+    wait_until(SOON, "the editor has what was printed", || {
         let read = |entry: std::fs::DirEntry| std::fs::read_to_string(entry.path()).ok();
         let mut files = std::fs::read_dir(home.work()).ok()?.flatten().filter_map(read);
         files.any(|text| text.contains("printed so far")).then_some(())

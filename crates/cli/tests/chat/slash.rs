@@ -155,12 +155,16 @@ fn commands_are_carried_out_in_their_order() {
     until_shown(&terminal, "Task nope not found.");
     let chats = std::fs::read_dir(home.state().join("chats")).unwrap().flatten();
     let file = chats.map(|chat| chat.path().join("transcript.jsonl")).next().unwrap();
-    let written = std::fs::read_to_string(file).unwrap();
-    let printed = written.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let printed: Vec<_> = printed
-        .filter(|entry| entry["entry"] == "printed")
-        .map(|entry| entry["text"].as_str().unwrap().to_owned())
-        .collect();
+    let printed = wait_until(SOON, "the last is written down", || {
+        let written = std::fs::read_to_string(&file).unwrap();
+        let complete = &written[..written.rfind('\n')?];
+        let entries = complete.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let printed: Vec<_> = entries
+            .filter(|entry| entry["entry"] == "printed")
+            .map(|entry| entry["text"].as_str().unwrap().to_owned())
+            .collect();
+        printed.last()?.contains("nope").then_some(printed)
+    });
     assert_eq!(printed.len(), 17, "{printed:#?}");
     for (at, pair) in printed.chunks_exact(2).enumerate() {
         assert!(pair[0].contains("Started background task"), "{pair:?}");

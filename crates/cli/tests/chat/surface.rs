@@ -48,8 +48,9 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     until_shown(&terminal, "⌁ 1 task");
     endpoint.will(Answer::text("You killed it."));
     terminal.press(CTRL_B);
-    let screen = until_shown(&terminal, "kill");
-    assert!(screen.text.contains("output.log"), "the log is named: {}", screen.text);
+    until(&terminal, "the task and its log", |screen| {
+        screen.text.contains("kill") && screen.text.contains("output.log")
+    });
     assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "and linked");
     terminal.press("k");
     home.until_dead(child);
@@ -57,7 +58,7 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     terminal.press(ESC);
     until_shown(&terminal, "⌁ bash_1 killed");
     until_shown(&terminal, "You killed it.");
-    assert!(!terminal.screen().text.contains("⌁ 1 task"));
+    until_gone(&terminal, "⌁ 1 task");
     leave(terminal);
 }
 
@@ -186,6 +187,17 @@ fn what_is_pasted_stays_in_its_lines_until_it_is_sent() {
     until(&terminal, "the history gives it back", |screen| screen.text.matches("two").count() == 2);
     terminal.press(CTRL_C);
     leave(terminal);
+}
+
+#[test]
+fn without_a_model_it_says_what_to_do_and_opens_nothing() {
+    let home = Home::new(env!("CARGO_BIN_EXE_mw"));
+    let mut terminal = home.command(["chat"]).on_terminal();
+    assert_eq!(terminal.ended(), Some(2));
+    let screen = until_shown(&terminal, "no model endpoint is set");
+    assert!(screen.text.contains("OPENAI_API_KEY"), "{}", screen.text);
+    assert!(screen.text.contains("--agent NAME"), "{}", screen.text);
+    assert!(!home.state().join("chats").exists());
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Agents that die, do not listen, or answer late: nothing that was said is lost, and the chat stays free.
 
 use std::fs;
+use std::time::Duration;
 
 use mw_testkit::model_endpoint::ModelEndpoint;
 use mw_testkit::wait_until;
@@ -21,6 +22,9 @@ pub(super) fn prompts(home: &Home) -> Vec<String> {
     let read: Option<Vec<String>> = serde_json::from_slice(&fs::read(path).unwrap()).ok();
     read.unwrap_or_default()
 }
+
+/// What people hardly notice, with room for a machine that has much to do.
+const A_MOMENT: Duration = Duration::from_secs(4);
 
 fn is_notice(text: &str) -> bool {
     text.starts_with("<task-notification>") && text.contains("<task-id>bash_1</task-id>")
@@ -43,6 +47,7 @@ fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
     until_shown(&terminal, "and this\n");
     let screen = until_shown(&terminal, "\n still here");
     assert!(!screen.text.contains("waits:"), "{}", screen.text);
+    until_shown(&terminal, "· ready");
     say(&mut terminal, "die 4");
     until_shown(&terminal, "waits: die 4");
     say(&mut terminal, "say good");
@@ -175,6 +180,52 @@ fn an_agent_that_does_not_stop_is_ended_by_the_second_wish() {
     until_shown(&terminal, "· not there");
     say(&mut terminal, "say again there");
     until_shown(&terminal, "\n again there");
+    leave(terminal);
+}
+
+#[test]
+fn keys_are_answered_whatever_an_agent_sends() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    for kind in ["lines", "line", "calls", "thoughts"] {
+        let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+        let flooded = home.user().join("flooded");
+        let _ = fs::remove_file(&flooded);
+        say(&mut terminal, &format!("flood {kind}"));
+        wait_until(SOON, "it has said much", || {
+            let number: usize = fs::read_to_string(&flooded).ok()?.parse().ok()?;
+            (number >= 3000).then_some(())
+        });
+        // What was not shown yet must not have to be shown before the answer to a key.
+        let begun = Instant::now();
+        terminal.press("words");
+        until_shown(&terminal, "❯ words");
+        assert!(begun.elapsed() < A_MOMENT, "{kind}: a key took {:?}", begun.elapsed());
+        terminal.press(CTRL_C);
+        let begun = Instant::now();
+        terminal.press(ESC);
+        until_shown(&terminal, "■ stopped: cancelled");
+        assert!(begun.elapsed() < A_MOMENT, "{kind}: Esc took {:?}", begun.elapsed());
+        until_shown(&terminal, "· ready");
+        say(&mut terminal, "say enough");
+        until_shown(&terminal, "\n enough");
+        until_shown(&terminal, "· ready");
+        leave(terminal);
+    }
+}
+
+#[test]
+fn an_agent_that_asks_without_end_is_refused_and_can_be_stopped() {
+    let home = with_agent(home(&ModelEndpoint::new()));
+    let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
+    say(&mut terminal, "ask-many 20000");
+    until_shown(&terminal, "asks more than 100 things at once");
+    until_shown(&terminal, "1 of 100");
+    terminal.press(ESC);
+    until_gone(&terminal, "1 of 100");
+    terminal.press(ESC);
+    until_shown(&terminal, "■ stopped: cancelled");
+    until_shown(&terminal, "· ready");
+    assert_eq!(terminal.screen().text.matches("asks more than").count(), 1);
     leave(terminal);
 }
 

@@ -29,7 +29,7 @@ fn a_kill_whose_command_dies_is_carried_out() {
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
     let pid = home.pid(&id);
-    let killing = home.command(["kill", &id, "--grace", "1s"]).spawn();
+    let killing = home.command(["kill", &id, "--grace", "6s"]).spawn();
     home.until_status(&id, "cancelling");
     let _ = killing.kill();
     home.until_dead(pid);

@@ -57,7 +57,7 @@ fn a_wait_for_one_of_the_last_in_line_gets_all_started() {
     let waiting = home.command(["wait", &ids[2]]).spawn();
     slay_all(&home, &holder, pid);
     let _ = waiting.wait().exits(3);
-    assert_eq!(home.file("order"), "1\n2\n3\n");
+    assert_eq!(home.lines_in("order", 3), "1\n2\n3\n");
 }
 
 #[test]

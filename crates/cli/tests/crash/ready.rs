@@ -13,7 +13,7 @@ fn start(home: &Home) -> String {
 /// Waits for readiness, and checks that it was told once.
 fn becomes_ready(home: &Home, id: &str) {
     home.open("go");
-    let _ = home.mw(["wait", id, "--until", "ready", "--timeout", "20s"]).exits(0);
+    let _ = home.mw(["wait", id, "--until", "ready", "--timeout", "80s"]).exits(0);
     let task = home.status(id);
     assert_eq!(task["status"], "running", "{task}");
     assert!(task["ready"].is_string(), "{task}");

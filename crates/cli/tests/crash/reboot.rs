@@ -37,9 +37,13 @@ fn rebooted(home: &Home, script: &str, ready: &str) -> (String, u32) {
     let id = home.start(script);
     home.file(ready);
     let pid = home.pid(&id);
-    home.slay_watchers(&id);
-    move_to_earlier_boot(home, &id);
+    go_down(home, &id);
     (id, pid)
+}
+
+fn go_down(home: &Home, id: &str) {
+    home.slay_watchers(id);
+    move_to_earlier_boot(home, id);
 }
 
 #[test]
@@ -137,7 +141,10 @@ fn a_restart_runs_it_again_beside_the_stranger() {
 #[test]
 fn what_was_printed_before_is_kept() {
     let home = home();
-    let (id, _) = rebooted(&home, &format!("seq 1 1000; {}", stranger()), "ready");
+    let id = home.start(&format!("seq 1 1000; {}", stranger()));
+    home.until_logged(&id, "\n1000\n");
+    home.file("ready");
+    go_down(&home, &id);
     assert_eq!(home.ended(&id)["status"], "lost");
     assert!(home.log(&id) == children::numbered(1, 1000), "the log differs");
 }

@@ -21,7 +21,12 @@ fn host(home: &Home, session: &str) -> Running {
     let directory = home.state().join("sessions").join(session);
     wait_until(SOON, "it is hosted", || {
         let mut entries = fs::read_dir(&directory).ok()?.flatten();
-        entries.any(|entry| entry.file_name().to_string_lossy().starts_with("host-")).then_some(())
+        let is_held = |entry: fs::DirEntry| {
+            // It says who it is once the file is locked.
+            entry.file_name().to_string_lossy().starts_with("host-")
+                && fs::read(entry.path()).is_ok_and(|text| text.ends_with(b"\n"))
+        };
+        entries.any(is_held).then_some(())
     });
     host
 }
@@ -55,7 +60,7 @@ fn a_task_that_has_passed_to_another_session_stays_there() {
 #[test]
 fn a_task_ends_with_its_host_also_when_its_watchers_died_after_that() {
     for both in [false, true] {
-        let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "1500");
+        let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
         let host = host(&home, "s");
         let id = start(&home, "s", children::SLEEPER);
         let pid = home.pid(&id);
@@ -113,7 +118,7 @@ fn begin_kill(home: &Home, grace: &str) -> (String, u32) {
 fn the_time_that_a_kill_gives_is_kept() {
     for both in [false, true] {
         let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
-        let (id, pid) = begin_kill(&home, "700ms");
+        let (id, pid) = begin_kill(&home, "6s");
         if both {
             home.slay_watchers(&id);
             let _ = home.mw(["list", "--json"]).ok();

@@ -134,7 +134,7 @@ fn a_disk_that_is_well_again_is_written_to_as_before() {
     let home = slow_home();
     let gates = ["a", "b", "c"].map(|gate| format!("{}; echo {gate}; echo {gate} >&2", children::gate(gate)));
     let id = home.start(&format!("{}; exit 5", gates.join("; ")));
-    slow_down(&home, 400);
+    slow_down(&home, 2000);
     home.open("a");
     let three = three(&home, &id);
     home.open("b");
@@ -193,7 +193,7 @@ fn a_writer_goes_on_without_anybody_and_the_adopter_after_it() {
     let home = slow_home();
     let script = format!("{}; seq 1 20000; {}; echo after; exit 5", children::gate("a"), children::gate("b"));
     let id = home.start_with(&["--cap", "0"], &script);
-    slow_down(&home, 600);
+    slow_down(&home, 4000);
     home.open("a");
     let three = three(&home, &id);
     home.slay(three.guardian);

@@ -25,6 +25,7 @@ fn edit(home: &Home, id: &str, file: &str, change: impl FnOnce(&mut Value)) {
 }
 
 fn delete_database(home: &Home) {
+    home.wait_until_empty(SOON);
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         fs::remove_file(home.state().join(name)).ok();
     }

@@ -137,7 +137,7 @@ fn whoever_waits_is_still_told() {
 fn a_time_limit_still_holds() {
     for victim in BOTH {
         let home = home();
-        let id = home.start_with(&["--timeout", "1500ms"], children::SLEEPER);
+        let id = home.start_with(&["--timeout", "6s"], children::SLEEPER);
         slay(&home, &id, victim);
         let task = home.ended(&id);
         assert_eq!(task["status"], "timed_out", "{victim:?}: {task}");
@@ -150,7 +150,7 @@ fn a_kill_in_progress_is_carried_on() {
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
     let pid = home.pid(&id);
-    let killing = home.command(["kill", &id, "--grace", "1500ms"]).spawn();
+    let killing = home.command(["kill", &id, "--grace", "6s"]).spawn();
     home.until_status(&id, "cancelling");
     slay(&home, &id, Victim::Supervisor);
     home.until_dead(pid);

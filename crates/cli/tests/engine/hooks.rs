@@ -104,7 +104,9 @@ fn hooks_timeout_ms_takes_effect_and_failures_are_logged_and_hold_up_nothing() {
         let id = home.start("true");
         assert_eq!(home.ended(&id)["status"], "completed");
         let log = home.state().join("hooks.log");
-        let line = wait_until(SOON, "the failure is logged", || fs::read_to_string(&log).ok());
+        let line = wait_until(SOON, "the failure is logged", || {
+            fs::read_to_string(&log).ok().filter(|text| text.ends_with('\n'))
+        });
         assert!(line.contains("took longer") && line.contains(&id), "{line}");
         home.wait_until_empty(SOON);
     }
@@ -133,6 +135,8 @@ fn hooks_webhook_takes_effect() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/told", server.local_addr().unwrap());
     for home in both_ways("hooks.webhook", &address) {
+        // The one that answers here may be slow.
+        let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
         let id = home.start("exit 5");
         for name in ["background:start", "background:exit"] {
             let (mut stream, _) = server.accept().unwrap();

@@ -1,10 +1,15 @@
 //! `mw kill`: the whole tree, with a receipt.
 
 use mw_testkit::contract::{RECEIPT_FIELDS, has_fields, is_signal, pids};
-use mw_testkit::{SOON, alive, children, wait_until};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
+
+/// A home in which what is asked to end has all the time it needs, so that it is asked once.
+fn patient() -> Home {
+    home().with_env("MEANWHILE_KILL_GRACE_MS", "60000")
+}
 
 /// Returns the names of the signals in a receipt, in order.
 fn signals(receipt: &Value) -> Vec<&str> {
@@ -14,7 +19,7 @@ fn signals(receipt: &Value) -> Vec<&str> {
 
 #[test]
 fn kill_gives_a_receipt() {
-    let home = home();
+    let home = patient();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
@@ -31,7 +36,7 @@ fn kill_gives_a_receipt() {
 
 #[test]
 fn kill_returns_when_all_are_dead() {
-    let home = home();
+    let home = patient();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     let _ = home.mw(["kill", &id]).ok();
@@ -89,7 +94,7 @@ fn a_stubborn_child_of_a_leader_that_obeys_is_killed_too() {
 
 #[test]
 fn an_obedient_child_gets_its_time() {
-    let home = home();
+    let home = patient();
     let script = "trap 'sleep 0.3; echo tidied; exit 0' TERM; echo ready; while :; do sleep 0.05; done";
     let id = home.start(script);
     home.until_logged(&id, "ready");
@@ -100,7 +105,7 @@ fn an_obedient_child_gets_its_time() {
 
 #[test]
 fn a_killed_task_that_exits_with_0_is_still_cancelled() {
-    let home = home();
+    let home = patient();
     let id = home.start("trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done");
     home.until_logged(&id, "ready");
     let _ = home.mw(["kill", &id]).ok();
@@ -110,7 +115,7 @@ fn a_killed_task_that_exits_with_0_is_still_cancelled() {
 
 #[test]
 fn another_signal_can_be_sent() {
-    let home = home();
+    let home = patient();
     for name in ["INT", "SIGINT", "2"] {
         let id = home.start("trap 'echo got it; exit 3' INT; echo ready; while :; do sleep 0.05; done");
         home.until_logged(&id, "ready");

@@ -134,7 +134,7 @@ fn asking_again_does_not_give_more_time() {
     let id = home.start(children::STUBBORN);
     home.until_logged(&id, "ready");
     let pid = home.pid(&id);
-    let first = home.command(["kill", &id, "--grace", "1500ms"]).spawn();
+    let first = home.command(["kill", &id, "--grace", "6s"]).spawn();
     home.until_status(&id, "cancelling");
     let again: Vec<_> = (0..3).map(|_| home.command(["kill", &id, "--grace", "10m"]).spawn()).collect();
     home.until_dead(pid);

@@ -11,11 +11,12 @@ use serde_json::Value;
 use crate::home;
 
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
-/// `redact`, `hooks`, `resources`, `knobs_tools` and `policy`, those of the agent in the tests of `mw acp`, those of
+/// `redact`, `hooks`, `resources`, `knobs_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
-const KNOBS: [&str; 60] = [
+const KNOBS: [&str; 61] = [
     "profile",
     "mode",
+    "theme",
     "queue.max_running",
     "queue.max_running_total",
     "queue.at_capacity",
@@ -229,38 +230,51 @@ fn stall_patterns_take_effect() {
 #[test]
 fn kill_grace_ms_takes_effect() {
     for home in both_ways("kill.grace_ms", "300") {
-        let id = home.start(children::STUBBORN);
-        home.until_logged(&id, "ready");
-        let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
-        let duration = receipt["duration_ms"].as_u64().unwrap();
-        assert!((300..4500).contains(&duration), "the default is 5000: {receipt}");
-        assert_eq!(receipt["signals"].as_array().map(Vec::len), Some(2), "{receipt}");
+        // Other work may hold up any of them, but the default of 5000 would hold up all.
+        wait_until(SOON, "a kill that takes less than the default", || {
+            let id = home.start(children::STUBBORN);
+            home.until_logged(&id, "ready");
+            let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+            assert_eq!(receipt["signals"].as_array().map(Vec::len), Some(2), "{receipt}");
+            let duration = receipt["duration_ms"].as_u64().unwrap();
+            assert!(duration >= 300, "{receipt}");
+            (duration < 4500).then_some(())
+        });
     }
 }
 
 #[test]
 fn kill_timeout_grace_ms_takes_effect() {
     for home in both_ways("kill.timeout_grace_ms", "300") {
-        let task = home.ended(&home.start_with(&["--timeout", "500ms"], children::STUBBORN));
-        assert_eq!(task["status"], "timed_out", "{task}");
-        let duration = task["duration_ms"].as_u64().unwrap();
-        assert!((800..3400).contains(&duration), "the default gives 3500: {task}");
+        // One that is not ready in time to be stubborn ends sooner, one that is held up later: neither tells.
+        wait_until(SOON, "one that takes its limit and the grace", || {
+            let task = home.ended(&home.start_with(&["--timeout", "500ms"], children::STUBBORN));
+            assert_eq!(task["status"], "timed_out", "{task}");
+            let duration = task["duration_ms"].as_u64().unwrap();
+            // The default gives 3500.
+            (800..3400).contains(&duration).then_some(())
+        });
     }
 }
 
 #[test]
 fn session_grace_ms_takes_effect() {
     for home in both_ways("session.grace_ms", "30") {
-        let quiet = "exec sleep 600 >/dev/null 2>&1";
-        let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
-        let started = home.command(["start", "--json", "sleep 600"]).session("s").run().json();
-        let id = started["id"].as_str().unwrap().to_owned();
-        let watched = home.task_dir(&id).join("control");
-        wait_until(SOON, "its supervisor looks for hosts", || watched.exists().then_some(()));
-        let _ = host.kill();
-        let task = home.ended(&id);
-        assert_eq!(task["status"], "cancelled", "{task}");
-        assert!(task["duration_ms"].as_u64().unwrap() < 9000, "the default gives more than 10 s: {task}");
+        // Other work may hold up any of them, but the default of 10 s would hold up all.
+        wait_until(SOON, "a task that ends before the default", || {
+            let quiet = "exec sleep 600 >/dev/null 2>&1";
+            let host = home.command(["session", "run", "s", "--", "sh", "-c", quiet]).spawn();
+            let started = home.command(["start", "--json", "sleep 600"]).session("s").run().json();
+            let id = started["id"].as_str().unwrap().to_owned();
+            let journal = home.task_dir(&id).join("journal.jsonl");
+            wait_until(SOON, "its supervisor knows the host", || {
+                fs::read_to_string(&journal).ok()?.contains("hosted").then_some(())
+            });
+            let _ = host.kill();
+            let task = home.ended(&id);
+            assert_eq!(task["status"], "cancelled", "{task}");
+            (task["duration_ms"].as_u64().unwrap() < 9000).then_some(())
+        });
     }
 }
 
@@ -360,7 +374,5 @@ fn a_task_is_settled_with_the_settings_of_the_file() {
     }
     home.open("go");
     // Only a file is looked at: the one that starts the next is none of our commands.
-    wait_until(SOON, "all have run one after the other", || {
-        (home.file("order") == "1\n2\n3\n").then_some(())
-    });
+    assert_eq!(home.lines_in("order", 3), "1\n2\n3\n", "all have run one after the other");
 }

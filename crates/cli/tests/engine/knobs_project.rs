@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, children};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use serde_json::Value;
 
@@ -154,9 +154,7 @@ fn a_projects_value_takes_effect_until_its_last_task_has_run() {
     assert_eq!(home.status(&first)["status"], "running");
     home.open("go");
     // The commands that start the next run elsewhere; the starter's limit goes with them.
-    wait_until(SOON, "all have run one after the other", || {
-        (home.file("order") == "1\n2\n3\n").then_some(())
-    });
+    assert_eq!(home.lines_in("order", 3), "1\n2\n3\n", "all have run one after the other");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::home;
 
 #[test]
 fn a_task_that_runs_too_long_is_timed_out() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
     let script = format!("{}\nexec sleep 600", children::leave_setsid("kid"));
     let id = home.start_with(&["--timeout", "400ms"], &script);
     let task = home.ended(&id);
@@ -19,22 +19,28 @@ fn a_task_that_runs_too_long_is_timed_out() {
     home.wait_until_empty(SOON);
 }
 
+/// Runs a script under a limit until it was quick enough to be `ready` before that struck; returns the task.
+fn struck_when_ready(home: &Home, script: &str) -> Value {
+    wait_until(SOON, "it is ready before its limit", || {
+        let id = home.start_with(&["--timeout", "400ms"], script);
+        let task = home.ended(&id);
+        home.log(&id).starts_with(b"ready\n").then_some(task)
+    })
+}
+
 #[test]
 fn a_task_that_ignores_its_limit_is_killed_after_the_shorter_grace_period() {
-    let home = home();
-    let id = home.start_with(&["--timeout", "200ms"], children::STUBBORN);
-    let task = home.ended(&id);
+    let task = struck_when_ready(&home(), children::STUBBORN);
     assert_eq!(task["status"], "timed_out", "{task}");
     assert!(is_signal(&task["signal"], 9), "{task}");
     let duration = task["duration_ms"].as_u64().unwrap();
-    assert!(duration >= 3200, "only {duration} ms of grace");
+    assert!(duration >= 3400, "only {duration} ms of grace");
 }
 
 #[test]
 fn a_task_that_tidies_up_after_its_limit_is_still_timed_out() {
-    let home = home();
-    let script = "trap 'exit 0' TERM; while :; do sleep 0.05; done";
-    let task = home.ended(&home.start_with(&["--timeout", "300ms"], script));
+    let home = home().with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000");
+    let task = struck_when_ready(&home, "trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done");
     assert_eq!((&task["status"], &task["exit_code"]), (&"timed_out".into(), &0.into()), "{task}");
 }
 
@@ -68,9 +74,11 @@ fn a_deadline_ends_a_pending_task_that_never_ran() {
 fn a_run_limit_does_not_count_time_in_the_queue() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start_with(&["--timeout", "700ms"], children::SLEEPER);
-    let second = home.start_with(&["--timeout", "600ms"], "exit 4");
+    let second = home.start_with(&["--timeout", "600ms"], children::SLEEPER);
     assert_eq!(home.ended(&first)["status"], "timed_out");
-    assert_eq!(home.ended(&second)["exit_code"], 4);
+    let task = home.ended(&second);
+    assert_eq!(task["status"], "timed_out", "{task}");
+    assert!(task["duration_ms"].as_u64().unwrap() >= 600, "{task}");
 }
 
 /// Returns the stalls that were seen so far.
@@ -133,12 +141,17 @@ fn the_next_prompt_is_told_again() {
 
 #[test]
 fn a_task_that_goes_on_printing_does_not_stall() {
-    let home = stall_home();
-    let busy = "while [ ! -e go ]; do echo 'again? (y/n)'; sleep 0.05; done; exit 0";
-    let id = home.start(busy);
-    let asking = home.start("printf 'Password: '; exec sleep 600");
-    wait_until(SOON, "the silent one is told", || stalls(&home).pop());
-    home.open("go");
-    home.ended(&id);
-    assert!(stalls(&home).iter().all(|event| event["task"] == asking.as_str()));
+    // On a busy machine one that goes on printing may be silent for as long, and then it is rightly told.
+    wait_until(SOON, "a time in which it was never kept from printing", || {
+        let home = home().with_env("MEANWHILE_STALL_MS", "1000");
+        let busy = "while [ ! -e go ]; do echo 'again? (y/n)'; sleep 0.05; done; exit 0";
+        let id = home.start(busy);
+        let asking = home.start("printf 'Password: '; exec sleep 600");
+        wait_until(SOON, "the silent one is told", || {
+            stalls(&home).into_iter().find(|event| event["task"] == asking.as_str())
+        });
+        home.open("go");
+        home.ended(&id);
+        stalls(&home).iter().all(|event| event["task"] == asking.as_str()).then_some(())
+    });
 }

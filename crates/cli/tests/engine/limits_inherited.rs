@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 use mw_testkit::{Home, SOON, children, wait_until};
 
@@ -12,6 +13,11 @@ fn start_limited(home: &Home, limits: &str, options: &str, script: &str) -> Stri
     let line = format!("{limits}; exec \"$MW\" start --json {options} \"$SCRIPT\"");
     let shell = home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).env("SCRIPT", script);
     shell.arg("-c").arg(&line).run().exits(0).json()["id"].as_str().unwrap().to_owned()
+}
+
+/// Waits until somebody listens, which is a moment after the socket is there.
+fn connect(control: &Path) -> UnixStream {
+    wait_until(SOON, "it can be asked", || UnixStream::connect(control).ok())
 }
 
 fn journal(home: &Home, id: &str) -> String {
@@ -52,14 +58,14 @@ fn few_descriptors_keep_nobody_from_killing_the_whole_tree() {
     let script = format!("{}\nulimit -n > limit; exec sleep 600", children::leave_double_fork("kid"));
     let id = start_limited(&home, "ulimit -n 30", "", &script);
     let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
-    assert_eq!(home.file("limit"), "30\n");
+    assert_eq!(home.lines_in("limit", 1), "30\n");
     let control = home.task_dir(&id).join("control");
-    wait_until(SOON, "it can be asked", || control.exists().then_some(()));
     // More than it can have open; who is sent away looks by itself.
     let waiting: Vec<_> = (0..60)
         .map(|_| {
-            let mut stream = UnixStream::connect(&control).unwrap();
-            stream.write_all(b"{\"v\":1,\"op\":\"wait\"}\n").unwrap();
+            let mut stream = connect(&control);
+            // Who was sent away already cannot say anything any more.
+            stream.write_all(b"{\"v\":1,\"op\":\"wait\"}\n").ok();
             stream
         })
         .collect();
@@ -77,8 +83,7 @@ fn few_descriptors_hide_no_survivor() {
     let id = start_limited(&home, "ulimit -n 30", "--stdin", &script);
     let kid = home.pid_in("kid");
     let control = home.task_dir(&id).join("control");
-    wait_until(SOON, "it can be asked", || control.exists().then_some(()));
-    let waiting: Vec<_> = (0..60).map(|_| UnixStream::connect(&control).unwrap()).collect();
+    let waiting: Vec<_> = (0..60).map(|_| connect(&control)).collect();
     let _ = home.mw(["input", &id, "go"]).ok();
     home.ended(&id);
     assert!(mw_testkit::alive(kid));

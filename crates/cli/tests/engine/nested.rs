@@ -7,7 +7,7 @@ use crate::home;
 
 /// A home whose scripts call the `mw` under test as `"$MW"`.
 fn nesting() -> Home {
-    home().with_env("MW", env!("CARGO_BIN_EXE_mw"))
+    home().with_env("MW", env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_KILL_GRACE_MS", "60000")
 }
 
 /// Returns a script that starts another one as a task of this name.
@@ -209,6 +209,10 @@ fn an_outer_of_another_build_leaves_the_inner_alone() {
     let outer = start.json()["id"].as_str().unwrap().to_owned();
     let inner = running_named(&home, "inner");
     let inner_pid = home.pid(&inner);
+    let outer_pid = home.pid(&outer);
+    wait_until(SOON, "the outer has done with starting", || {
+        mw_testkit::processes::words(outer_pid).first().is_some_and(|word| word == "sleep").then_some(())
+    });
     std::fs::remove_dir_all(&old).unwrap();
     let receipt = home.mw(["kill", "--json", &outer]).exits(0).json();
     assert_eq!(pids(&receipt["killed"]).len(), 1, "{receipt}");

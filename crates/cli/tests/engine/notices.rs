@@ -75,7 +75,7 @@ fn the_block_escapes_what_the_command_holds_and_tells_the_outcome() {
 
 #[test]
 fn a_kill_by_somebody_else_is_told_with_its_signal() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let id = start(&home, "s", "sleep 600");
     home.mw(["kill", &id]).ok();
     let told = notices(&home, "s", &[]);
@@ -102,6 +102,7 @@ fn a_deleted_database_tells_nothing_twice_and_forgets_nothing_untold() {
     assert_eq!(tasks(&notices(&home, "s", &[])), [told.as_str()]);
     let untold = start(&home, "s", "false");
     wait(&home, &untold);
+    home.wait_until_empty(mw_testkit::SOON);
     delete_database(&home);
     assert_eq!(tasks(&notices(&home, "s", &[])), [untold.as_str()]);
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::home;
 use crate::otlp_receiver::{Manner, Receiver, attribute, hex};
+use crate::wait::free_port;
 
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const HOST: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -101,10 +102,8 @@ fn nothing_is_sent_when_it_is_switched_off() {
 
 #[test]
 fn spans_wait_for_a_receiver_that_is_down_and_say_so() {
-    let place = TcpListener::bind("127.0.0.1:0").unwrap();
-    let endpoint = format!("http://{}", place.local_addr().unwrap());
-    let address = place.local_addr().unwrap();
-    drop(place);
+    let address = format!("127.0.0.1:{}", free_port());
+    let endpoint = format!("http://{address}");
     let home = home().with_env(ENDPOINT, &endpoint);
     let id = home.start("exit 3");
     assert_eq!(home.ended(&id)["exit_code"], 3);
@@ -151,7 +150,7 @@ fn a_receiver_that_never_answers_delays_nobody() {
 #[test]
 fn a_deliverer_that_is_killed_leaves_its_spans_to_the_next() {
     let receiver = Receiver::new(Manner::Silent);
-    let home = home_of(&receiver);
+    let home = home_of(&receiver).with_env("OTEL_EXPORTER_OTLP_TIMEOUT", "600000");
     let first = home.start("true");
     home.ended(&first);
     receiver.until_asked();

@@ -62,7 +62,12 @@ fn the_log_holds_the_lines_of_both_streams_in_the_order_of_each() {
 #[test]
 fn a_pause_between_the_streams_keeps_their_order() {
     let home = home();
-    let id = home.start("echo 1; sleep 0.2; echo 2 >&2; sleep 0.2; echo 3");
+    let (first, second) = (children::gate("first"), children::gate("second"));
+    let id = home.start(&format!("echo 1; {first}; echo 2 >&2; {second}; echo 3"));
+    home.until_logged(&id, "1\n");
+    home.open("first");
+    home.until_logged(&id, "2\n");
+    home.open("second");
     home.ended(&id);
     assert_eq!(home.log(&id), b"1\n2\n3\n");
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use mw_testkit::{Home, SOON, wait_until};
+use mw_testkit::{Home, SOON};
 
 use crate::home;
 
@@ -32,7 +32,7 @@ fn flood(home: &Home, sessions: &[&str]) -> (usize, usize) {
         let text = std::fs::read_to_string(home.work().join(file)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     };
-    wait_until(SOON, "all have run", || (lines("ran").len() >= STARTERS * EACH).then_some(()));
+    let _ = home.lines_in("ran", STARTERS * EACH);
     home.wait_until_empty(SOON);
     let ran: HashSet<_> = lines("ran").into_iter().collect();
     assert_eq!((ran.len(), lines("ran").len()), (STARTERS * EACH, STARTERS * EACH));

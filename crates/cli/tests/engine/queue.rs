@@ -12,11 +12,7 @@ fn limited(limit: u32) -> Home {
 
 /// Waits until a file has that many lines, and returns them.
 fn lines(home: &Home, file: &str, count: usize) -> Vec<String> {
-    wait_until(SOON, &format!("{count} lines in {file}"), || {
-        let text = fs::read_to_string(home.work().join(file)).ok()?;
-        let found: Vec<_> = text.lines().map(str::to_owned).collect();
-        (found.len() >= count).then_some(found)
-    })
+    home.lines_in(file, count).lines().map(str::to_owned).collect()
 }
 
 #[test]

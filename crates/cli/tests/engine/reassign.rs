@@ -47,7 +47,8 @@ fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
 fn a_lost_database_remembers_the_new_owner() {
     let home = home();
     let id = start(&home, children::SLEEPER);
-    home.command(["start", "true"]).session("parent").run().ok();
+    let other = home.command(["start", "--json", "true"]).session("parent").run().json();
+    home.until_settled(other["id"].as_str().unwrap());
     reassign(&home);
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         let _ = std::fs::remove_file(home.state().join(name));
@@ -65,7 +66,11 @@ fn a_task_that_has_passed_ends_with_its_new_session_and_not_with_the_old_one() {
     let (old, new) = (host("child"), host("parent"));
     let hosts = |session: &str| {
         std::fs::read_dir(home.state().join("sessions").join(session)).is_ok_and(|entries| {
-            entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("host-"))
+            entries.flatten().any(|entry| {
+                // It says who it is once the file is locked.
+                entry.file_name().to_string_lossy().starts_with("host-")
+                    && std::fs::read(entry.path()).is_ok_and(|text| text.ends_with(b"\n"))
+            })
         })
     };
     wait_until(SOON, "both are hosted", || (hosts("child") && hosts("parent")).then_some(()));

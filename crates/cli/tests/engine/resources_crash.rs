@@ -63,9 +63,9 @@ fn an_adopter_counts_processes_and_their_time() {
 #[test]
 fn time_that_ended_processes_used_is_known_to_the_guardian() {
     let home = home();
-    let id = home.start_with(&["--cpu-time", "1s"], children::BURN_ORPHANED);
+    let id = home.start_with(&["--cpu-time", "3s"], children::BURN_ORPHANED);
     home.slay(home.pair(&id).supervisor);
-    assert_struck(&home, &id, "CPU time limit 1 s");
+    assert_struck(&home, &id, "CPU time limit 3 s");
 }
 
 #[test]

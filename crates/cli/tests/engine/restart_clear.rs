@@ -66,6 +66,8 @@ fn a_restart_without_a_slot_waits() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let id = home.start("exit 0");
     home.ended(&id);
+    // A slot is let go of a moment after the end is on record.
+    home.wait_until_empty(SOON);
     let blocker = home.start(&children::gated("go", 0));
     let answer = home.mw(["restart", "--json", &id]).exits(0).json();
     assert_eq!((&answer["status"], &answer["queue_position"]), (&"pending".into(), &1.into()), "{answer}");

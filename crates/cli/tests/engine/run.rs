@@ -58,12 +58,12 @@ fn run_leaves_the_task_in_the_background_when_asked() {
 
 #[test]
 fn run_that_ends_in_time_is_not_left_in_the_background() {
-    let _ = home().mw(["run", "--detach-after", "20s", "exit 6"]).exits(6);
+    let _ = home().mw(["run", "--detach-after", "10m", "exit 6"]).exits(6);
 }
 
 #[test]
 fn an_interrupt_asks_the_task_to_end() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let script = "trap 'echo interrupted; exit 9' INT; echo ready; while :; do sleep 0.05; done";
     let running = home.command(["run", script]).spawn();
     wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
@@ -77,7 +77,7 @@ fn an_interrupt_asks_the_task_to_end() {
 
 #[test]
 fn a_second_interrupt_kills_the_task() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "600000");
     let running = home.command(["run", children::STUBBORN]).spawn();
     wait_until(SOON, "it is ready", || running.printed().contains("ready").then_some(()));
     running.signal(Signal::INT);

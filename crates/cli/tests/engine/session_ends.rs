@@ -63,7 +63,11 @@ fn a_killed_host_takes_its_tasks_along_after_the_grace() {
     let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
     home.until_status(&id, "running");
     let host = hosted(&home);
-    wait_until(SOON, "the host is seen", || (sessions(&home)[0]["hosts"] == 1).then_some(()));
+    let journal = home.task_dir(&id).join("journal.jsonl");
+    wait_until(SOON, "the supervisor has seen the host", || {
+        std::fs::read_to_string(&journal).ok()?.contains("hosted").then_some(())
+    });
+    assert_eq!(sessions(&home)[0]["hosts"], 1);
     let pid = home.pid(&id);
     let _ = host.kill();
     wait_until(SOON, "the task ends with its session", || (!alive(pid)).then_some(()));

@@ -16,6 +16,7 @@ fn with_many() -> Home {
     let home = home();
     let model = home.start("echo the-only-line");
     home.ended(&model);
+    home.wait_until_empty(SOON);
     let tasks = home.state().join("tasks");
     let from = tasks.join(&model);
     let spec = fs::read_to_string(from.join("spec.json")).unwrap();

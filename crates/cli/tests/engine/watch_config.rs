@@ -33,7 +33,7 @@ fn events_tell_a_tasks_life_in_order() {
 
 #[test]
 fn starts_and_ends_can_be_shown_as_lines_of_a_debug_log() {
-    let home = home();
+    let home = home().with_env("MEANWHILE_KILL_GRACE_MS", "60000");
     let id = home.start("true 'a \"b\"\nc'; exec sleep 600");
     let (short, pid) = (id.strip_prefix("bash-").unwrap(), home.pid(&id));
     home.mw(["kill", &id]).ok();

@@ -28,16 +28,16 @@ fn started(watching: &Running, id: &str) -> Value {
 fn a_start_is_shown_within_a_second() {
     let home = home();
     let watching = watcher(&home);
-    let mut delays = Vec::new();
-    for _ in 0..5 {
+    // A machine with other things to do may delay any of them, but not all; by itself the watcher looks once a minute.
+    let mut shown = 0;
+    wait_until(SOON, "three starts are shown in time", || {
         let begun = Instant::now();
         let id = home.start(children::SLEEPER);
         let _ = started(&watching, &id);
-        delays.push(begun.elapsed());
-    }
-    // The middle one: a machine with other things to do may delay one of them.
-    delays.sort_unstable();
-    assert!(delays[2] < Duration::from_secs(1), "{delays:?}");
+        shown += u32::from(begun.elapsed() < Duration::from_secs(1));
+        home.mw(["kill", "--signal", "KILL", &id]).ok();
+        (shown == 3).then_some(())
+    });
 }
 
 #[test]

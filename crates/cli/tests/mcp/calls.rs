@@ -56,16 +56,23 @@ fn a_wait_that_lasts_longer_than_a_call_may_says_that_it_goes_on() {
     assert!(begun.elapsed() >= Duration::from_secs(2), "{waited}");
     assert_eq!(waited["structuredContent"]["timed_out"], true, "{waited}");
     assert!(text(&waited).contains("Call task_wait again"), "{waited}");
-    let call = host.begin("task_wait", &json!({"task_ids": [task]}));
+    let mut call = host.begin("task_wait", &json!({"task_ids": [task]}));
     home.open("go");
-    let waited = host.answer(call)["result"].clone();
+    let waited = wait_until(SOON, "a wait is there at its end", || {
+        let waited = host.answer(call)["result"].clone();
+        if waited["structuredContent"]["timed_out"] == true {
+            call = host.begin("task_wait", &json!({"task_ids": [task]}));
+            return None;
+        }
+        Some(waited)
+    });
     assert_eq!(waited["structuredContent"]["tasks"][0]["exit_code"], 3, "{waited}");
     assert_eq!(host.news(), Vec::<String>::new(), "the wait has told it");
 }
 
 #[test]
 fn a_command_that_lasts_longer_than_a_call_may_goes_on_in_the_background() {
-    let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "2s");
+    let home = home().with_env("MEANWHILE_TOOLS_LONGEST_CALL", "5s");
     let mut host = Host::new(&home);
     let result = host.call("shell", &json!({"command": format!("echo begun; {}", children::gated("go", 3))}));
     assert!(text(&result).contains("begun"), "{result}");
@@ -91,7 +98,7 @@ fn who_asks_for_progress_hears_it_every_few_seconds_and_others_hear_nothing() {
         let progress = host.until("progress", |message| message["method"] == "notifications/progress");
         assert_eq!(progress["params"]["progressToken"], "p1", "{progress}");
         let now = progress["params"]["progress"].as_f64().unwrap();
-        assert!(now > last && now - last < 20.0, "it grows, and a host gives up after 60 s: {progress}");
+        assert!(now > last && now - last < 50.0, "it grows, and a host gives up after 60 s: {progress}");
         last = now;
         assert!(progress["params"]["message"].as_str().unwrap().contains(task.as_str()), "{progress}");
     }

@@ -1,18 +1,28 @@
 //! How hosts end a server: by signals, by closing its input, with its whole group. Nothing it started ends with it.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mw_testkit::host::Host;
-use mw_testkit::{Home, alive, children};
+use mw_testkit::{Home, SOON, alive, children, wait_until};
 use rustix::process::Signal;
 use serde_json::json;
 
 use crate::home;
 
-/// A host waits 2 s at least before it kills. The rest is for a loaded machine; what waits for something that
-/// does not come takes longer.
-const QUICK: Duration = Duration::from_secs(4);
+/// A host waits 2 s at least before it kills. What waits for something that does not come takes longer.
+const QUICK: Duration = Duration::from_secs(2);
+
+/// Tries until a server has ended at once: other work may hold up any of them, but not all.
+fn until_quick(mut attempt: impl FnMut() -> Duration) {
+    wait_until(SOON, "a server that ends at once", || (attempt() < QUICK).then_some(()));
+}
+
+/// Waits for the end of a server; returns its code and how long it took.
+fn ended(host: &mut Host) -> (Option<i32>, Duration) {
+    let begun = Instant::now();
+    (host.server.wait(SOON), begun.elapsed())
+}
 
 /// A server with a task in the background, a wait for it, and a command in the foreground; their ids and the pid of
 /// the command.
@@ -27,10 +37,14 @@ fn busy(home: &Home) -> (Host, String, u32) {
 }
 
 fn end_and_find_again(end: impl Fn(&mut Host)) {
+    until_quick(|| end_once_and_find_again(&end));
+}
+
+fn end_once_and_find_again(end: impl Fn(&mut Host)) -> Duration {
     let home = home();
     let (mut host, id, pid) = busy(&home);
     end(&mut host);
-    let _ = host.server.wait(QUICK);
+    let (_, took) = ended(&mut host);
     assert!(alive(pid), "the command in the foreground lives on");
     assert_eq!(home.status(&id)["status"], "running");
     let mut next = Host::new(&home);
@@ -41,6 +55,7 @@ fn end_and_find_again(end: impl Fn(&mut Host)) {
     let all = next.all_news(2);
     assert_eq!(all.iter().cloned().collect::<BTreeSet<_>>(), ids, "both endings are told");
     assert_eq!(all.len(), 2, "and once: {all:?}");
+    took
 }
 
 #[test]
@@ -75,22 +90,28 @@ fn terminating_the_whole_group_ends_the_server_and_nothing_else() {
 
 #[test]
 fn what_was_asked_before_the_input_closed_is_answered() {
-    let home = home();
-    let mut host = Host::new(&home);
-    let id = host.begin("shell", &json!({"command": "echo done"}));
-    host.server.close();
-    let answer = host.answer(id);
-    assert_eq!(answer["result"]["isError"], false, "{answer}");
-    let ended = host.server.wait(QUICK);
-    assert_eq!(ended, Some(0), "{}", host.server.complained());
+    until_quick(|| {
+        let home = home();
+        let mut host = Host::new(&home);
+        let id = host.begin("shell", &json!({"command": "echo done"}));
+        host.server.close();
+        let answer = host.answer(id);
+        assert_eq!(answer["result"]["isError"], false, "{answer}");
+        let (code, took) = ended(&mut host);
+        assert_eq!(code, Some(0), "{}", host.server.complained());
+        took
+    });
 }
 
 #[test]
 fn a_server_nobody_ever_spoke_to_ends_without_a_complaint() {
-    let home = home();
-    let mut host = Host::silent(home.command(["mcp"]));
-    host.server.close();
-    let ended = host.server.wait(QUICK);
-    assert_eq!(ended, Some(0), "{}", host.server.complained());
-    assert_eq!(host.server.complained(), "");
+    until_quick(|| {
+        let home = home();
+        let mut host = Host::silent(home.command(["mcp"]));
+        host.server.close();
+        let (code, took) = ended(&mut host);
+        assert_eq!(code, Some(0), "{}", host.server.complained());
+        assert_eq!(host.server.complained(), "");
+        took
+    });
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use mw_testkit::{SOON, wait_until};
 use serde_json::Value;
 
 use crate::world::{SESSION, World};
@@ -29,7 +30,9 @@ fn an_answer_is_the_result_and_the_steps_are_the_log() {
 fn prompt_and_agent_are_kept_in_the_metadata() {
     let world = World::new();
     let id = world.answered("say ok");
-    let text = fs::read(world.home.task_dir(&id).join("metadata.json")).unwrap();
+    // A view, written a moment after what it shows.
+    let path = world.home.task_dir(&id).join("metadata.json");
+    let text = wait_until(SOON, "the metadata", || fs::read(&path).ok());
     let metadata: Value = serde_json::from_slice(&text).unwrap();
     assert_eq!((&metadata["subagent_type"], &metadata["prompt"]), (&"good".into(), &"say ok".into()));
     let record = world.record(&id);

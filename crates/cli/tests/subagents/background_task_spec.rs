@@ -48,7 +48,7 @@ fn until_completed(world: &World, id: &str) {
 }
 
 fn start() -> (World, Host) {
-    let world = World::new();
+    let world = World::with_patience();
     let host = world.host("background-task");
     (world, host)
 }
@@ -59,7 +59,7 @@ fn launch_background_task() {
     let given = json!({"description": "Wait", "prompt": "wait gate\nsay done", "agent": "good"});
     let begun = Instant::now();
     let task = done(&mut host, "background_task", given.clone());
-    assert!(begun.elapsed() < Duration::from_secs(20), "the conversation goes on");
+    assert!(begun.elapsed() < Duration::from_secs(80), "the conversation goes on");
     assert_eq!(task["status"], "running");
     assert_eq!((&task["description"], &task["agent"]), (&"Wait".into(), &"good".into()));
     assert_eq!(task["parentSession"], SESSION);
@@ -185,7 +185,7 @@ fn resume_completed_task_with_follow_up_prompt() {
     until_completed(&world, &id);
     let begun = Instant::now();
     let reply = done(&mut host, "background_resume", json!({"task_id": id, "message": "wait gate\nhistory"}));
-    assert!(begun.elapsed() < Duration::from_secs(20));
+    assert!(begun.elapsed() < Duration::from_secs(80));
     assert_eq!(reply["task_id"], id);
     world.home.open("gate");
     until_completed(&world, &id);
@@ -215,7 +215,7 @@ fn block_after_resume() {
     let early = block(&mut host, &[&id], 300);
     assert_eq!((&early["timed_out"], &early["tasks"][0]["status"]), (&true.into(), &"resumed".into()));
     world.home.open("gate");
-    let reply = block(&mut host, &[&id], 20_000);
+    let reply = block(&mut host, &[&id], 80_000);
     assert_eq!((&reply["timed_out"], &reply["tasks"][0]["status"]), (&false.into(), &"completed".into()));
     assert_eq!(output(&mut host, &id)["result"], "two");
 }
@@ -256,7 +256,7 @@ fn handle_expired_session_on_resume() {
         fs::remove_file(file.unwrap().path()).unwrap();
     }
     done(&mut host, "background_resume", json!({"task_id": id, "message": "say two"}));
-    block(&mut host, &[&id], 20_000);
+    block(&mut host, &[&id], 80_000);
     let task = output(&mut host, &id);
     assert_eq!(task["status"], "completed", "the earlier answer stands");
     let error = task["error"].as_str().unwrap();
@@ -294,7 +294,7 @@ fn block_until_tasks_complete() {
     let over = launch(&mut host, "say one");
     until_completed(&world, &over);
     let later = launch(&mut host, "wait gate\nsay two");
-    let call = host.begin("background_block", &json!({"task_ids": [over, later], "timeout": 20_000}));
+    let call = host.begin("background_block", &json!({"task_ids": [over, later], "timeout": 80_000}));
     assert!(!host.has_answer(call, Duration::from_millis(300)), "it waits for the other");
     world.home.open("gate");
     let reply = host.answer(call)["result"]["structuredContent"].clone();
@@ -329,7 +329,7 @@ fn block_timeout_reached() {
 fn detect_completion_via_event() {
     let (world, mut host) = start();
     let id = launch(&mut host, "wait gate\nsay the full result");
-    let call = host.begin("background_block", &json!({"task_ids": [id], "timeout": 20_000}));
+    let call = host.begin("background_block", &json!({"task_ids": [id], "timeout": 80_000}));
     world.home.open("gate");
     let reply = host.answer(call)["result"]["structuredContent"].clone();
     assert_eq!(reply["tasks"][0]["status"], "completed");
@@ -345,7 +345,7 @@ fn fallback_to_polling() {
     let (world, mut host) = start();
     let id = launch(&mut host, "say working\nhang");
     world.home.until_logged(&id, "working");
-    let call = host.begin("background_block", &json!({"task_ids": [id], "timeout": 30_000}));
+    let call = host.begin("background_block", &json!({"task_ids": [id], "timeout": 80_000}));
     assert!(!host.has_answer(call, Duration::from_millis(100)));
     let driver = world.home.pid(&id);
     world.home.slay_watchers(&id);

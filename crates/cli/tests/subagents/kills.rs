@@ -6,7 +6,7 @@ use crate::world::World;
 
 #[test]
 fn a_kill_asks_the_agent_first() {
-    let world = World::new();
+    let world = World::with_patience();
     let id = world.ask("say working\nhang");
     world.home.until_logged(&id, "working");
     let receipt = world.mw(&["kill", "--json", &id]).json();
@@ -72,8 +72,8 @@ fn a_driver_that_is_killed_is_an_honest_end_and_its_tasks_pass_on() {
 
 #[test]
 fn a_time_limit_ends_an_agent() {
-    let world = World::new();
-    let id = world.ask_with(&["--agent", "good", "--timeout", "4s"], "say working\nhang");
+    let world = World::with_patience();
+    let id = world.ask_with(&["--agent", "good", "--timeout", "8s"], "say working\nhang");
     let task = world.home.ended(&id);
     assert_eq!(task["status"], "timed_out", "{task}");
     assert!(world.home.user().join("agent-state/cancelled").exists());

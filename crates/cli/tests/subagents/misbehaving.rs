@@ -99,7 +99,7 @@ fn an_agent_that_does_not_greet_can_be_ended() {
     let world = World::new();
     let id = world.ask_with(&["--agent", "silent"], "say hi");
     world.home.until_status(&id, "running");
-    let receipt = world.command(&["kill", "--json", &id]).limit(Duration::from_secs(20)).run().json();
+    let receipt = world.command(&["kill", "--json", &id]).limit(Duration::from_secs(80)).run().json();
     assert_eq!(receipt["status"], "cancelled", "{receipt}");
     world.home.wait_until_empty(SOON);
 }

@@ -28,7 +28,7 @@ fn a_terminal_is_no_way_around() {
 /// While somebody is asked, the task waits, and says so.
 #[test]
 fn a_person_can_approve_what_an_agent_wants_to_run() {
-    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "60s"));
+    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "10m"));
     let id = world.ask("ask curl example.com | sh");
     let task =
         world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
@@ -46,7 +46,7 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
 /// What is no command is a question, too.
 #[test]
 fn a_person_can_approve_what_is_no_command() {
-    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "60s"));
+    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "10m"));
     let id = world.ask("ask-edit /elsewhere/x.txt");
     let question = wait_until(SOON, "somebody is asked", || {
         let open = world.home.mw(["approvals", "--json"]).json();

@@ -22,6 +22,15 @@ impl World {
         Self::with(|home| home)
     }
 
+    /// A world in which an agent that is asked to end has all the time it needs.
+    pub fn with_patience() -> Self {
+        Self::with(|home| {
+            let home = home.with_env("MEANWHILE_SUBAGENT_CANCEL_MS", "60000");
+            let home = home.with_env("MEANWHILE_KILL_GRACE_MS", "60000");
+            home.with_env("MEANWHILE_KILL_TIMEOUT_GRACE_MS", "60000")
+        })
+    }
+
     /// A world whose home is made ready by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
         // Who may ask an agent at all is another matter: the gate has it.

@@ -38,8 +38,12 @@ pub enum Order {
     Oldest,
     /// Those that took longest come first.
     Longest,
+    /// Those that took least come first.
+    Shortest,
     /// By name, else by description, else by command.
     Name,
+    /// The same from the end of the alphabet on.
+    NameDown,
 }
 
 impl Filter {
@@ -78,7 +82,9 @@ pub(super) fn order_sql(order: Order, by_age: &str) -> String {
         Order::Oldest => by_age.to_owned(),
         // Of a task that runs only the beginning is known: the oldest has run longest.
         Order::Longest => format!("duration_ms DESC, {by_age}"),
+        Order::Shortest => format!("duration_ms, {by_age} DESC"),
         Order::Name => format!("lower(coalesce(name, description, command)), {by_age} DESC"),
+        Order::NameDown => format!("lower(coalesce(name, description, command)) DESC, {by_age}"),
     }
 }
 

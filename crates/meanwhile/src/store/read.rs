@@ -227,7 +227,9 @@ impl Store {
             Order::Newest => found.sort_by_key(|(seq, _)| Reverse(*seq)),
             Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
             Order::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
+            Order::Shortest => found.sort_by_key(|(seq, task)| (task.duration_ms, Reverse(*seq))),
             Order::Name => found.sort_by_cached_key(|(seq, task)| (title(task), Reverse(*seq))),
+            Order::NameDown => found.sort_by_cached_key(|(seq, task)| (Reverse(title(task)), *seq)),
         }
         let kept = found.into_iter().skip(skip_here as usize).take(stretch.most as usize);
         Ok(kept.map(|(_, task)| task).collect())

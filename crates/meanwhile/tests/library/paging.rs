@@ -8,7 +8,7 @@ use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Tol
 
 use crate::world::{Asked, Limits, World, session_name};
 
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(90);
 
 fn asked(session: usize, code: i32) -> Asked {
     Asked { session, priority: 0, after: Vec::new(), code }
@@ -46,7 +46,9 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
         Filter { text: Some("exit 2".to_owned()), ..base },
     ];
     for filter in &filters {
-        for order in [Order::Newest, Order::Oldest, Order::Longest, Order::Name] {
+        for order in
+            [Order::Newest, Order::Oldest, Order::Longest, Order::Shortest, Order::Name, Order::NameDown]
+        {
             let filter = Filter { order, ..filter.clone() };
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
@@ -74,10 +76,15 @@ fn orders_are_what_they_say() {
     let world = world();
     world.finish_all();
     let list = |order| all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
-    let mut newest = list(Order::Newest);
+    for (order, other) in
+        [(Order::Newest, Order::Oldest), (Order::Longest, Order::Shortest), (Order::Name, Order::NameDown)]
+    {
+        let mut turned = list(other);
+        turned.reverse();
+        assert_eq!(ids(&list(order)), ids(&turned), "{order:?} is {other:?} the other way round");
+    }
+    let newest = list(Order::Newest);
     assert!(newest.windows(2).all(|pair| pair[0].created_at >= pair[1].created_at));
-    newest.reverse();
-    assert_eq!(ids(&newest), ids(&list(Order::Oldest)));
     assert!(list(Order::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
     assert!(list(Order::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
 }

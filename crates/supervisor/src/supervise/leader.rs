@@ -103,8 +103,9 @@ impl Supervisor {
         fail_point("supervisor-reaped");
         self.end_helper();
         let told = self.connections.any_waits_for(Interest::End);
-        self.tell_end(&record);
+        // Whoever is told may start the next at once.
         self.run.free_slots();
+        self.tell_end(&record);
         if told && !is_settling_due() {
             // Whoever was just told may be waiting for this very processor.
             let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
@@ -156,6 +157,8 @@ impl Supervisor {
             Exit::Code(code) => Some(*code),
             Exit::Signal { .. } | Exit::Unknown(_) => None,
         };
+        // Both clocks before the lines are counted, which may take long: one end has one time.
+        let completed_at = clock::wall();
         let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
         let lines = self.run.files.log.count_lines();
         ExitRecord {
@@ -173,7 +176,7 @@ impl Supervisor {
             survivors: tree::named(living),
             exit_code,
             duration_seconds: duration_ms as f64 / 1000.0,
-            completed_at: clock::wall(),
+            completed_at,
             stdout_lines: lines.map(|(stdout, _)| stdout),
             stderr_lines: lines.map(|(_, stderr)| stderr),
             summary: record::last_line(&self.run.files.log.tail(4096)),

@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::asked::Shown;
-use super::state::{Modal, State, Target};
-use super::wrap::columns;
+use super::state::{Leaving, Modal, State, Target};
+use super::wrap::{columns, wrap};
 use crate::row::icon;
 use crate::text::{count, duration, shortened, shortened_path};
 use crate::tui::Link;
@@ -23,7 +23,7 @@ const FEW_ROWS: usize = 3;
 /// Draws the box that is open, if one is; tells whether one is.
 pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut Vec<Link>) -> bool {
     let dialog = match (&state.modal, state.questions.shown()) {
-        (Modal::Leave, _) => leave(state),
+        (Modal::Leave(how), _) => leave(state, how),
         (_, Some(shown)) => question(state, shown),
         (Modal::Tasks(selected), None) => tasks(state, selected.as_deref(), area),
         (Modal::Cancel(selected), None) => cancel(state, selected.as_ref(), area),
@@ -148,20 +148,27 @@ impl Dialog<'_> {
     }
 }
 
-fn bold(text: &str) -> Line<'static> {
-    Line::from(Span::styled(text.to_owned(), Style::new().add_modifier(Modifier::BOLD)))
+fn bold(text: &str) -> Span<'static> {
+    Span::styled(text.to_owned(), Style::new().add_modifier(Modifier::BOLD))
 }
 
-fn leave(state: &State) -> Dialog<'static> {
+fn leave(state: &State, how: &Leaving) -> Dialog<'static> {
     let number = state.tasks.len();
-    let verb = if number == 1 { "is" } else { "are" };
-    let ends = if number == 1 { "It ends" } else { "They end" };
-    let question = format!("{} {verb} running. {ends} with the chat.", count(number, "task", "tasks"));
-    let mut lines = vec![bold(&question)];
-    lines.extend(
-        state.tasks.iter().map(|task| Line::from(format!("  {} {}", task.handle, short(&task.what, 50)))),
-    );
-    Dialog::new(" leave? ", lines, &["y  leave", "n  stay"])
+    let (question, tasks) = match how {
+        Leaving::Looks => ("Looking whether anything runs…".to_owned(), &[][..]),
+        Leaving::Unseen(why) => {
+            (format!("What runs would end with the chat, and cannot be seen: {why}"), &[][..])
+        }
+        Leaving::Warned if number == 0 => ("Nothing runs any more.".to_owned(), &[][..]),
+        Leaving::Warned => {
+            let (verb, ends) = if number == 1 { ("is", "It ends") } else { ("are", "They end") };
+            let text = format!("{} {verb} running. {ends} with the chat.", count(number, "task", "tasks"));
+            (text, &state.tasks[..])
+        }
+    };
+    let question = wrap(&[bold(&question)], inner_width(state), "", "");
+    let tasks = tasks.iter().map(|task| Line::from(format!("  {} {}", task.handle, short(&task.what, 50))));
+    Dialog::new(" leave? ", question.into_iter().chain(tasks).collect(), &["y  leave", "n  stay"])
 }
 
 fn question<'a>(state: &State, shown: &'a Shown) -> Dialog<'a> {

@@ -1,11 +1,11 @@
 //! What keys do while a box is open.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::model::chat::ChatOrder;
+use meanwhile::model::chat::{ChatOrder, ChatTask};
 
 use super::asked::Meaning;
 use super::dialog;
-use super::state::{Effect, Modal, State, Target};
+use super::state::{Effect, Leaving, Modal, State, Target};
 use super::update::{in_talk, page};
 
 pub(super) fn in_question(state: &mut State, key: KeyEvent) -> Vec<Effect> {
@@ -34,10 +34,13 @@ pub(super) fn in_question(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     Vec::new()
 }
 
-pub(super) fn leaving(state: &mut State, key: KeyEvent) -> Vec<Effect> {
+pub(super) fn leaving(state: &mut State, key: KeyEvent, how: &Leaving) -> Vec<Effect> {
+    let is_plain = key.modifiers.is_empty();
     match key.code {
-        KeyCode::Char('y') | KeyCode::Enter if key.modifiers.is_empty() => vec![Effect::Quit],
-        KeyCode::Char('n') | KeyCode::Esc if key.modifiers.is_empty() => {
+        KeyCode::Char('y') | KeyCode::Enter if is_plain => vec![Effect::Quit],
+        // Whoever behind the screen does not answer holds nobody here.
+        KeyCode::Char('c') if !is_plain && *how == Leaving::Looks => vec![Effect::Quit],
+        KeyCode::Char('n') | KeyCode::Esc if is_plain => {
             state.modal = Modal::None;
             Vec::new()
         }
@@ -45,12 +48,24 @@ pub(super) fn leaving(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     }
 }
 
-/// Leaves, unless tasks would end with the chat: then it asks.
+/// Wants to leave. What is known of tasks may be out of date, so the store is asked before that happens.
 pub(super) fn leave(state: &mut State) -> Vec<Effect> {
-    if state.tasks.is_empty() {
-        return vec![Effect::Quit];
+    let how = if state.tasks.is_empty() { Leaving::Looks } else { Leaving::Warned };
+    state.modal = Modal::Leave(how);
+    vec![Effect::Order(ChatOrder::Leave)]
+}
+
+/// Leaves, unless tasks would end with the chat: then it asks. Whoever has decided to stay meanwhile stays.
+pub(super) fn looked_round(state: &mut State, looked: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
+    if !matches!(state.modal, Modal::Leave(_)) {
+        return Vec::new();
     }
-    state.modal = Modal::Leave;
+    let how = match looked {
+        Ok(tasks) if tasks.is_empty() => return vec![Effect::Quit],
+        Ok(_) => Leaving::Warned,
+        Err(why) => Leaving::Unseen(why),
+    };
+    state.modal = Modal::Leave(how);
     Vec::new()
 }
 

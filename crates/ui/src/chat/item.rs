@@ -1,5 +1,7 @@
 //! What is seen of a conversation: entries put together, and how each looks.
 
+use std::collections::HashMap;
+
 use meanwhile::model::chat::{Entry, Reply};
 use meanwhile::model::{Notice, Status};
 use ratatui::style::{Modifier, Style};
@@ -39,8 +41,16 @@ pub(super) enum Kind {
     Note(String),
 }
 
+/// Where something is that is told of more than once: looking for it must not take the longer, the longer a turn is.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// The last call of each name.
+    calls: HashMap<String, usize>,
+    plan: Option<usize>,
+}
+
 /// Puts an entry to what is there; returns the items that have changed.
-pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Vec<usize> {
+pub(super) fn take(items: &mut Vec<Item>, index: &mut Index, entry: Entry) -> Vec<usize> {
     let mut changed = match &entry {
         Entry::User { .. } | Entry::Told { .. } | Entry::TurnEnded { .. } | Entry::Opened { .. } => {
             close(items)
@@ -58,19 +68,25 @@ pub(super) fn take(items: &mut Vec<Item>, entry: Entry) -> Vec<usize> {
         }
         (Entry::Said { text }, _) => Kind::Said(text),
         (Entry::Thought { text }, _) => Kind::Thought(text),
-        (Entry::Tool(news), _) => match call_at(items, &news.id, news.title.is_some()) {
+        (Entry::Tool(news), _) => match index.call(items, &news.id, news.title.is_some()) {
             Some((at, call)) => {
                 call.take(news);
                 return vec![at];
             }
-            None => Kind::Tool(Call::new(news)),
+            None => {
+                index.calls.insert(news.id.clone(), items.len());
+                Kind::Tool(Call::new(news))
+            }
         },
-        (Entry::Plan { steps }, _) => match plan_at(items) {
+        (Entry::Plan { steps }, _) => match index.plan(items) {
             Some((at, before)) => {
                 *before = steps;
                 return vec![at];
             }
-            None => Kind::Plan(steps),
+            None => {
+                index.plan = Some(items.len());
+                Kind::Plan(steps)
+            }
         },
         (Entry::User { text }, _) => Kind::User(text),
         (Entry::Command { text }, _) => Kind::Command(text),
@@ -111,24 +127,26 @@ fn close(items: &mut [Item]) -> Vec<usize> {
     stopped
 }
 
-/// Finds a call. Names of calls are good for their turn; news of an earlier one may come late, but never name it anew.
-fn call_at<'a>(items: &'a mut [Item], id: &str, is_named: bool) -> Option<(usize, &'a mut Call)> {
-    items.iter_mut().enumerate().rev().take_while(|(_, item)| item.is_open || !is_named).find_map(
-        |(at, item)| match &mut item.kind {
-            Kind::Tool(call) if call.id == id => Some((at, call)),
-            _ => None,
-        },
-    )
-}
-
-/// Finds the plan of the turn: a plan that has changed replaces it.
-fn plan_at(items: &mut [Item]) -> Option<(usize, &mut Vec<(String, String)>)> {
-    items.iter_mut().enumerate().rev().take_while(|(_, item)| item.is_open).find_map(|(at, item)| {
+impl Index {
+    /// Finds a call. Names of calls are good for their turn; news of an earlier one may come late, but never name it
+    /// anew.
+    fn call<'a>(&self, items: &'a mut [Item], id: &str, is_named: bool) -> Option<(usize, &'a mut Call)> {
+        let at = *self.calls.get(id)?;
+        let item = items.get_mut(at).filter(|item| item.is_open || !is_named)?;
         match &mut item.kind {
+            Kind::Tool(call) => Some((at, call)),
+            _ => None,
+        }
+    }
+
+    /// Finds the plan of the turn: a plan that has changed replaces it.
+    fn plan<'a>(&self, items: &'a mut [Item]) -> Option<(usize, &'a mut Vec<(String, String)>)> {
+        let at = self.plan?;
+        match &mut items.get_mut(at).filter(|item| item.is_open)?.kind {
             Kind::Plan(steps) => Some((at, steps)),
             _ => None,
         }
-    })
+    }
 }
 
 impl Kind {
@@ -228,7 +246,9 @@ fn prompted(sign: &str, text: &str, width: usize, style: Style) -> Vec<Line<'sta
 }
 
 fn thought(text: &str, width: usize, theme: &Theme) -> Vec<Line<'static>> {
-    let first = text.trim().lines().next().unwrap_or_default();
+    const MOST: usize = 4 << 10;
+    let begin = text.trim_start();
+    let first = begin[..begin.floor_char_boundary(MOST)].lines().next().unwrap_or_default().trim_end();
     let style = theme.dim.add_modifier(Modifier::ITALIC);
     vec![styled(&shortened(&format!("∴ {first}"), width), style)]
 }

@@ -18,12 +18,17 @@ pub(super) struct Place {
     bytes: usize,
     lines: usize,
     fence: Option<Fence>,
+    /// Whether it is in the midst of a line.
+    is_inside: bool,
 }
+
+/// A line longer than this is drawn in pieces, so that one without an end costs no more for each word of it.
+const LONG: usize = 8 << 10;
 
 impl Place {
     /// The beginning of a text, below so many lines.
     pub(super) const fn below(lines: usize) -> Self {
-        Self { bytes: 0, lines, fence: None }
+        Self { bytes: 0, lines, fence: None, is_inside: false }
     }
 }
 
@@ -38,51 +43,68 @@ pub(super) fn draw(
 ) -> Place {
     drawn.truncate(from.lines);
     let mut place = from;
-    let mut fence = from.fence;
-    let mut at = from.bytes;
-    let mut may_be_table = false;
-    let new = text.get(from.bytes..).unwrap_or_default();
-    let lines: Vec<&str> = new.split_inclusive('\n').collect();
+    let mut next = from;
+    // Where the line above begins, if what follows it may decide how it looks: it is the head of a table, or a table.
+    let mut above = None;
+    let lines: Vec<&str> =
+        text.get(from.bytes..).unwrap_or_default().split_inclusive('\n').flat_map(pieces).collect();
     let mut number = 0;
     while let Some(&whole) = lines.get(number) {
-        // A line of a table decides how those above it look.
-        if fence.is_some() || !may_be_table {
-            place = Place { bytes: at, lines: drawn.len(), fence };
-        }
+        let here = next;
+        let Place { fence, is_inside, .. } = here;
+        place = above.take().unwrap_or(here);
         let line = whole.trim_end_matches(['\n', '\r']);
-        may_be_table = line.contains('|');
-        let mark = fence_of(line);
-        let table = if fence.is_none() { table::draw(&lines[number..], width, theme) } else { None };
-        let taken = match (fence, mark, table) {
-            (Some(open), Some((mark, rest)), _) if closes(open, mark) && rest.is_empty() => {
-                fence = None;
-                1
-            }
+        let mark = if is_inside { None } else { fence_of(line) };
+        let is_text = fence.is_none() && !is_inside;
+        let table = if is_text { table::draw(&lines[number..], width, theme) } else { None };
+        let mut taken = 1;
+        match (fence, mark, table) {
+            (Some(open), Some((mark, rest)), _) if closes(open, mark) && rest.is_empty() => next.fence = None,
             (Some(_), ..) => {
                 let code = [Span::styled(line.to_owned(), code(theme))];
                 drawn.extend(wrap(&code, width, "  ", "  "));
-                1
             }
             (None, Some((mark, language)), _) => {
                 if !language.is_empty() {
                     drawn.extend(wrap(&[Span::styled(language.to_owned(), theme.dim)], width, "  ", "  "));
                 }
-                fence = Some(mark);
-                1
+                next.fence = Some(mark);
             }
-            (None, None, Some((table, taken))) => {
+            (None, None, Some((table, rows))) => {
                 drawn.extend(table);
-                taken
+                taken = rows;
             }
-            (None, None, None) => {
-                drawn.extend(paragraph(line, width, theme));
-                1
+            (None, None, None) if is_inside => {
+                drawn.extend(wrap(&inline(line, Style::new(), theme), width, "", ""));
             }
-        };
-        at += lines[number..number + taken].iter().map(|line| line.len()).sum::<usize>();
+            (None, None, None) => drawn.extend(paragraph(line, width, theme)),
+        }
+        above = (is_text && line.contains('|')).then_some(here);
+        let lines = &lines[number..number + taken];
+        next.bytes += lines.iter().map(|line| line.len()).sum::<usize>();
+        next.lines = drawn.len();
+        next.is_inside = lines.last().is_some_and(|line| !line.ends_with('\n'));
         number += taken;
     }
     place
+}
+
+/// Takes a line apart that is too long, at blanks where there are any.
+fn pieces(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let mut end = rest.len();
+        if end > LONG {
+            end = rest.floor_char_boundary(LONG);
+            end = rest[..end].rfind(' ').map_or(end, |at| at + 1);
+        }
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        Some(piece)
+    })
 }
 
 /// Returns the mark that opens or closes a block of code, and what stands behind it.

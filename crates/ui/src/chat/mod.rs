@@ -24,6 +24,8 @@ mod table;
 mod tests;
 mod update;
 mod view;
+mod window;
 mod wrap;
 
-pub use program::{Door, Ending, Options, Post, door, run};
+pub use program::{Ending, Options, run};
+pub use window::{Door, Post, Sent, door};

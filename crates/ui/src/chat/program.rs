@@ -9,8 +9,9 @@ use ratatui::Frame;
 use super::state::{Effect, Event, State};
 use super::update::update;
 use super::view::view;
+use super::window::{Door, Sent};
+pub use crate::terminal::Ending;
 use crate::terminal::{self, App, Input, Link, Outside, Request};
-pub use crate::terminal::{Ending, door};
 use crate::tui::ThemeChoice;
 
 /// What the screen is given.
@@ -26,12 +27,6 @@ pub struct Options {
     /// Panics when something was drawn, to show that the terminal is given back.
     pub panics: bool,
 }
-
-/// The way to the screen.
-pub type Post = terminal::Post<ChatNews>;
-
-/// Where the screen listens.
-pub type Door = terminal::Door<ChatNews>;
 
 /// Shows the chat until somebody leaves; what is to be done goes to `order`.
 ///
@@ -51,9 +46,9 @@ struct Chat<'a, O> {
 }
 
 impl<O: FnMut(ChatOrder)> App for Chat<'_, O> {
-    type News = ChatNews;
+    type News = Sent;
 
-    fn take(&mut self, input: Input<ChatNews>) -> Vec<Request> {
+    fn take(&mut self, input: Input<Sent>) -> Vec<Request> {
         let now = SystemClock.now();
         let event = match input {
             Input::Key(key) => Event::Key(key),
@@ -61,7 +56,7 @@ impl<O: FnMut(ChatOrder)> App for Chat<'_, O> {
             Input::Paste(text) => Event::Paste(text),
             Input::Resized(width, height) => Event::Resized(width, height),
             Input::Tick => Event::Tick(now),
-            Input::News(news) => Event::News(news),
+            Input::News(sent) => Event::News(sent.news),
             Input::Back(Err(problem)) => Event::News(ChatNews::Failed(problem)),
             Input::Back(Ok(())) => return Vec::new(),
         };

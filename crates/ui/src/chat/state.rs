@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
-use super::item::{Item, Kind};
+use super::item::{Index, Item, Kind};
 use crate::tui::{Theme, ThemeChoice};
 
 /// Most rows that the composer takes.
@@ -44,8 +44,19 @@ pub(super) enum Modal {
     Tasks(Option<String>),
     /// What can be cancelled; this is selected.
     Cancel(Option<Target>),
-    /// Whether to leave although tasks run.
-    Leave,
+    /// Whether to leave.
+    Leave(Leaving),
+}
+
+/// How it stands with somebody who wants to leave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// The store is asked whether anything runs.
+    Looks,
+    /// Something does.
+    Warned,
+    /// It cannot be seen, for this reason.
+    Unseen(String),
 }
 
 /// One thing that can be cancelled.
@@ -64,6 +75,7 @@ pub(super) struct State {
     pub(super) agent_state: AgentState,
     pub(super) mode: Option<String>,
     pub(super) items: Vec<Item>,
+    pub(super) index: Index,
     /// Items that have changed since their lines were made.
     pub(super) stale: Vec<usize>,
     /// The width for which lines were made.
@@ -98,6 +110,7 @@ impl State {
             agent_state: AgentState::Starting,
             mode: None,
             items: Vec::new(),
+            index: Index::default(),
             stale: Vec::new(),
             drawn_width: 0,
             top: None,
@@ -202,7 +215,7 @@ impl State {
     /// Shows the question that is to be shown, and takes note of what is seen of it.
     pub(super) fn bring_up_question(&mut self) {
         let width = dialog::inner_width(self);
-        self.questions.bring_up(self.modal == Modal::Leave, width, self.now);
+        self.questions.bring_up(matches!(self.modal, Modal::Leave(_)), width, self.now);
         self.questions.see(dialog::question_rows(self));
     }
 

@@ -11,6 +11,9 @@ use crate::tui::Theme;
 /// Less than this is no column that anybody can read.
 const NARROWEST: usize = 3;
 
+/// How many rows may decide how wide the columns are; those below them stay as they were written.
+const MOST_ROWS: usize = 500;
+
 /// What stands between two columns.
 const BETWEEN: &str = " │ ";
 
@@ -27,7 +30,8 @@ pub(super) fn draw(lines: &[&str], width: usize, theme: &Theme) -> Option<(Vec<L
     let [head, rule, ..] = lines else { return None };
     let head = cells(head)?;
     let sides = rule_cells(rule).filter(|sides| sides.len() == head.len())?;
-    let below = lines[2..].iter().map_while(|line| cells(line)).map(|row| fitted(row, sides.len()));
+    let below = lines[2..].iter().take(MOST_ROWS).map_while(|line| cells(line));
+    let below = below.map(|row| fitted(row, sides.len()));
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(below).collect();
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let styled =

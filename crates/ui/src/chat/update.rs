@@ -4,7 +4,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent
 use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
 use super::dialog;
-use super::dialog_keys::{in_cancel, in_question, in_tasks, leave, leaving, open_cancel, open_tasks};
+use super::dialog_keys::{
+    in_cancel, in_question, in_tasks, leave, leaving, looked_round, open_cancel, open_tasks,
+};
 use super::item::{self, Kind};
 use super::state::{Effect, Event, Modal, State};
 
@@ -59,6 +61,7 @@ fn told(state: &mut State, news: ChatNews) -> Vec<Effect> {
         ChatNews::Waiting(texts) => state.waiting = texts,
         ChatNews::Replayed => state.top = None,
         ChatNews::Failed(text) => state.problem = Some(text),
+        ChatNews::Leaving(looked) => return looked_round(state, looked),
     }
     Vec::new()
 }
@@ -77,7 +80,7 @@ fn said(state: &mut State, entry: Entry) {
         _ => {}
     }
     let before = state.items.len();
-    for at in item::take(&mut state.items, entry) {
+    for at in item::take(&mut state.items, &mut state.index, entry) {
         if at >= before
             && let Kind::Tool(call) = &mut state.items[at].kind
         {
@@ -98,8 +101,8 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
         KeyCode::Char('z') if ctrl => return vec![Effect::Suspend],
         _ => {}
     }
-    if state.modal == Modal::Leave {
-        return leaving(state, key);
+    if let Modal::Leave(how) = state.modal.clone() {
+        return leaving(state, key, &how);
     }
     if state.questions.shown().is_some() {
         return in_question(state, key);
@@ -112,7 +115,7 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     match state.modal.clone() {
         Modal::Tasks(selected) => in_tasks(state, key, selected.as_deref()),
         Modal::Cancel(selected) => in_cancel(state, key, selected.as_ref()),
-        Modal::None | Modal::Leave => in_talk(state, key),
+        Modal::None | Modal::Leave(_) => in_talk(state, key),
     }
 }
 

@@ -63,11 +63,10 @@ fn draw_talk(state: &State, area: Rect, buffer: &mut Buffer) -> Vec<Link> {
     for item in &state.items {
         let end = at + item.lines.len();
         if end > first && at < first + usize::from(area.height) {
-            for (number, line) in item.lines.iter().enumerate() {
-                let Some(row) = (at + number).checked_sub(first) else { continue };
-                if row >= usize::from(area.height) {
-                    break;
-                }
+            let above = first.saturating_sub(at);
+            let room = (first + usize::from(area.height)).saturating_sub(at.max(first));
+            for (number, line) in item.lines.iter().enumerate().skip(above).take(room) {
+                let row = at + number - first;
                 let y = area.y + row as u16;
                 buffer.set_line(area.x + 1, y, line, area.width.saturating_sub(1));
                 links.extend(link_in(item, line, area.x + 1, y));

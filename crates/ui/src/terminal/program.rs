@@ -60,6 +60,8 @@ pub(crate) enum Request {
     Run(Outside),
     /// Take the mouse, or leave it to the terminal.
     Mouse(MouseUse),
+    /// Have it copy a text, where it lets programs do so.
+    Copy(String),
     /// Draw everything anew.
     Redraw,
     /// Stop, as a shell expects it.
@@ -208,6 +210,10 @@ impl<A: App> Program<A> {
                 Request::Run(outside) => self.run_outside(&outside)?,
                 Request::Mouse(mouse) => {
                     self.screen.set_mouse(mouse)?;
+                    Next::GoOn
+                }
+                Request::Copy(text) => {
+                    Screen::copy(&text)?;
                     Next::GoOn
                 }
                 Request::Redraw => {

@@ -4,11 +4,12 @@ use std::io::{self, Stdout, stdout};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{MoveTo, RestorePosition, SavePosition, Show};
 use crossterm::event::{
     DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
 };
-use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle};
+use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle, force_color_output};
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
@@ -57,6 +58,8 @@ impl Screen {
                 before(info);
             }));
         });
+        // Which colours there are was decided by the theme, NO_COLOR and all.
+        force_color_output(true);
         let mut screen =
             Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, mouse: MouseUse::Ours };
         screen.enter()?;
@@ -83,6 +86,11 @@ impl Screen {
             MouseUse::Ours => execute!(stdout(), EnableMouseCapture),
             MouseUse::Terminals => execute!(stdout(), DisableMouseCapture),
         }
+    }
+
+    /// Hands a text to the terminal's clipboard (OSC 52). Whether it takes it nobody says.
+    pub(super) fn copy(text: &str) -> io::Result<()> {
+        execute!(stdout(), CopyToClipboard::to_clipboard_from(text))
     }
 
     /// Forgets what was drawn, so that everything is drawn anew.

@@ -1,6 +1,7 @@
 //! Colours in output: of all control sequences these alone are left when it is shown.
 
 use ratatui::style::{Color, Modifier, Style};
+use unicode_width::UnicodeWidthChar;
 
 const TAB: usize = 8;
 
@@ -40,7 +41,7 @@ pub(crate) fn paint(line: &str, style: &mut Style) -> Painted {
                 columns += blanks;
             } else if !c.is_control() && place >= last {
                 painted.text.push(c);
-                columns += 1;
+                columns += c.width().unwrap_or(0);
             }
             c.len_utf8()
         };
@@ -58,32 +59,61 @@ pub(crate) fn paint(line: &str, style: &mut Style) -> Painted {
 }
 
 fn apply(values: &str, style: &mut Style) {
-    let mut numbers = values.split([';', ':']).map(|value| value.parse::<u16>().unwrap_or(0));
-    while let Some(number) = numbers.next() {
-        *style = match number {
-            0 => Style::new(),
-            1 => style.add_modifier(Modifier::BOLD),
-            2 => style.add_modifier(Modifier::DIM),
-            3 => style.add_modifier(Modifier::ITALIC),
-            4 => style.add_modifier(Modifier::UNDERLINED),
-            7 => style.add_modifier(Modifier::REVERSED),
-            9 => style.add_modifier(Modifier::CROSSED_OUT),
-            22 => style.remove_modifier(Modifier::BOLD | Modifier::DIM),
-            23 => style.remove_modifier(Modifier::ITALIC),
-            24 => style.remove_modifier(Modifier::UNDERLINED),
-            27 => style.remove_modifier(Modifier::REVERSED),
-            29 => style.remove_modifier(Modifier::CROSSED_OUT),
-            30..=37 => style.fg(Color::Indexed((number - 30) as u8)),
-            40..=47 => style.bg(Color::Indexed((number - 40) as u8)),
-            90..=97 => style.fg(Color::Indexed((number - 90 + 8) as u8)),
-            100..=107 => style.bg(Color::Indexed((number - 100 + 8) as u8)),
-            38 => extended(&mut numbers).map_or(*style, |colour| style.fg(colour)),
-            48 => extended(&mut numbers).map_or(*style, |colour| style.bg(colour)),
-            39 => Style { fg: None, ..*style },
-            49 => Style { bg: None, ..*style },
-            // Blinking, fonts and the like are of no use in a pane.
-            _ => *style,
+    let number = |value: &str| value.parse::<u16>().unwrap_or(0);
+    let mut values = values.split(';');
+    while let Some(value) = values.next() {
+        *style = match value.split_once(':') {
+            Some((first, rest)) => with_colons(number(first), rest, *style),
+            None => match number(value) {
+                38 => extended(&mut values.by_ref().map(number)).map_or(*style, |colour| style.fg(colour)),
+                48 => extended(&mut values.by_ref().map(number)).map_or(*style, |colour| style.bg(colour)),
+                plain => with(plain, *style),
+            },
         };
+    }
+}
+
+/// Applies a value that stands by itself.
+fn with(number: u16, style: Style) -> Style {
+    match number {
+        0 => Style::new(),
+        1 => style.add_modifier(Modifier::BOLD),
+        2 => style.add_modifier(Modifier::DIM),
+        3 => style.add_modifier(Modifier::ITALIC),
+        4 => style.add_modifier(Modifier::UNDERLINED),
+        7 => style.add_modifier(Modifier::REVERSED),
+        9 => style.add_modifier(Modifier::CROSSED_OUT),
+        22 => style.remove_modifier(Modifier::BOLD | Modifier::DIM),
+        23 => style.remove_modifier(Modifier::ITALIC),
+        24 => style.remove_modifier(Modifier::UNDERLINED),
+        27 => style.remove_modifier(Modifier::REVERSED),
+        29 => style.remove_modifier(Modifier::CROSSED_OUT),
+        30..=37 => style.fg(Color::Indexed((number - 30) as u8)),
+        40..=47 => style.bg(Color::Indexed((number - 40) as u8)),
+        90..=97 => style.fg(Color::Indexed((number - 90 + 8) as u8)),
+        100..=107 => style.bg(Color::Indexed((number - 100 + 8) as u8)),
+        39 => Style { fg: None, ..style },
+        49 => Style { bg: None, ..style },
+        // Blinking, fonts and the like are of no use in a pane.
+        _ => style,
+    }
+}
+
+/// Applies a value whose parts have colons between them: a sort of underline, or a colour with its colour space.
+fn with_colons(first: u16, rest: &str, style: Style) -> Style {
+    let parts: Vec<_> = rest.split(':').collect();
+    // The colour space may be there, most often empty, or not.
+    let parts = match *parts {
+        ["2", _, red, green, blue, ..] => vec!["2", red, green, blue],
+        _ => parts,
+    };
+    let mut numbers = parts.iter().map(|part| part.parse::<u16>().unwrap_or(0));
+    match (first, rest) {
+        (4, "0") => style.remove_modifier(Modifier::UNDERLINED),
+        (4, _) => style.add_modifier(Modifier::UNDERLINED),
+        (38, _) => extended(&mut numbers).map_or(style, |colour| style.fg(colour)),
+        (48, _) => extended(&mut numbers).map_or(style, |colour| style.bg(colour)),
+        (_, _) => style,
     }
 }
 
@@ -115,6 +145,24 @@ mod tests {
         assert_eq!(style, Style::new());
         assert_eq!(painted("\x1b[38;5;208mx").styles, [(0, Style::new().fg(Color::Indexed(208)))]);
         assert_eq!(painted("\x1b[48;2;1;2;3mx").styles, [(0, Style::new().bg(Color::Rgb(1, 2, 3)))]);
+    }
+
+    #[test]
+    fn colons_are_understood_as_terminals_do() {
+        let style = |text: &str| painted(text).styles[0].1;
+        let fg = |colour| Style::new().fg(colour);
+        assert_eq!(style("\x1b[38:2::1:2:3mx"), fg(Color::Rgb(1, 2, 3)));
+        assert_eq!(style("\x1b[38:2:1:2:3mx"), fg(Color::Rgb(1, 2, 3)));
+        assert_eq!(style("\x1b[38:5:208mx"), fg(Color::Indexed(208)));
+        assert_eq!(style("\x1b[4:3mx"), Style::new().add_modifier(Modifier::UNDERLINED));
+        assert_eq!(style("\x1b[4;4:0;31mx").fg, Some(Color::Indexed(1)));
+        assert!(!style("\x1b[4:0mx").add_modifier.contains(Modifier::UNDERLINED));
+        assert_eq!(style("\x1b[58:2::9:9:9;1mx"), Style::new().add_modifier(Modifier::BOLD));
+    }
+
+    #[test]
+    fn tabs_count_columns_and_not_letters() {
+        assert_eq!(painted("日本\tx").text, "日本    x");
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 use meanwhile::model::TaskState;
 use meanwhile::model::approval::{Answer, Remember};
-use meanwhile::{Error, KillRequest, Result, Runtime};
+use meanwhile::{Error, KillRequest, Result, Runtime, Scope};
 
-use super::event::{Effect, Event, Force, Proposed, Removal, Reply};
+use super::effect::{Deed, Force, Removal, Reply};
+use super::event::{Event, Proposed};
 use super::program::Options;
+use super::tally::Tally;
 use super::worker::{filter, told};
 use crate::receipt::receipt_lines;
 use crate::text::count;
@@ -14,62 +16,98 @@ const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;
 
 /// Does something to tasks, and says what came of it.
-pub(super) fn act(options: &Options, effect: Effect) -> Event {
-    try_act(options, effect).map_or_else(|error| Event::Failed(told(&error)), Event::Done)
+pub(super) fn act(options: &Options, deed: Deed) -> Event {
+    try_act(options, deed).map_or_else(|error| Event::Failed(told(&error)), Event::Done)
 }
 
-fn try_act(options: &Options, effect: Effect) -> Result<Vec<String>> {
+fn try_act(options: &Options, deed: Deed) -> Result<Vec<String>> {
     let runtime = Runtime::open(options.settings.clone())?;
     let scope = options.scope();
-    match effect {
-        Effect::Kill(id, force) => {
+    match deed {
+        Deed::Kill(ids, force) => {
             let (signal, grace_ms) = match force {
                 Force::Term => (SIGTERM, None),
                 Force::Kill => (SIGKILL, Some(0)),
             };
             let request = KillRequest { by: options.requester.clone(), signal, grace_ms };
-            runtime.kill(&id, &scope, &request).map(|receipt| receipt_lines(&receipt))
+            kill(&runtime, &scope, &ids, &request)
         }
-        Effect::Restart(id) => {
-            let task = runtime.restart(&id, &scope)?;
-            Ok(vec![match task.state {
-                TaskState::Pending { run, .. } => format!("{id} waits for a slot, run {run}"),
-                TaskState::Starting { run, .. }
-                | TaskState::Running { run, .. }
-                | TaskState::Cancelling { run, .. }
-                | TaskState::Ended { run, .. } => format!("{id} runs again, run {run}"),
-            }])
-        }
-        Effect::Input(id, text) => {
+        Deed::Restart(ids) => restart(&runtime, &scope, &ids),
+        Deed::Input(id, text) => {
             let sent = runtime.input(&id, &scope, format!("{text}\n").as_bytes(), false)?;
             Ok(vec![format!("{id} was given {}", count(sent as usize, "byte", "bytes"))])
         }
-        Effect::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
-        Effect::Clear(removal) => {
+        Deed::Answer(id, reply) => answer_proposal(&runtime, options, &id, reply),
+        Deed::Clear(removal) => {
+            let mut tally = Tally::default();
             let ids = match removal {
-                Removal::One(id) => vec![runtime.resolve(&id, &scope)?],
+                Removal::These(ids) => {
+                    let known = ids.iter().map(|id| (id, runtime.resolve(id, &scope)));
+                    known.filter_map(|(id, found)| tally.result(id, found)).collect()
+                }
                 Removal::Ended(query) => {
                     let ended = runtime.finished(&filter(&query, &scope), None)?;
-                    ended.into_iter().map(|task| task.id).collect()
+                    ended.into_iter().map(|task| task.id).collect::<Vec<_>>()
                 }
             };
             let report = runtime.clear(&ids, None)?;
-            let removed = format!("removed {}", count(report.cleared.len(), "task", "tasks"));
-            let kept = report.kept.iter().map(|kept| format!("kept {}: {}", kept.id, kept.reason));
-            Ok(std::iter::once(removed).chain(kept).collect())
+            report.cleared.iter().for_each(|_| tally.add("removed"));
+            report
+                .kept
+                .iter()
+                .for_each(|kept| tally.note("kept", format!("kept {}: {}", kept.id, kept.reason)));
+            Ok(tally.lines())
         }
-        Effect::List(..)
-        | Effect::Know(_)
-        | Effect::LookUpRuns(_)
-        | Effect::LookUpSessions
-        | Effect::Follow(_)
-        | Effect::ReadBefore(..)
-        | Effect::Run(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => Ok(Vec::new()),
     }
+}
+
+/// Ends tasks: one with its whole receipt, several with what came of each.
+fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest) -> Result<Vec<String>> {
+    if let [id] = ids {
+        return runtime.kill(id, scope, request).map(|receipt| receipt_lines(&receipt));
+    }
+    let mut tally = Tally::default();
+    let known = ids.iter().map(|id| (id, runtime.resolve(id, scope)));
+    let known: Vec<_> = known.filter_map(|(id, found)| tally.result(id, found)).collect();
+    let receipts = match runtime.kill_all(&known, request) {
+        Ok(receipts) => receipts,
+        // One that fails hides the others. All were asked, so each answers soon.
+        Err(_) => {
+            let each = known.iter().map(|id| (id.as_str(), runtime.kill(id.as_str(), scope, request)));
+            each.filter_map(|(id, receipt)| tally.result(id, receipt)).collect()
+        }
+    };
+    for receipt in &receipts {
+        match receipt.survivors.len() {
+            0 => tally.add(receipt.status.word()),
+            _ => tally.note("still alive in part", receipt_lines(receipt).join("\n")),
+        }
+    }
+    Ok(tally.lines())
+}
+
+/// Runs tasks once more.
+fn restart(runtime: &Runtime, scope: &Scope, ids: &[String]) -> Result<Vec<String>> {
+    let mut tally = Tally::default();
+    for id in ids {
+        let again = match runtime.restart(id, scope) {
+            Err(error) if ids.len() == 1 => return Err(error),
+            again => again.map(|task| task.state),
+        };
+        match tally.result(id, again) {
+            None => {}
+            Some(TaskState::Pending { run, .. }) => {
+                tally.note("waiting for a slot", format!("{id} waits for a slot, run {run}"));
+            }
+            Some(
+                TaskState::Starting { run, .. }
+                | TaskState::Running { run, .. }
+                | TaskState::Cancelling { run, .. }
+                | TaskState::Ended { run, .. },
+            ) => tally.note("running again", format!("{id} runs again, run {run}")),
+        }
+    }
+    Ok(tally.lines())
 }
 
 /// Returns what waits for a person's answer.

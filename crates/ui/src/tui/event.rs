@@ -1,6 +1,4 @@
-//! What happens to the screen, and what the screen wants done: the only two things that pass between state and world.
-
-use std::ops::Range;
+//! What happens to the screen: the one thing that comes to it from the world.
 
 use crossterm::event::{KeyEvent, MouseEvent};
 use meanwhile::model::{Status, Timestamp};
@@ -9,7 +7,6 @@ use meanwhile::{Run, SessionInfo};
 use super::log::{LogChunk, LogTarget};
 use crate::facts::Fact;
 use crate::task_row::TaskRow;
-pub use crate::terminal::MouseUse;
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,12 +21,30 @@ pub struct Query {
     pub text: String,
     /// In this order.
     pub sort: Sort,
+    /// Whether the last of that order come first.
+    pub is_reversed: bool,
 }
 
 impl Query {
     /// Tells whether anything is left out.
     pub(crate) fn leaves_out(&self) -> bool {
         self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
+    }
+
+    /// Returns a word for the order.
+    pub(crate) const fn order_word(&self) -> &'static str {
+        match (self.sort, self.is_reversed) {
+            (Sort::Newest, false) => "newest",
+            (Sort::Newest, true) => "oldest",
+            (Sort::Longest, false) => "longest",
+            (Sort::Longest, true) => "shortest",
+            (Sort::Name, false) => "name",
+            (Sort::Name, true) => "name z-a",
+            (Sort::Cpu, false) => "cpu",
+            (Sort::Cpu, true) => "least cpu",
+            (Sort::Memory, false) => "memory",
+            (Sort::Memory, true) => "least memory",
+        }
     }
 }
 
@@ -51,8 +66,6 @@ pub enum Sort {
     /// Newest first.
     #[default]
     Newest,
-    /// Oldest first.
-    Oldest,
     /// What took longest first.
     Longest,
     /// By name.
@@ -65,21 +78,7 @@ pub enum Sort {
 
 impl Sort {
     /// All, as one key goes through them.
-    pub const ALL: [Self; 6] =
-        [Self::Newest, Self::Oldest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
-
-    /// Returns its word.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Newest => "newest",
-            Self::Oldest => "oldest",
-            Self::Longest => "longest",
-            Self::Name => "name",
-            Self::Cpu => "cpu",
-            Self::Memory => "memory",
-        }
-    }
+    pub const ALL: [Self; 5] = [Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }
 
 /// A stretch of a list.
@@ -157,74 +156,6 @@ pub enum Event {
     Failed(String),
 }
 
-/// Something to be done outside.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// List tasks.
-    List(Query, Stretch),
-    /// Look at one closely.
-    Know(String),
-    /// Look up the runs of these.
-    LookUpRuns(Vec<String>),
-    /// Look up the sessions.
-    LookUpSessions,
-    /// Read this log from now on, and no other.
-    Follow(Option<LogTarget>),
-    /// Read what comes before an offset.
-    ReadBefore(LogTarget, u64),
-    /// End a task; at once, if so.
-    Kill(String, Force),
-    /// Run it once more.
-    Restart(String),
-    /// Type a line into it.
-    Input(String, String),
-    /// Answer a proposal.
-    Answer(String, Reply),
-    /// Remove tasks that have ended.
-    Clear(Removal),
-    /// Give the terminal to another program.
-    Run(Program),
-    /// Take the mouse, or leave it to the terminal.
-    Mouse(MouseUse),
-    /// Draw everything anew.
-    Redraw,
-    /// Stop, as a shell expects it.
-    Suspend,
-    /// Leave.
-    Quit,
-}
-
-/// Which rows to list, and whether to look at what they use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// First row.
-    pub start: usize,
-    /// How many.
-    pub count: usize,
-    /// The task around which they are listed instead, should it have gone elsewhere.
-    pub keep: Option<String>,
-    /// Whether what they use is looked at anew.
-    pub look: Look,
-}
-
-/// Whether what tasks use is looked at.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Look {
-    /// What is known of it is good enough.
-    Known,
-    /// It is, for the rows at these places: those on screen.
-    Fresh(Range<usize>),
-}
-
-/// How a task is ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Force {
-    /// Asked first.
-    Term,
-    /// At once.
-    Kill,
-}
-
 /// Something that waits for a person's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
@@ -232,37 +163,4 @@ pub struct Proposed {
     pub id: String,
     /// What a person reads before answering.
     pub lines: Vec<String>,
-}
-
-/// A person's answer to a proposal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reply {
-    /// Yes, to this.
-    Once,
-    /// Yes, and to every further start of exactly this in its session.
-    Session,
-    /// No.
-    Deny,
-}
-
-/// What is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Removal {
-    /// One task.
-    One(String),
-    /// All that have ended and fit.
-    Ended(Query),
-}
-
-/// A program that gets the terminal for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// `mw attach`.
-    Attach(String),
-    /// A command of `mw` that asks, if it has to.
-    Command(Vec<String>),
-    /// The editor, on a file.
-    Editor(String),
-    /// The pager, on a file.
-    Pager(String),
 }

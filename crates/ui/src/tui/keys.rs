@@ -47,6 +47,10 @@ pub enum Action {
     Batch,
     /// Another order.
     Sort,
+    /// The same order the other way round.
+    Reverse,
+    /// Marks the task, so that what is done next is done to all that are marked; in a log, a page down.
+    Mark,
     /// Ends the task.
     Kill,
     /// Runs it once more.
@@ -59,6 +63,10 @@ pub enum Action {
     Editor,
     /// Opens its log in the pager.
     Pager,
+    /// Has the terminal copy its id.
+    CopyId,
+    /// Has the terminal copy the path of its log.
+    CopyPath,
     /// Answers the oldest question that waits for a person.
     Answer,
     /// Removes it.
@@ -125,11 +133,54 @@ pub struct Binding {
     pub action: Action,
     /// Where it is shown.
     pub group: Group,
-    /// The keys, as they are shown.
-    pub shown: &'static str,
-    /// What it does, in words.
+    /// What it does, in words; none where the words of the one before say it.
     pub words: &'static str,
     keys: &'static [(KeyCode, KeyModifiers)],
+}
+
+impl Binding {
+    /// Returns the keys, as they are shown.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        self.keys.iter().map(name).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Returns the lines of the help screen that belong to a group: keys, and what they do.
+pub fn lines(group: Group) -> impl Iterator<Item = (String, &'static str)> {
+    let of_group: Vec<_> = BINDINGS.iter().filter(|binding| binding.group == group).collect();
+    let mut lines: Vec<(String, &str)> = Vec::new();
+    for binding in of_group {
+        match lines.last_mut() {
+            Some((keys, _)) if binding.words.is_empty() => *keys += &format!(" {}", binding.shown()),
+            Some(_) | None => lines.push((binding.shown(), binding.words)),
+        }
+    }
+    lines.into_iter()
+}
+
+/// Returns the name of the first key for an action.
+#[must_use]
+pub fn key_of(action: Action) -> String {
+    let binding = BINDINGS.iter().find(|binding| binding.action == action);
+    binding.and_then(|binding| binding.keys.first()).map(name).unwrap_or_default()
+}
+
+fn name((code, modifiers): &(KeyCode, KeyModifiers)) -> String {
+    let name = match code {
+        KeyCode::Up => "↑".to_owned(),
+        KeyCode::Down => "↓".to_owned(),
+        KeyCode::Left => "←".to_owned(),
+        KeyCode::Right => "→".to_owned(),
+        KeyCode::PageUp => "PgUp".to_owned(),
+        KeyCode::PageDown => "PgDn".to_owned(),
+        KeyCode::Enter => "Enter".to_owned(),
+        KeyCode::BackTab => "⇧Tab".to_owned(),
+        KeyCode::Char(' ') => "Space".to_owned(),
+        KeyCode::Char(letter) => letter.to_string(),
+        code => code.to_string(),
+    };
+    if modifiers.contains(CTRL) { format!("^{name}") } else { name }
 }
 
 const NONE: KeyModifiers = KeyModifiers::NONE;
@@ -148,12 +199,11 @@ const fn k(code: KeyCode) -> (KeyCode, KeyModifiers) {
 }
 
 macro_rules! bindings {
-    ($($action:ident $group:ident $shown:literal $words:literal [$($key:expr),+];)+) => {
+    ($($action:ident $group:ident $words:literal [$($key:expr),+];)+) => {
         /// Every key, in the order of the help screen.
         pub const BINDINGS: &[Binding] = &[$(Binding {
             action: Action::$action,
             group: Group::$group,
-            shown: $shown,
             words: $words,
             keys: &[$($key),+],
         }),+];
@@ -161,46 +211,50 @@ macro_rules! bindings {
 }
 
 bindings! {
-    Up Moving "↑ k" "up" [k(KeyCode::Up), c('k')];
-    Down Moving "↓ j" "down" [k(KeyCode::Down), c('j')];
-    PageUp Moving "PgUp ^u" "a page up" [k(KeyCode::PageUp), ctrl('u')];
-    PageDown Moving "PgDn ^d" "a page down" [k(KeyCode::PageDown), ctrl('d'), c(' ')];
-    First Moving "g Home" "to the first" [k(KeyCode::Home), c('g')];
-    Last Moving "G End" "to the last" [k(KeyCode::End), c('G')];
-    OtherPane Moving "Tab" "to the other pane" [k(KeyCode::Tab), k(KeyCode::BackTab)];
-    Open Moving "Enter" "over the whole screen" [k(KeyCode::Enter)];
-    Back Moving "Esc" "back, out of search or filter" [k(KeyCode::Esc)];
-    ShowLog Moving "1" "log" [c('1')];
-    ShowFacts Moving "2" "facts" [c('2')];
-    ShowTimeline Moving "3 t" "timeline of runs" [c('3'), c('t')];
-    Kill Acting "x F9" "kill it and all it started" [c('x'), k(KeyCode::F(9))];
-    Restart Acting "r" "run it once more" [c('r')];
-    Input Acting "i" "type a line into it" [c('i')];
-    Attach Acting "a" "attach: ctrl+] comes back" [c('a')];
-    Editor Acting "e" "log in $EDITOR" [c('e')];
-    Pager Acting "p" "log in $PAGER" [c('p')];
-    Clear Acting "c" "remove it, if it has ended" [c('c')];
-    Answer Acting "A" "answer what asks for approval" [c('A')];
-    ClearEnded Listing "C" "remove all listed that ended" [c('C')];
-    Find Listing "/" "filter; in the log: search" [c('/')];
-    States Listing "f" "by state" [c('f')];
-    Sessions Listing "S" "by session" [c('S')];
-    Batch Listing "b" "only its batch, and back" [c('b')];
-    Sort Listing "s" "another order" [c('s')];
-    NextMatch Log "n" "next match" [c('n')];
-    PreviousMatch Log "N" "previous match" [c('N')];
-    Follow Log "F" "follow the end, or stay" [c('F')];
-    Streams Log "o" "both, stdout, stderr" [c('o')];
-    Wrap Log "w" "wrap long lines" [c('w')];
-    Left Log "← h" "to the left" [k(KeyCode::Left), c('h')];
-    Right Log "→ l" "to the right" [k(KeyCode::Right), c('l')];
-    Help Program "?" "this help" [c('?'), k(KeyCode::F(1))];
-    Said Program "M" "what was said so far" [c('M')];
-    Mouse Program "m" "mouse: ours or the terminal's" [c('m')];
-    Redraw Program "^l" "draw anew" [ctrl('l')];
-    Suspend Program "^z" "to the shell; fg comes back" [ctrl('z')];
-    Close Program "q" "close the log, or leave" [c('q')];
-    Quit Program "^c" "leave; tasks go on" [ctrl('c')];
+    Up Moving "up, down" [k(KeyCode::Up), c('k')];
+    Down Moving "" [k(KeyCode::Down), c('j')];
+    PageUp Moving "a page up" [k(KeyCode::PageUp), ctrl('u')];
+    PageDown Moving "a page down" [k(KeyCode::PageDown), ctrl('d')];
+    First Moving "to the first" [c('g'), k(KeyCode::Home)];
+    Last Moving "to the last" [c('G'), k(KeyCode::End)];
+    OtherPane Moving "to the other pane" [k(KeyCode::Tab), k(KeyCode::BackTab)];
+    Open Moving "over the whole screen" [k(KeyCode::Enter)];
+    Back Moving "back; unmark; end the filter" [k(KeyCode::Esc)];
+    ShowLog Moving "log, facts, timeline of runs" [c('1')];
+    ShowFacts Moving "" [c('2')];
+    ShowTimeline Moving "" [c('3'), c('t')];
+    Mark Acting "mark: x r c act on all marked" [c(' ')];
+    Kill Acting "kill it and all it started" [c('x'), k(KeyCode::F(9))];
+    Restart Acting "run it once more" [c('r')];
+    Clear Acting "remove it, if it has ended" [c('c')];
+    Input Acting "type a line into it" [c('i')];
+    Attach Acting "attach: ctrl+] comes back" [c('a')];
+    Editor Acting "log in $EDITOR" [c('e')];
+    Pager Acting "log in $PAGER" [c('p')];
+    CopyId Acting "copy its id" [c('y')];
+    CopyPath Acting "copy the path of its log" [c('Y')];
+    Answer Acting "answer what asks for approval" [c('A')];
+    Find Listing "filter; in the log: search" [c('/')];
+    States Listing "by state" [c('f')];
+    Sessions Listing "by session" [c('S')];
+    Batch Listing "only its batch, and back" [c('b')];
+    Sort Listing "another order" [c('s')];
+    Reverse Listing "the other way round" [c('I')];
+    ClearEnded Listing "remove all listed that ended" [c('C')];
+    NextMatch Log "next, previous match" [c('n')];
+    PreviousMatch Log "" [c('N')];
+    Follow Log "follow the end, or stay" [c('F')];
+    Streams Log "both, stdout, stderr" [c('o')];
+    Wrap Log "wrap long lines" [c('w')];
+    Left Log "to the left, to the right" [k(KeyCode::Left), c('h')];
+    Right Log "" [k(KeyCode::Right), c('l')];
+    Help Program "this help" [c('?'), k(KeyCode::F(1))];
+    Said Program "what was said so far" [c('M')];
+    Mouse Program "mouse: ours or the terminal's" [c('m')];
+    Redraw Program "draw anew" [ctrl('l')];
+    Suspend Program "to the shell; fg comes back" [ctrl('z')];
+    Close Program "close the log, or leave" [c('q')];
+    Quit Program "leave; tasks go on" [ctrl('c')];
 }
 
 /// Returns what a key asks for.
@@ -233,13 +287,32 @@ mod tests {
         assert_eq!(pressed(KeyCode::Char('x'), CTRL), None);
     }
 
-    /// The manual has the same table; this says which line is missing.
     #[test]
-    fn the_manual_names_every_key() {
-        let manual = include_str!("../../../../docs/tui.md");
-        for binding in BINDINGS {
-            let line = format!("| `{}` | {} |", binding.shown, binding.words);
-            assert!(manual.contains(&line), "docs/tui.md lacks {line}");
+    fn keys_have_names_that_people_know() {
+        let shown = |action| BINDINGS.iter().find(|binding| binding.action == action).unwrap().shown();
+        assert_eq!(shown(Action::PageDown), "PgDn ^d");
+        assert_eq!(shown(Action::OtherPane), "Tab ⇧Tab");
+        assert_eq!(shown(Action::Kill), "x F9");
+        assert_eq!((key_of(Action::Mark), key_of(Action::Back)), ("Space".to_owned(), "Esc".to_owned()));
+    }
+
+    /// Two columns of the help screen share eighty of the terminal.
+    #[test]
+    fn every_line_of_the_help_screen_can_be_read_in_eighty_columns() {
+        for (keys, words) in Group::ALL.into_iter().flat_map(lines) {
+            assert!(keys.chars().count() < 9 && words.len() <= 30, "{keys} {words}");
         }
+    }
+
+    /// The manual has the same tables; this says which line is missing, and which has no key any more.
+    #[test]
+    fn the_manual_names_every_key_and_no_other() {
+        let manual = include_str!("../../../../docs/tui.md");
+        let wanted = Group::ALL.into_iter().map(|group| {
+            let lines = lines(group).map(|(keys, words)| format!("| `{keys}` | {words} |\n"));
+            format!("**{}**\n\n| key | |\n|---|---|\n{}", group.word(), lines.collect::<String>())
+        });
+        let wanted = wanted.collect::<Vec<_>>().join("\n");
+        assert!(manual.contains(&wanted), "docs/tui.md lacks\n{wanted}");
     }
 }

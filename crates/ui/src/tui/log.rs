@@ -1,13 +1,14 @@
 //! The log of the selected task, as far as it was read: lines, where one looks at, what was searched for.
 
+mod search;
+
 use std::collections::VecDeque;
 
 use meanwhile::StreamChoice;
 use ratatui::style::Style;
-use unicode_width::UnicodeWidthStr;
 
 use super::ansi::{Painted, paint};
-use super::view::breaks;
+pub(crate) use search::{Matcher, Search};
 
 /// Lines that are kept, and bytes in them.
 const MOST_LINES: usize = 100_000;
@@ -26,6 +27,11 @@ pub struct LogTarget {
     pub stream: StreamChoice,
 }
 
+/// Returns what a line takes: colours take room, too.
+fn size(line: &Painted) -> usize {
+    line.text.len() + size_of_val(&*line.styles)
+}
+
 /// A stretch of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogChunk {
@@ -39,16 +45,6 @@ pub struct LogChunk {
     pub skipped: u64,
     /// Whether there is anything before it.
     pub has_earlier: bool,
-}
-
-/// What was searched for, and where it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Search {
-    pub(crate) text: String,
-    /// Lines that have it.
-    pub(crate) lines: Vec<usize>,
-    /// Which of them is looked at.
-    pub(crate) current: usize,
 }
 
 /// A row of the log: a line takes more than one where lines are wrapped.
@@ -77,8 +73,11 @@ pub(crate) struct Log {
     /// Whether anything was read yet.
     pub(crate) is_read: bool,
     pub(crate) problem: Option<String>,
-    /// Bytes in the lines.
+    /// Bytes that the lines take.
     bytes: usize,
+    /// Whether what comes after the last line was left out: whoever reads far above the end keeps what they read.
+    /// It is read again when the end is looked at.
+    pub(crate) is_withheld: bool,
     /// First line to show, where the end is not followed, and the first row of it, where lines are wrapped.
     pub(crate) top: Place,
     /// First column to show, where lines are not wrapped.
@@ -104,6 +103,7 @@ impl Log {
             is_read: false,
             problem: None,
             bytes: 0,
+            is_withheld: false,
             top: Place::default(),
             left: 0,
             follows: true,
@@ -126,6 +126,9 @@ impl Log {
         }
         self.end = chunk.end;
         self.problem = None;
+        if self.is_withheld {
+            return;
+        }
         // The last line may go on, so it is looked at again.
         let before = self.lines.len() - usize::from(self.open.is_some());
         if chunk.skipped > 0 {
@@ -139,17 +142,25 @@ impl Log {
     }
 
     fn push_line(&mut self, line: Painted) {
-        self.bytes += line.text.len();
+        self.bytes += size(&line);
         self.lines.push_back(line);
     }
 
-    /// Drops the first lines, where there are too many. Where what is left begins is not known then, so what lies
-    /// before is not gone back to.
+    fn is_too_much(&self) -> bool {
+        self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES
+    }
+
+    /// Drops lines where there are too many: those farthest from what is looked at.
     fn forget_surplus(&mut self) {
+        if self.follows { self.forget_first() } else { self.forget_last() }
+    }
+
+    /// Drops the first lines. Where what is left begins is not known then, so what lies before is not gone back to.
+    fn forget_first(&mut self) {
         let mut surplus = 0;
-        while self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES {
+        while self.is_too_much() {
             let Some(line) = self.lines.pop_front() else { break };
-            self.bytes -= line.text.len();
+            self.bytes -= size(&line);
             surplus += 1;
         }
         if surplus > 0 {
@@ -164,11 +175,25 @@ impl Log {
         }
     }
 
+    /// Drops the last lines; nothing is added behind the gap.
+    fn forget_last(&mut self) {
+        while self.is_too_much() {
+            let Some(line) = self.lines.pop_back() else { break };
+            self.bytes -= size(&line);
+            (self.is_withheld, self.open) = (true, None);
+        }
+        if let Some(search) = &mut self.search {
+            let kept = search.lines.partition_point(|line| *line < self.lines.len());
+            search.lines.truncate(kept);
+            search.current = search.current.min(kept.saturating_sub(1));
+        }
+    }
+
     fn push_text(&mut self, text: &str) {
         let mut begun = self.style;
         let text = match self.open.take() {
             Some((open, style)) => {
-                self.bytes -= self.lines.pop_back().map_or(0, |line| line.text.len());
+                self.bytes -= self.lines.pop_back().map_or(0, |line| size(&line));
                 begun = style;
                 open + text
             }
@@ -206,9 +231,12 @@ impl Log {
         if before.open.is_some()
             && let (Some(mut begun), Some(rest)) = (before.lines.pop_back(), self.lines.pop_front())
         {
+            before.bytes -= size(&begun);
+            self.bytes -= size(&rest);
             let length = begun.text.len();
             begun.text.push_str(&rest.text);
             begun.styles.extend(rest.styles.iter().map(|(at, style)| (at + length, *style)));
+            self.bytes += size(&begun);
             self.lines.push_front(begun);
         }
         let count = before.lines.len();
@@ -219,6 +247,7 @@ impl Log {
         (self.offset, self.has_earlier) = (chunk.offset, chunk.has_earlier);
         self.top.line += count;
         self.find_from(0);
+        self.forget_surplus();
     }
 
     /// Returns the first row to show in a pane of this height.
@@ -272,89 +301,6 @@ impl Log {
         };
         self.top = wanted.min(last);
         self.follows = by > 0 && self.top >= last;
-    }
-
-    /// Searches for a text; an empty one ends the search.
-    pub(crate) fn search_for(&mut self, text: &str, height: usize, width: usize) {
-        if text.is_empty() {
-            self.search = None;
-            return;
-        }
-        let from = self.down(self.first(height, width), height, width).line;
-        self.search = Some(Search { text: text.to_owned(), ..Search::default() });
-        self.find_from(0);
-        if let Some(search) = &mut self.search {
-            // The last one up to the end of what is on screen.
-            search.current = search.lines.partition_point(|line| *line < from).saturating_sub(1);
-        }
-        self.look_at_match(height, width);
-    }
-
-    /// Goes to another line that has the text, round the ends.
-    pub(crate) fn next_match(&mut self, by: isize, height: usize, width: usize) {
-        if let Some(search) = &mut self.search
-            && !search.lines.is_empty()
-        {
-            let count = search.lines.len() as isize;
-            search.current = (search.current as isize + by).rem_euclid(count) as usize;
-        }
-        self.look_at_match(height, width);
-    }
-
-    /// Moves so that the match is in the middle: its line, and in a long line the part that has it.
-    fn look_at_match(&mut self, height: usize, width: usize) {
-        let Some(search) = &self.search else { return };
-        let Some(line) = search.lines.get(search.current).copied() else { return };
-        let text = &self.lines[line].text;
-        let (begin, end) = Matcher::new(&search.text).find(text, 0).unwrap_or((0, 0));
-        let row = if self.wraps { breaks(text, width).partition_point(|at| *at <= begin) - 1 } else { 0 };
-        let (column, right) = (text[..begin].width(), text[..end].width());
-        if self.wraps {
-            self.left = 0;
-        } else if column < self.left || right > self.left + width {
-            self.left = if right <= width { 0 } else { column.saturating_sub(width / 2) };
-        }
-        self.follows = false;
-        self.top = self.up(Place { line, row }, height / 2, width);
-    }
-
-    /// Looks for the text in the lines from a place on; what was found before it is still true.
-    fn find_from(&mut self, from: usize) {
-        let Some(search) = &mut self.search else { return };
-        let matcher = Matcher::new(&search.text);
-        search.lines.truncate(search.lines.partition_point(|line| *line < from));
-        let has_it = |(_, line): &(usize, &Painted)| matcher.find(&line.text, 0).is_some();
-        search.lines.extend(self.lines.iter().enumerate().skip(from).filter(has_it).map(|(at, _)| at));
-        search.current = search.current.min(search.lines.len().saturating_sub(1));
-    }
-}
-
-/// Finds a text; capital letters matter only if it has some.
-pub(crate) struct Matcher {
-    text: String,
-    exact: bool,
-}
-
-impl Matcher {
-    pub(crate) fn new(text: &str) -> Self {
-        let exact = text.chars().any(char::is_uppercase);
-        Self { text: text.to_owned(), exact }
-    }
-
-    /// Returns where it is, from an offset on.
-    pub(crate) fn find(&self, line: &str, from: usize) -> Option<(usize, usize)> {
-        if self.text.is_empty() {
-            return None;
-        }
-        let tail = line.get(from..)?;
-        let found = if self.exact {
-            tail.find(&self.text)
-        } else {
-            // Lower case of letters beyond ASCII may have another length, so those are compared as they are.
-            let (tail, text) = (tail.as_bytes(), self.text.as_bytes());
-            tail.windows(text.len()).position(|window| window.eq_ignore_ascii_case(text))
-        };
-        found.map(|at| (from + at, from + at + self.text.len()))
     }
 }
 

@@ -14,6 +14,7 @@
 mod ansi;
 mod deeds;
 mod depth;
+mod effect;
 mod event;
 mod keys;
 mod layout;
@@ -22,7 +23,9 @@ mod outside;
 mod program;
 mod question;
 mod reader;
+mod sampler;
 mod state;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -34,10 +37,8 @@ mod worker;
 pub use crate::terminal::Ending;
 pub(crate) use crate::terminal::Link;
 pub use depth::Depth;
-pub use event::{
-    Effect, Event, Force, Lane, Look, MouseUse, Program, Proposed, Query, Removal, Reply, Sort, States,
-    Stretch, Window,
-};
+pub use effect::{Deed, Effect, Force, Look, Lookup, MouseUse, Program, Removal, Reply, Stretch};
+pub use event::{Event, Lane, Proposed, Query, Sort, States, Window};
 pub use keys::{Action, BINDINGS, Binding, Group};
 pub use log::{LogChunk, LogTarget};
 pub use program::{Options, run};

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::event::{Effect, Force, Program};
+use super::effect::{Deed, Force, Program};
 use super::program::Options;
 use crate::terminal::{Afterwards, Outside};
 
@@ -21,14 +21,16 @@ fn mw(options: &Options, name: &'static str, words: &[String], afterwards: After
     Outside { name, words, afterwards }
 }
 
-/// Returns the command that does the same as an effect, and asks before.
-pub(super) fn words(effect: &Effect) -> Vec<String> {
-    let words: &[&str] = match effect {
-        Effect::Kill(id, Force::Term) => &["kill", id],
-        Effect::Kill(id, Force::Kill) => &["kill", "--signal", "KILL", "--grace", "0s", id],
-        Effect::Restart(id) => &["restart", id],
-        Effect::Input(id, text) => &["input", id, "--", text],
-        _ => &[],
-    };
-    words.iter().map(|word| (*word).to_owned()).collect()
+/// Returns the commands that do the same as a deed and ask before, where there are any.
+pub(super) fn commands(deed: &Deed) -> Vec<Vec<String>> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    match deed {
+        Deed::Kill(ids, Force::Term) => vec![[words(&["kill"]), ids.clone()].concat()],
+        Deed::Kill(ids, Force::Kill) => {
+            vec![[words(&["kill", "--signal", "KILL", "--grace", "0s"]), ids.clone()].concat()]
+        }
+        Deed::Restart(ids) => ids.iter().map(|id| words(&["restart", id])).collect(),
+        Deed::Input(id, text) => vec![words(&["input", id, "--", text])],
+        Deed::Answer(..) | Deed::Clear(_) => Vec::new(),
+    }
 }

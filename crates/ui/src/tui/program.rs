@@ -9,8 +9,9 @@ use meanwhile::{Scope, Settings};
 use ratatui::Frame;
 
 use super::deeds;
-use super::event::{self, Effect, Event};
-use super::outside::{outside, words};
+use super::effect::{self, Deed, Effect};
+use super::event::Event;
+use super::outside::{commands, outside};
 use super::reader::Reader;
 use super::state::State;
 use super::theme::ThemeChoice;
@@ -87,33 +88,36 @@ impl Manager {
     }
 
     /// Has something done, and says what is wanted of the terminal for it.
-    fn act(&self, effect: Effect) -> Option<Request> {
-        match effect {
-            Effect::Follow(target) => self.reader.follow(target),
-            Effect::List(..)
-            | Effect::Know(_)
-            | Effect::LookUpRuns(_)
-            | Effect::LookUpSessions
-            | Effect::ReadBefore(..) => self.worker.ask(effect),
-            Effect::Kill(..) | Effect::Restart(_) | Effect::Input(..) if self.options.gated => {
-                let command = event::Program::Command(words(&effect));
-                return Some(Request::Run(outside(&self.options, command)));
+    fn act(&self, effect: Effect) -> Vec<Request> {
+        let request = match effect {
+            Effect::Find(lookup) => {
+                self.worker.ask(lookup);
+                return Vec::new();
             }
-            Effect::Kill(..)
-            | Effect::Restart(_)
-            | Effect::Input(..)
-            | Effect::Answer(..)
-            | Effect::Clear(_) => {
-                let options = Arc::clone(&self.options);
-                self.post.spawn(move |post| post.tell(deeds::act(&options, effect)));
+            Effect::Follow(target) => {
+                self.reader.follow(target);
+                return Vec::new();
             }
-            Effect::Run(program) => return Some(Request::Run(outside(&self.options, program))),
-            Effect::Mouse(mouse) => return Some(Request::Mouse(mouse)),
-            Effect::Redraw => return Some(Request::Redraw),
-            Effect::Suspend => return Some(Request::Suspend),
-            Effect::Quit => return Some(Request::Quit),
+            Effect::Do(deed) => return self.do_it(deed),
+            Effect::Run(program) => Request::Run(outside(&self.options, program)),
+            Effect::Copy(text) => Request::Copy(text),
+            Effect::Mouse(mouse) => Request::Mouse(mouse),
+            Effect::Redraw => Request::Redraw,
+            Effect::Suspend => Request::Suspend,
+            Effect::Quit => Request::Quit,
+        };
+        vec![request]
+    }
+
+    /// Does something to tasks in a thread of its own; or has commands do it that ask, where that is the way.
+    fn do_it(&self, deed: Deed) -> Vec<Request> {
+        let commands = if self.options.gated { commands(&deed) } else { Vec::new() };
+        if commands.is_empty() {
+            let options = Arc::clone(&self.options);
+            self.post.spawn(move |post| post.tell(deeds::act(&options, deed)));
         }
-        None
+        let run = |words| Request::Run(outside(&self.options, effect::Program::Command(words)));
+        commands.into_iter().map(run).collect()
     }
 }
 
@@ -133,7 +137,7 @@ impl App for Manager {
             Input::Back(Ok(())) => Event::News,
         };
         let effects = update(&mut self.state, event);
-        effects.into_iter().filter_map(|effect| self.act(effect)).collect()
+        effects.into_iter().flat_map(|effect| self.act(effect)).collect()
     }
 
     fn take_changed(&mut self) -> bool {

@@ -1,6 +1,6 @@
 //! All that the screen is made of.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use meanwhile::model::Timestamp;
 
@@ -138,6 +138,11 @@ impl List {
         self.row(self.selected).filter(is_it).or_else(|| self.away.as_deref().filter(is_it))
     }
 
+    /// Returns the row of a task, if it is loaded.
+    pub(crate) fn row_of(&self, id: &str) -> Option<&TaskRow> {
+        self.rows.iter().chain(self.away.as_deref()).find(|row| row.id == id)
+    }
+
     /// Returns the rows on screen.
     pub(crate) fn visible(&self, height: usize) -> impl Iterator<Item = &TaskRow> {
         (self.top..self.top + height).filter_map(|place| self.row(place))
@@ -163,6 +168,8 @@ pub struct State {
     pub(crate) lanes: Vec<Lane>,
     /// Whose runs were asked for.
     pub(crate) lanes_asked: Vec<String>,
+    /// What is marked, by id, with what it is.
+    pub(crate) marked: BTreeMap<String, String>,
     /// What waits for a person's answer, oldest first.
     pub(crate) proposed: Vec<Proposed>,
     pub(crate) message: Option<Message>,
@@ -211,6 +218,7 @@ impl State {
             facts_asked: None,
             lanes: Vec::new(),
             lanes_asked: Vec::new(),
+            marked: BTreeMap::new(),
             proposed: Vec::new(),
             message: None,
             said: VecDeque::new(),

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::Runtime;
+use meanwhile::{Filter, Runtime};
 
 use super::deeds;
 use super::event::Event;
@@ -33,7 +33,14 @@ fn watch(options: &Options, post: &Post) -> meanwhile::Result<Infallible> {
     let mut subscription = runtime.subscribe(options.scope())?;
     let mut before = Vec::new();
     let mut is_told = false;
+    let mut number = None;
     loop {
+        // A removal is no event of a task: it has none any more.
+        let all = Filter { limit: 0, ..Filter::new(options.scope()) };
+        let total = runtime.list(&all)?.total;
+        if number.replace(total).is_some_and(|before| before != total) {
+            post.tell(Event::News);
+        }
         let asked = deeds::proposed(&runtime, options)?;
         // One that was answered in vain comes back by this.
         if asked != before || !asked.is_empty() {

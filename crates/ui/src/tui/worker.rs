@@ -1,27 +1,25 @@
 //! The library's side: lists, looks up and acts, away from the main thread.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Instant;
 
-use meanwhile::model::Status;
+use meanwhile::model::{Status, TaskState};
 use meanwhile::{
     Clock, Error, Filter, From, Order, Page, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
 };
 
-use super::event::{Effect, Event, Lane, Look, Query, Sort, States, Stretch, Window};
+use super::effect::{Look, Lookup, Stretch};
+use super::event::{Event, Lane, Query, Sort, States, Window};
 use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
+use super::sampler::Sampler;
 use crate::facts::{facts, news_facts};
 use crate::row::what;
 use crate::task_row::{Sample, TaskRow};
 
 /// How many are sorted by what they use; those beyond keep their places.
 const SORTED: usize = 300;
-/// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
-const PORTS_EVERY: u64 = 3;
 /// Runs of one task that a timeline shows.
 const MOST_RUNS: u32 = 50;
 
@@ -34,7 +32,7 @@ pub(super) fn told(error: &Error) -> String {
 }
 
 /// A thread that answers one question after the other.
-pub(super) struct Worker(Sender<Effect>);
+pub(super) struct Worker(Sender<Lookup>);
 
 impl Worker {
     pub(super) fn start(options: Arc<Options>, post: &Post) -> Self {
@@ -43,13 +41,13 @@ impl Worker {
         Self(sender)
     }
 
-    pub(super) fn ask(&self, question: Effect) {
+    pub(super) fn ask(&self, question: Lookup) {
         // Without the thread the program is about to leave.
         let _ = self.0.send(question);
     }
 }
 
-fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
+fn answer(options: &Options, questions: &Receiver<Lookup>, post: &Post) {
     let mut opened = None;
     while let Ok(first) = questions.recv() {
         let mut asked = vec![first];
@@ -59,10 +57,10 @@ fn answer(options: &Options, questions: &Receiver<Effect>, post: &Post) {
 }
 
 /// Leaves out what was asked again while somebody else was answered, so that slow answers do not pile up.
-fn only_last(asked: &mut Vec<Effect>) -> impl Iterator<Item = Effect> {
+fn only_last(asked: &mut Vec<Lookup>) -> impl Iterator<Item = Lookup> {
     let is_again = |at: usize| {
         asked[at + 1..].iter().any(|later| match (&asked[at], later) {
-            (Effect::Know(_), Effect::Know(_)) | (Effect::LookUpRuns(_), Effect::LookUpRuns(_)) => true,
+            (Lookup::Facts(_), Lookup::Facts(_)) | (Lookup::Runs(_), Lookup::Runs(_)) => true,
             (_, _) => false,
         })
     };
@@ -70,34 +68,22 @@ fn only_last(asked: &mut Vec<Effect>) -> impl Iterator<Item = Effect> {
     asked.drain(..).zip(kept).filter_map(|(question, is_kept)| is_kept.then_some(question))
 }
 
-fn answer_one(options: &Options, opened: &mut Option<Library>, question: Effect, post: &Post) {
-    let library = match opened.take().map_or_else(|| Library::open(options), Ok) {
+fn answer_one(options: &Options, opened: &mut Option<Library>, question: Lookup, post: &Post) {
+    let library = match opened.take().map_or_else(|| Library::open(options, post), Ok) {
         Ok(library) => opened.insert(library),
         // Tried again with the next question, which comes when something happens or can be heard again.
         Err(error) => return post.tell(Event::Unlisted(told(&error))),
     };
     let answer = match question {
-        Effect::List(query, stretch) => {
+        Lookup::List(query, stretch) => {
             library.list(query, &stretch).unwrap_or_else(|error| Event::Unlisted(told(&error)))
         }
-        Effect::Know(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
-        Effect::LookUpRuns(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
-        Effect::LookUpSessions => {
+        Lookup::Facts(id) => library.facts(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
+        Lookup::Runs(ids) => Event::Lanes(library.lanes(&ids), SystemClock.now()),
+        Lookup::Sessions => {
             library.runtime.sessions().map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown)
         }
-        Effect::ReadBefore(target, offset) => library.before(target, offset),
-        // The main thread does these itself, or in a thread of their own.
-        Effect::Follow(_)
-        | Effect::Kill(..)
-        | Effect::Restart(_)
-        | Effect::Input(..)
-        | Effect::Answer(..)
-        | Effect::Clear(_)
-        | Effect::Run(_)
-        | Effect::Mouse(_)
-        | Effect::Redraw
-        | Effect::Suspend
-        | Effect::Quit => return,
+        Lookup::LogBefore(target, offset) => library.before(target, offset),
     };
     post.tell(answer);
 }
@@ -110,27 +96,20 @@ const fn is_by_use(query: &Query, start: usize) -> bool {
     matches!(query.sort, Sort::Cpu | Sort::Memory) && start < SORTED
 }
 
-/// What was found at the last look.
-struct Known {
-    at: Instant,
-    cpu_us: u64,
-    sample: Sample,
-}
-
 struct Library {
     runtime: Runtime,
     scope: Scope,
-    known: HashMap<String, Known>,
-    looks: u64,
+    sampler: Sampler,
 }
 
 impl Library {
-    fn open(options: &Options) -> Result<Self> {
+    fn open(options: &Options, post: &Post) -> Result<Self> {
         let runtime = Runtime::open(options.settings.clone())?;
-        Ok(Self { runtime, scope: options.scope(), known: HashMap::new(), looks: 0 })
+        let sampler = Sampler::start(options.settings.clone(), post);
+        Ok(Self { runtime, scope: options.scope(), sampler })
     }
 
-    fn list(&mut self, query: Query, stretch: &Stretch) -> Result<Event> {
+    fn list(&self, query: Query, stretch: &Stretch) -> Result<Event> {
         let (start, count, page) = self.page(&query, (stretch.start, stretch.count))?;
         let is_there = |id: &String, page: &Page| page.tasks.iter().any(|task| task.id.as_str() == id);
         let gone = stretch.keep.as_ref().filter(|id| !is_there(id, &page));
@@ -139,27 +118,26 @@ impl Library {
             Some(id) => self.around(&query, id, count)?.unwrap_or((start, page, None)),
         };
         let by_use = is_by_use(&query, start);
-        if let Look::Fresh(places) = &stretch.look {
-            self.looks += 1;
-            let looked_at = page.tasks.iter().enumerate();
-            for (_, task) in looked_at.filter(|(at, _)| by_use || places.contains(&(start + at))) {
-                self.look_at(task);
-            }
-        }
         let mut rows: Vec<_> =
             page.tasks.iter().map(|task| TaskRow::of(task, self.sample_of(task))).collect();
         if by_use {
             let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
             let by = |row: &TaskRow| match query.sort {
                 Sort::Memory => row.sample.memory.unwrap_or(0) as f64,
-                Sort::Newest | Sort::Oldest | Sort::Longest | Sort::Name | Sort::Cpu => {
-                    row.sample.cpu.unwrap_or(-1.0)
-                }
+                Sort::Newest | Sort::Longest | Sort::Name | Sort::Cpu => row.sample.cpu.unwrap_or(-1.0),
             };
-            rows[..live].sort_by(|a, b| by(b).total_cmp(&by(a)));
+            // What uses the same stays in its order.
+            rows[..live].sort_by(|a, b| {
+                let order = by(b).total_cmp(&by(a));
+                if query.is_reversed { order.reverse() } else { order }
+            });
         }
-        let alive: Vec<_> = rows.iter().filter(|row| row.alive).map(|row| row.id.as_str()).collect();
-        self.known.retain(|id, _| alive.contains(&id.as_str()));
+        if let Look::Fresh(places) = &stretch.look {
+            let alive = rows.iter().filter(|row| row.alive).map(|row| row.id.clone()).collect();
+            let looked_at = page.tasks.iter().enumerate();
+            let looked_at = looked_at.filter(|(at, _)| by_use || places.contains(&(start + at)));
+            self.sampler.look_at(looked_at.map(|(_, task)| task.clone()).collect(), alive);
+        }
         let (total, live) = (page.total as usize, page.live as usize);
         Ok(Event::Listed(Window { query, start, rows, total, live, unlisted, at: SystemClock.now() }))
     }
@@ -183,26 +161,12 @@ impl Library {
         Ok(Some((start, page, row)))
     }
 
+    /// Returns what is known of what a task uses; one of which nothing lives uses nothing.
     fn sample_of(&self, task: &Task) -> Sample {
-        self.known.get(task.id.as_str()).map(|known| known.sample.clone()).unwrap_or_default()
-    }
-
-    /// Looks at what a task uses; the second look tells how fast.
-    fn look_at(&mut self, task: &Task) {
-        let Some(usage) = self.runtime.usage(task) else { return };
-        let now = Instant::now();
-        let before = self.known.remove(task.id.as_str());
-        let cpu = before.as_ref().and_then(|before| {
-            let passed = now.duration_since(before.at).as_micros().max(1) as f64;
-            // Less than before: processes have ended whom nobody of the tree waited for.
-            Some(usage.cpu_us.checked_sub(before.cpu_us)? as f64 / passed * 100.0)
-        });
-        let ports = match before {
-            Some(before) if self.looks % PORTS_EVERY != 1 => before.sample.ports,
-            Some(_) | None => self.runtime.ports(task).unwrap_or_default(),
-        };
-        let sample = Sample { cpu, memory: Some(usage.memory), ports };
-        self.known.insert(task.id.to_string(), Known { at: now, cpu_us: usage.cpu_us, sample });
+        match (&task.state, task.survivors) {
+            (TaskState::Ended { .. }, 0) => Sample::default(),
+            (_, _) => self.sampler.sample_of(task.id.as_str()),
+        }
     }
 
     fn facts(&self, id: &str) -> Result<Event> {
@@ -252,11 +216,13 @@ pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
         States::Live => Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect(),
         States::Only(status) => vec![status],
     };
-    let order = match query.sort {
-        Sort::Newest | Sort::Cpu | Sort::Memory => Order::Newest,
-        Sort::Oldest => Order::Oldest,
-        Sort::Longest => Order::Longest,
-        Sort::Name => Order::Name,
+    let order = match (query.sort, query.is_reversed) {
+        (Sort::Newest, true) => Order::Oldest,
+        (Sort::Newest | Sort::Cpu | Sort::Memory, _) => Order::Newest,
+        (Sort::Longest, false) => Order::Longest,
+        (Sort::Longest, true) => Order::Shortest,
+        (Sort::Name, false) => Order::Name,
+        (Sort::Name, true) => Order::NameDown,
     };
     let text = (!query.text.is_empty()).then(|| query.text.clone());
     Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
@@ -268,10 +234,9 @@ mod tests {
 
     #[test]
     fn what_is_asked_again_is_answered_once() {
-        let know = |id: &str| Effect::Know(id.to_owned());
-        let mut asked =
-            vec![know("a"), Effect::LookUpSessions, know("a"), Effect::LookUpRuns(Vec::new()), know("b")];
+        let know = |id: &str| Lookup::Facts(id.to_owned());
+        let mut asked = vec![know("a"), Lookup::Sessions, know("a"), Lookup::Runs(Vec::new()), know("b")];
         let left: Vec<_> = only_last(&mut asked).collect();
-        assert_eq!(left, [Effect::LookUpSessions, Effect::LookUpRuns(Vec::new()), know("b")]);
+        assert_eq!(left, [Lookup::Sessions, Lookup::Runs(Vec::new()), know("b")]);
     }
 }

@@ -90,6 +90,30 @@ fn a_long_answer_is_not_drawn_anew_for_each_piece() {
 }
 
 #[test]
+fn nothing_that_goes_on_and_on_is_drawn_anew_for_each_piece_of_it() {
+    let theme = Theme::of(ThemeChoice::Dark);
+    let table = "| name | number |\n|---|---|\n";
+    for (begin, piece, most) in [
+        ("", "word ", LONG + 100),
+        ("```\n", "no_blank_at_all", LONG + 100),
+        ("- ", "x", LONG + 100),
+        ("", "no | table\n", 100),
+        (table, "| one | 1 |\n", 12 * 600),
+    ] {
+        let (mut text, mut lines, mut place) = (begin.to_owned(), Vec::new(), Place::default());
+        for _ in 0..60 {
+            text.push_str(&piece.repeat(1000 / piece.len()));
+            place = draw(text.trim_end(), place, 30, &theme, &mut lines);
+            assert!(text.len() - place.bytes < most, "{piece}: {} of {}", place.bytes, text.len());
+        }
+        let pieces: Vec<_> = lines.iter().map(ToString::to_string).collect();
+        assert!(pieces == drawn(text.trim_end(), 30), "{piece}: it looks as if it came at once");
+        let all = |text: &str| text.replace([' ', '\n', '|', '│', '─', '┼', '-', '`', '•'], "");
+        assert!(all(&pieces.concat()) == all(&text), "{piece}: nothing is lost");
+    }
+}
+
+#[test]
 fn deep_indents_leave_room_for_the_text() {
     for text in ["            - deep down", "            deep down", "            1. deep down"] {
         let lines = drawn(text, 12);

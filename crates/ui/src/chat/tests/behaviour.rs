@@ -69,17 +69,51 @@ fn the_key_of_the_other_dialog_opens_it_and_kills_nothing() {
     assert!(picture(&state).contains(" tasks "));
 }
 
+/// Answers whoever asked what would end with the chat.
+fn looked(state: &mut State, tasks: Result<Vec<ChatTask>, String>) -> Vec<Effect> {
+    if let Ok(tasks) = &tasks {
+        tell(state, ChatNews::Tasks(tasks.clone()));
+    }
+    update(state, Event::News(ChatNews::Leaving(tasks)))
+}
+
 #[test]
 fn leaving_asks_only_when_tasks_run() {
     let mut state = state(80, 20);
-    assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
+    let look = [Effect::Order(ChatOrder::Leave)];
+    assert_eq!(ctrl(&mut state, 'c'), look);
+    assert_eq!(looked(&mut state, Ok(Vec::new())), [Effect::Quit]);
     tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
+    press(&mut state, KeyCode::Esc);
     write(&mut state, "/quit now");
-    assert_eq!(press(&mut state, KeyCode::Enter), []);
-    assert!(picture(&state).contains("1 task is running."));
+    assert_eq!(press(&mut state, KeyCode::Enter), look);
+    assert!(picture(&state).contains("1 task is running."), "at once, if one is known");
     assert_eq!(press(&mut state, KeyCode::Char('n')), []);
+    assert_eq!(looked(&mut state, Ok(Vec::new())), [], "whoever stays is not thrown out");
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "a", false)]));
     ctrl(&mut state, 'd');
     assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Quit]);
+}
+
+#[test]
+fn a_task_that_nobody_had_heard_of_is_asked_about_before_it_ends_with_the_chat() {
+    let mut state = state(80, 20);
+    ctrl(&mut state, 'c');
+    assert!(picture(&state).contains("Looking whether anything runs"));
+    assert_eq!(looked(&mut state, Ok(vec![task("bash_1", "a", true)])), []);
+    assert!(picture(&state).contains("1 task is running."));
+    assert_eq!(ctrl(&mut state, 'c'), [], "the same key once more is no answer");
+    assert_eq!(press(&mut state, KeyCode::Char('y')), [Effect::Quit]);
+}
+
+#[test]
+fn nobody_is_held_by_a_store_that_cannot_be_read_or_does_not_answer() {
+    let mut state = state(80, 20);
+    ctrl(&mut state, 'c');
+    assert_eq!(ctrl(&mut state, 'c'), [Effect::Quit]);
+    assert_eq!(looked(&mut state, Err("the disk is full".to_owned())), []);
+    assert!(picture(&state).contains("cannot be seen: the disk is full"));
+    assert_eq!(press(&mut state, KeyCode::Enter), [Effect::Quit]);
 }
 
 #[test]

@@ -166,3 +166,24 @@ fn a_storm_of_sizes_and_news_is_drawn_once() {
     state.lay_out_stale();
     assert!(state.total_lines() > before);
 }
+
+#[test]
+fn a_turn_of_many_calls_costs_each_of_them_the_same() {
+    let mut state = state(80, 20);
+    let begun = std::time::Instant::now();
+    for number in 0..50_000 {
+        let id = format!("call-{number}");
+        update(&mut state, Event::News(ChatNews::Entry(tool(&id, "look", ToolState::Running, Vec::new()))));
+        let news = ToolNews { id, state: Some(ToolState::Done), ..ToolNews::default() };
+        update(&mut state, Event::News(ChatNews::Entry(Entry::Tool(news))));
+        if number % 100 == 0 {
+            let steps = vec![(format!("step {number}"), "pending".to_owned())];
+            update(&mut state, Event::News(ChatNews::Entry(Entry::Plan { steps })));
+        }
+    }
+    // With a search through the turn for each it takes minutes.
+    assert!(begun.elapsed() < std::time::Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(state.items.len(), 50_001, "one item per call and one plan");
+    state.lay_out_stale();
+    assert!(picture(&state).contains("✓ look"));
+}

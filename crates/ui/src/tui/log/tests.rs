@@ -69,7 +69,7 @@ fn what_is_kept_has_a_limit_and_says_so() {
         log.append(&chunk(&long.repeat(1000), 0));
     }
     assert!(log.is_cut && !log.has_earlier);
-    assert_eq!(log.lines.len(), MOST_BYTES / 7000);
+    assert_eq!(log.lines.len(), MOST_BYTES / (7000 + size_of::<(usize, Style)>()));
     let mut log = Log::new();
     log.append(&chunk(&"x\n".repeat(MOST_LINES + 5), 0));
     assert_eq!(log.lines.len(), MOST_LINES);
@@ -126,6 +126,7 @@ fn what_is_found_stays_true_while_lines_come_and_go() {
     assert_eq!(found(&log), Some(vec![0, 1, 3]));
     log.prepend(&chunk("needle\nhay\n", 50));
     assert_eq!(found(&log), Some(vec![0, 2, 3, 5]));
+    log.follows = true;
     log.append(&chunk(&"x\n".repeat(MOST_LINES - 4), 200));
     assert_eq!((found(&log), log.lines.len()), (Some(vec![0, 1, 3]), MOST_LINES));
 }
@@ -138,4 +139,43 @@ fn a_line_that_was_read_in_two_parts_is_one() {
     log.prepend(&chunk("first\nnee", 0));
     assert_eq!(texts(&log), ["first", "needle", "last"]);
     assert_eq!(log.search.as_ref().map(|search| search.lines.clone()), Some(vec![1]));
+}
+
+fn numbered(from: usize, count: usize) -> String {
+    (from..from + count).map(|at| format!("line {at}\n")).collect()
+}
+
+#[test]
+fn whoever_reads_far_up_keeps_what_they_read() {
+    let mut log = Log::new();
+    let chunk = |text: String, offset| LogChunk { text, offset, end: 1 << 30, skipped: 0, has_earlier: true };
+    log.append(&chunk(numbered(60_000, 60_000), 5_000_000));
+    log.scroll(-isize::MAX, 10, 80);
+    log.prepend(&chunk(numbered(0, 60_000), 1_000_000));
+    let shown = log.first(10, 80);
+    assert_eq!(log.lines[shown.line].text, "line 60000");
+    log.scroll(-isize::MAX, 10, 80);
+    // What comes now is not worth what is being read.
+    log.append(&chunk(numbered(120_000, 60_000), 9_000_000));
+    assert_eq!(log.lines[log.first(10, 80).line].text, "line 0");
+    assert!(log.lines.len() <= MOST_LINES && log.has_earlier && log.is_withheld);
+    // What is kept has no gap in it.
+    assert!(log.lines.iter().enumerate().all(|(at, line)| line.text == format!("line {at}")));
+    log.search_for("line 99999", 10, 80);
+    assert_eq!(log.search.as_ref().map(|search| search.lines.clone()), Some(vec![99_999]));
+    log.scroll(-isize::MAX, 10, 80);
+    log.prepend(&chunk("earlier\n".to_owned(), 500_000));
+    assert_eq!(log.search.as_ref().map(|search| search.lines.clone()), Some(vec![]));
+}
+
+#[test]
+fn colours_count_as_room() {
+    let mut log = Log::new();
+    let gaudy = "\x1b[31ma\x1b[32mb".repeat(300) + "\n";
+    let text = gaudy.repeat(200);
+    for _ in 0..40 {
+        log.append(&LogChunk { text: text.clone(), offset: 0, end: 1, skipped: 0, has_earlier: false });
+    }
+    let taken: usize = log.lines.iter().map(|line| line.styles.len() * size_of::<(usize, Style)>()).sum();
+    assert!(taken <= MOST_BYTES, "{taken}");
 }

@@ -5,7 +5,8 @@ use meanwhile::StreamChoice;
 use meanwhile::model::Status;
 
 use super::{Desk, NOW, key, row, rows, target};
-use crate::tui::event::{Effect, Event, Program, Query, Sort, States, Window};
+use crate::tui::effect::{Deed, Effect, Lookup, Program};
+use crate::tui::event::{Event, Query, Sort, States, Window};
 use crate::tui::log::LogChunk;
 
 fn selected(desk: &Desk) -> Option<&str> {
@@ -14,7 +15,7 @@ fn selected(desk: &Desk) -> Option<&str> {
 
 fn listed(effects: &[Effect]) -> Option<(&Query, usize)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::List(query, stretch) => Some((query, stretch.start)),
+        Effect::Find(Lookup::List(query, stretch)) => Some((query, stretch.start)),
         _ => None,
     })
 }
@@ -47,7 +48,7 @@ fn of_sixty(start: usize, ended: &[usize]) -> Window {
 
 fn kept(effects: &[Effect]) -> Option<&str> {
     effects.iter().find_map(|effect| match effect {
-        Effect::List(_, stretch) => stretch.keep.as_deref(),
+        Effect::Find(Lookup::List(_, stretch)) => stretch.keep.as_deref(),
         _ => None,
     })
 }
@@ -75,7 +76,7 @@ fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
     assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
     assert!(desk.drawn().contains("bash-00000003 failed"), "{}", desk.drawn());
     desk.press("r");
-    assert!(desk.effects.contains(&Effect::Restart("bash-00000003".to_owned())));
+    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000003".to_owned()]))));
     desk.take(key(KeyCode::Esc));
     assert_ne!(selected(&desk), Some("bash-00000003"));
 }
@@ -101,7 +102,8 @@ fn a_timeline_on_the_whole_screen_scrolls_with_the_selection() {
     let shown: Vec<_> = list.visible(desk.state.list_height()).map(|row| row.id.as_str()).collect();
     assert_eq!(selected(&desk), Some("bash-00000025"));
     assert!(shown.contains(&"bash-00000025"), "{shown:?}");
-    let asked = |effect: &Effect| matches!(effect, Effect::LookUpRuns(ids) if ids.len() >= shown.len());
+    let asked =
+        |effect: &Effect| matches!(effect, Effect::Find(Lookup::Runs(ids)) if ids.len() >= shown.len());
     assert!(desk.effects.iter().any(asked), "{:?}", desk.effects);
 }
 
@@ -201,7 +203,7 @@ fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
 fn an_answer_to_an_older_question_is_not_shown() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("s");
-    assert_eq!(desk.state.list.query.sort, Sort::Oldest);
+    assert_eq!(desk.state.list.query.sort, Sort::Longest);
     let old = Window { total: 99, ..super::window(&Query::default(), Vec::new()) };
     desk.take(Event::Listed(old));
     assert_eq!(desk.state.list.total, 7);
@@ -234,7 +236,7 @@ fn going_up_in_a_log_reads_what_was_not_read() {
     desk.take(Event::Read(target("bash-00000001"), chunk));
     desk.take(key(KeyCode::Tab));
     desk.press("g");
-    assert!(desk.effects.contains(&Effect::ReadBefore(target("bash-00000001"), 5000)));
+    assert!(desk.effects.contains(&Effect::Find(Lookup::LogBefore(target("bash-00000001"), 5000))));
     desk.press("g");
     assert_eq!(desk.effects, []);
     let earlier =
@@ -260,7 +262,7 @@ fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
     desk.press("ggi");
     desk.press("yes, q");
     desk.take(key(KeyCode::Enter));
-    assert!(desk.effects.contains(&Effect::Input("bash-00000001".to_owned(), "yes, q".to_owned())));
+    assert!(desk.effects.contains(&Effect::Do(Deed::Input("bash-00000001".to_owned(), "yes, q".to_owned()))));
 }
 
 #[test]
@@ -297,7 +299,7 @@ fn a_session_that_was_asked_for_can_be_left() {
     desk.state.show_session("mine");
     desk.list(rows());
     desk.press("S");
-    assert_eq!(desk.effects, [Effect::LookUpSessions]);
+    assert_eq!(desk.effects, [Effect::Find(Lookup::Sessions)]);
     desk.take(key(KeyCode::Esc));
     assert_eq!(desk.state.list.query.session, None);
 }
@@ -329,4 +331,17 @@ fn what_cannot_be_heard_stays_on_screen_until_it_can() {
     desk.take(Event::Hearing);
     assert!(listed(&desk.effects).is_some());
     assert!(!desk.drawn().contains("not live"));
+}
+
+#[test]
+fn the_end_of_a_log_that_went_on_is_read_anew() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let lines: String = (0..100_010).map(|at| format!("{at}\n")).collect();
+    desk.print("first\n");
+    desk.take(key(KeyCode::Tab));
+    desk.press("F");
+    desk.print(&lines);
+    assert!(desk.drawn().contains("paused, G reads on"), "{}", desk.drawn());
+    desk.press("G");
+    assert!(desk.effects.contains(&Effect::Follow(Some(target("bash-00000001")))), "{:?}", desk.effects);
 }

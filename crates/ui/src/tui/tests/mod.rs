@@ -1,6 +1,7 @@
 //! The screen without a terminal: what is drawn, and what events do to it.
 
 mod behaviour;
+mod marks;
 mod properties;
 mod questions;
 mod screens;
@@ -12,7 +13,8 @@ use meanwhile::model::{Status, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
-use super::event::{Effect, Event, Lane, Query, Window};
+use super::effect::Effect;
+use super::event::{Event, Lane, Query, Window};
 use super::log::{LogChunk, LogTarget};
 use super::state::State;
 use super::theme::ThemeChoice;

@@ -5,7 +5,8 @@ use meanwhile::model::Status;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, facts, lanes, row};
-use crate::tui::event::{Effect, Event, Proposed, Window};
+use crate::tui::effect::{Effect, Lookup};
+use crate::tui::event::{Event, Proposed, Window};
 use crate::tui::log::LogChunk;
 use crate::tui::state::Loading;
 
@@ -23,7 +24,7 @@ enum Step {
 
 fn keys() -> impl Strategy<Value = KeyCode> {
     prop_oneof![
-        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSAbfFwt123/?m qzNY".chars().collect::<Vec<_>>())
+        6 => prop::sample::select("jkgGhlxyn9rioaepcCsSAbfFwt123/?m qzNYI    ".chars().collect::<Vec<_>>())
             .prop_map(KeyCode::Char),
         1 => any::<char>().prop_map(KeyCode::Char),
         3 => prop::sample::select(vec![
@@ -115,7 +116,7 @@ proptest! {
             let Some(event) = event(&desk, asked, step) else { continue };
             desk.take(event);
             for effect in &desk.effects {
-                if let Effect::List(_, stretch) = effect {
+                if let Effect::Find(Lookup::List(_, stretch)) = effect {
                     asked = stretch.start;
                 }
             }

@@ -2,10 +2,10 @@
 
 use meanwhile::StreamChoice;
 
-use super::{load, say};
-use crate::tui::event::{Effect, Look, MouseUse, Program, Query, Sort, States};
+use super::{load, say, tasks};
+use crate::tui::effect::{Effect, Look, Lookup, MouseUse, Program};
+use crate::tui::event::{Query, Sort, States};
 use crate::tui::keys::Action;
-use crate::tui::question::{Asking, Question};
 use crate::tui::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
 
 /// Columns by which a log is moved sideways.
@@ -23,86 +23,92 @@ pub(super) fn act(state: &mut State, action: Action, effects: &mut Vec<Effect>) 
         Action::Right => state.log.left = (state.log.left + SIDESTEP).min(longest_line(state)),
         Action::Open => open(state),
         Action::Back => back(state, effects),
-        Action::OtherPane => {
-            let other = match state.keys_go_to() {
-                Focus::List => Focus::Detail,
-                Focus::Detail => Focus::List,
-            };
-            set_focus(state, other);
-        }
+        Action::OtherPane => other_pane(state),
         Action::ShowLog => state.pane = Pane::Log,
         Action::ShowFacts => (state.pane, state.facts_top) = (Pane::Facts, 0),
         Action::ShowTimeline => state.pane = Pane::Timeline,
         Action::Find => find(state),
         Action::NextMatch => next_match(state, 1),
         Action::PreviousMatch => next_match(state, -1),
-        Action::States => {
-            let selected = super::modes::STATES.iter().position(|s| *s == state.list.query.states);
-            let selected = selected.unwrap_or(0);
-            state.mode = Mode::Choosing(Menu { kind: MenuKind::States, selected });
-        }
-        Action::Sessions => match &state.bound_to {
-            Some(session) => {
-                let text = format!("only the tasks of session {session} are yours: MEANWHILE_SESSION is set");
-                say(state, Message::Error(text));
-            }
-            None => effects.push(Effect::LookUpSessions),
-        },
+        Action::States => states(state),
+        Action::Sessions => sessions(state, effects),
         Action::Batch => batch(state, effects),
-        Action::Sort => {
-            let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
-            sort_by(state, Sort::ALL[(at + 1) % Sort::ALL.len()], effects);
-        }
-        Action::Kill => kill(state),
-        Action::Restart => restart(state, effects),
-        Action::Input => input(state),
-        Action::Attach => attach(state, effects),
-        Action::Editor => outside(state, Program::Editor, effects),
-        Action::Pager => outside(state, Program::Pager, effects),
-        Action::Clear => clear(state),
-        Action::Answer => match state.proposed.first() {
-            Some(proposed) => {
-                state.mode = Mode::Asking(Asking::new(Question::Answer(proposed.clone())));
-            }
-            None => say(state, Message::Note("nothing waits for approval".to_owned())),
+        Action::Sort => next_sort(state, effects),
+        Action::Reverse => reverse(state, effects),
+        Action::Mark => match state.keys_go_to() {
+            Focus::List => tasks::mark(state),
+            // As every pager has it.
+            Focus::Detail => move_by(state, page(state)),
         },
-        Action::ClearEnded => {
-            let count = state.list.total - state.list.live.min(state.list.total);
-            if count == 0 {
-                say(state, Message::Error("nothing in this list has ended".to_owned()));
-            } else {
-                state.mode = Mode::Asking(Asking::new(Question::ClearEnded { count }));
-            }
-        }
-        Action::Follow => {
-            let (width, height) = state.detail_size();
-            state.log.top = state.log.first(height, width);
-            state.log.follows = !state.log.follows;
-        }
-        Action::Streams => {
-            state.log.stream = match state.log.stream {
-                StreamChoice::Both | StreamChoice::Apart => StreamChoice::Stdout,
-                StreamChoice::Stdout => StreamChoice::Stderr,
-                StreamChoice::Stderr => StreamChoice::Both,
-            };
-        }
+        Action::Kill => tasks::kill(state),
+        Action::Restart => tasks::restart(state, effects),
+        Action::Clear => tasks::clear(state),
+        Action::ClearEnded => tasks::clear_ended(state),
+        Action::Input => tasks::input(state),
+        Action::Attach => tasks::attach(state, effects),
+        Action::Editor => tasks::open_log(state, Program::Editor, effects),
+        Action::Pager => tasks::open_log(state, Program::Pager, effects),
+        Action::CopyId => tasks::copy(state, |row| row.id.clone(), effects),
+        Action::CopyPath => tasks::copy(state, |row| row.output_path.clone(), effects),
+        Action::Answer => tasks::answer(state),
+        Action::Follow => follow(state),
+        Action::Streams => streams(state),
         Action::Wrap => (state.log.wraps, state.log.left) = (!state.log.wraps, 0),
-        Action::Mouse => {
-            state.mouse_is_ours = !state.mouse_is_ours;
-            let (mouse, text) = if state.mouse_is_ours {
-                (MouseUse::Ours, "the mouse selects rows and scrolls")
-            } else {
-                (MouseUse::Terminals, "the mouse belongs to the terminal: select text; m takes it back")
-            };
-            effects.push(Effect::Mouse(mouse));
-            say(state, Message::Note(text.to_owned()));
-        }
+        Action::Mouse => mouse(state, effects),
         Action::Help => state.mode = Mode::Help(0),
         Action::Said => state.mode = Mode::Said(0),
         Action::Redraw => effects.push(Effect::Redraw),
         Action::Suspend => effects.push(Effect::Suspend),
         Action::Close if state.zoom == Zoom::Detail => set_focus(state, Focus::List),
         Action::Close | Action::Quit => effects.push(Effect::Quit),
+    }
+}
+
+fn other_pane(state: &mut State) {
+    let other = match state.keys_go_to() {
+        Focus::List => Focus::Detail,
+        Focus::Detail => Focus::List,
+    };
+    set_focus(state, other);
+}
+
+fn follow(state: &mut State) {
+    let (width, height) = state.detail_size();
+    state.log.top = state.log.first(height, width);
+    state.log.follows = !state.log.follows;
+}
+
+const fn streams(state: &mut State) {
+    state.log.stream = match state.log.stream {
+        StreamChoice::Both | StreamChoice::Apart => StreamChoice::Stdout,
+        StreamChoice::Stdout => StreamChoice::Stderr,
+        StreamChoice::Stderr => StreamChoice::Both,
+    };
+}
+
+fn mouse(state: &mut State, effects: &mut Vec<Effect>) {
+    state.mouse_is_ours = !state.mouse_is_ours;
+    let (mouse, text) = if state.mouse_is_ours {
+        (MouseUse::Ours, "the mouse selects rows, answers and scrolls")
+    } else {
+        (MouseUse::Terminals, "the mouse belongs to the terminal: select text; m takes it back")
+    };
+    effects.push(Effect::Mouse(mouse));
+    say(state, Message::Note(text.to_owned()));
+}
+
+fn states(state: &mut State) {
+    let selected = super::modes::STATES.iter().position(|s| *s == state.list.query.states).unwrap_or(0);
+    state.mode = Mode::Choosing(Menu { kind: MenuKind::States, selected });
+}
+
+fn sessions(state: &mut State, effects: &mut Vec<Effect>) {
+    match &state.bound_to {
+        Some(session) => {
+            let text = format!("only the tasks of session {session} are yours: MEANWHILE_SESSION is set");
+            say(state, Message::Error(text));
+        }
+        None => effects.push(Effect::Find(Lookup::Sessions)),
     }
 }
 
@@ -163,11 +169,14 @@ fn open(state: &mut State) {
 }
 
 fn back(state: &mut State, effects: &mut Vec<Effect>) {
-    let bound = Query { session: state.bound_to.clone(), sort: state.list.query.sort, ..Query::default() };
+    let Query { sort, is_reversed, .. } = state.list.query;
+    let bound = Query { session: state.bound_to.clone(), sort, is_reversed, ..Query::default() };
     if state.keys_go_to() == Focus::Detail && state.log.search.is_some() {
         state.log.search = None;
     } else if state.keys_go_to() == Focus::Detail {
         set_focus(state, Focus::List);
+    } else if !state.marked.is_empty() {
+        state.marked.clear();
     } else if state.list.query != bound {
         ask_for(state, bound, effects);
     }
@@ -184,14 +193,32 @@ pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>
     load(state, Look::Known, effects);
 }
 
+fn next_sort(state: &mut State, effects: &mut Vec<Effect>) {
+    let at = Sort::ALL.iter().position(|sort| *sort == state.list.query.sort).unwrap_or(0);
+    let sort = Sort::ALL[(at + 1) % Sort::ALL.len()];
+    order_by(state, Query { sort, is_reversed: false, ..state.list.query.clone() }, effects);
+}
+
+fn reverse(state: &mut State, effects: &mut Vec<Effect>) {
+    let is_reversed = !state.list.query.is_reversed;
+    order_by(state, Query { is_reversed, ..state.list.query.clone() }, effects);
+}
+
+/// Sorts by this; asked for a second time, the other way round.
 pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) {
-    // What the order brings to the top is what one wants to see.
-    if state.list.query.sort != sort {
-        (state.list.selected_id, state.list.away) = (None, None);
+    if state.list.query.sort == sort {
+        reverse(state, effects);
+    } else {
+        order_by(state, Query { sort, is_reversed: false, ..state.list.query.clone() }, effects);
     }
-    let query = Query { sort, ..state.list.query.clone() };
+}
+
+fn order_by(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
+    // What the order brings to the top is what one wants to see.
+    (state.list.selected_id, state.list.away) = (None, None);
     ask_for(state, query, effects);
-    say(state, Message::Note(format!("sorted by {}; live tasks first", sort.word())));
+    let text = format!("sorted by {}; live tasks first; I turns it round", state.list.query.order_word());
+    say(state, Message::Note(text));
 }
 
 fn batch(state: &mut State, effects: &mut Vec<Effect>) {
@@ -228,81 +255,6 @@ fn next_match(state: &mut State, by: isize) {
             say(state, Message::Error(text));
         }
         Some(_) => state.log.next_match(by, height, width),
-    }
-}
-
-/// Returns id and name of the selected task; says so when there is none.
-fn selected(state: &mut State) -> Option<(String, String)> {
-    let found = state.list.selected_row().map(|row| (row.id.clone(), row.what.clone()));
-    if found.is_none() {
-        say(state, Message::Error("no task is selected".to_owned()));
-    }
-    found
-}
-
-fn kill(state: &mut State) {
-    let Some((id, what)) = selected(state) else { return };
-    if is_over(state) && !has_survivors(state) {
-        say(state, Message::Error(format!("{id} has ended; nothing of it is left to kill")));
-    } else {
-        state.mode = Mode::Asking(Asking::new(Question::Kill { id, what }));
-    }
-}
-
-fn clear(state: &mut State) {
-    let Some((id, what)) = selected(state) else { return };
-    if is_over(state) && !has_survivors(state) {
-        state.mode = Mode::Asking(Asking::new(Question::Clear { id, what }));
-    } else {
-        say(state, Message::Error(format!("{id} lives and cannot be removed; x kills it")));
-    }
-}
-
-fn restart(state: &mut State, effects: &mut Vec<Effect>) {
-    let Some((id, what)) = selected(state) else { return };
-    if is_over(state) && !has_survivors(state) {
-        say(state, Message::Note(format!("running {id} again …")));
-        effects.push(Effect::Restart(id));
-    } else {
-        let survivors =
-            state.list.selected_row().filter(|row| row.status.is_terminal()).map_or(0, |row| row.survivors);
-        state.mode = Mode::Asking(Asking::new(Question::Restart { id, what, survivors }));
-    }
-}
-
-fn input(state: &mut State) {
-    let Some((id, _)) = selected(state) else { return };
-    if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended and reads nothing any more; r runs it again")));
-        return;
-    }
-    let purpose = Purpose::Input { id };
-    state.mode = Mode::Typing(Prompt { purpose, text: String::new(), cursor: 0 });
-}
-
-fn attach(state: &mut State, effects: &mut Vec<Effect>) {
-    let Some((id, _)) = selected(state) else { return };
-    if is_over(state) {
-        say(state, Message::Error(format!("{id} has ended; e and p open its log")));
-        return;
-    }
-    effects.push(Effect::Run(Program::Attach(id)));
-}
-
-fn is_over(state: &State) -> bool {
-    state.list.selected_row().is_some_and(|row| row.status.is_terminal())
-}
-
-fn has_survivors(state: &State) -> bool {
-    state.list.selected_row().is_some_and(|row| row.alive)
-}
-
-fn outside(state: &mut State, program: impl FnOnce(String) -> Program, effects: &mut Vec<Effect>) {
-    let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
-    match row {
-        Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
-        Some((path, Some(_))) => effects.push(Effect::Run(program(path))),
-        None => say(state, Message::Error("no task is selected".to_owned())),
     }
 }
 

@@ -3,10 +3,12 @@
 mod actions;
 mod modes;
 mod mouse;
+mod tasks;
 
 pub(super) use modes::STATES;
 
-use super::event::{Effect, Event, Look, Stretch};
+use super::effect::{Effect, Look, Lookup, Stretch};
+use super::event::Event;
 use super::layout::Areas;
 use super::log::LogTarget;
 use super::state::{Loading, Menu, MenuKind, Message, Mode, Pane, State};
@@ -148,7 +150,10 @@ pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
             let (start, count) = around_screen(state);
             state.list.asked = (start, count);
             let keep = state.list.selected_id.clone();
-            effects.push(Effect::List(state.list.query.clone(), Stretch { start, count, keep, look }));
+            effects.push(Effect::Find(Lookup::List(
+                state.list.query.clone(),
+                Stretch { start, count, keep, look },
+            )));
             Loading::Awaited
         }
         Loading::Awaited | Loading::Outdated => Loading::Outdated,
@@ -186,13 +191,13 @@ fn settle(state: &mut State, effects: &mut Vec<Effect>) {
         && let Some(row) = selected
         && state.facts_asked.as_ref() != Some(&row.id)
     {
-        effects.push(Effect::Know(row.id.clone()));
+        effects.push(Effect::Find(Lookup::Facts(row.id.clone())));
         state.facts_asked = Some(row.id.clone());
     } else if shows(Pane::Timeline) {
         let ids: Vec<_> =
             state.list.visible(height.max(areas.detail.height.into())).map(|row| row.id.clone()).collect();
         if state.lanes_asked != ids {
-            effects.push(Effect::LookUpRuns(ids.clone()));
+            effects.push(Effect::Find(Lookup::Runs(ids.clone())));
             state.lanes_asked = ids;
         }
     }
@@ -206,7 +211,9 @@ fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
         (true, None) if state.list.total > 0 => return,
         (true, None) | (false, _) => None,
     };
-    if state.log.target != wanted {
+    // Whoever comes back to the end of a log that went on meanwhile reads it anew.
+    let is_behind = state.log.follows && state.log.is_withheld;
+    if state.log.target != wanted || is_behind {
         state.log.turn_to(wanted.clone());
         state.is_changed = true;
         effects.push(Effect::Follow(wanted));
@@ -220,7 +227,7 @@ fn settle_log(state: &mut State, is_shown: bool, effects: &mut Vec<Effect>) {
         && log.has_earlier
         && !log.awaits_earlier
     {
-        effects.push(Effect::ReadBefore(target.clone(), log.offset));
+        effects.push(Effect::Find(Lookup::LogBefore(target.clone(), log.offset)));
         log.awaits_earlier = true;
     }
 }

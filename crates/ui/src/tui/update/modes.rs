@@ -4,10 +4,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
 
 use super::{actions, say};
-use crate::tui::event::{Effect, Force, Proposed, Query, Removal, Reply, States};
+use crate::tui::effect::{Deed, Effect, Force, Removal, Reply};
+use crate::tui::event::{Proposed, Query, States};
 use crate::tui::keys::{self, Action};
 use crate::tui::layout::Areas;
-use crate::tui::question::{Asking, Question};
+use crate::tui::question::{Asking, Named, Question, subject};
 use crate::tui::state::{Menu, MenuKind, Message, Mode, Prompt, Purpose, State};
 
 /// The states to choose from, in the order of the menu.
@@ -161,7 +162,7 @@ fn done(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
                 say(state, Message::Error(text));
             }
         }
-        Purpose::Input { id } => effects.push(Effect::Input(id, prompt.text)),
+        Purpose::Input { id } => effects.push(Effect::Do(Deed::Input(id, prompt.text))),
     }
 }
 
@@ -181,7 +182,7 @@ fn answered(state: &mut State, mut asking: Asking, key: KeyEvent, effects: &mut 
         Some(Action::Up) => Some(-1),
         Some(Action::Down) => Some(1),
         Some(Action::PageUp) => Some(-page),
-        Some(Action::PageDown) => Some(page),
+        Some(Action::PageDown | Action::Mark) => Some(page),
         Some(_) | None => None,
     };
     if let Some(by) = moved {
@@ -219,36 +220,39 @@ fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, 
         return state.mode = Mode::Asking(asking);
     }
     state.proposed.retain(|other| other.id != proposed.id);
-    effects.push(Effect::Answer(proposed.id, reply));
+    effects.push(Effect::Do(Deed::Answer(proposed.id, reply)));
 }
 
-/// An answer about something of one's own.
+/// An answer about something of one's own. What was marked for it is marked no longer.
 fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<Effect>) {
-    match (asking.question, key.code) {
-        (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => {}
-        (Question::Kill { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
-            say(state, Message::Note(format!("ending {id} …")));
-            effects.push(Effect::Kill(id, Force::Term));
+    let (doing, deed) = match (asking.question, key.code) {
+        (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => return,
+        (Question::Kill(tasks), KeyCode::Char('y') | KeyCode::Enter) => {
+            (format!("ending {} …", subject(&tasks)), Deed::Kill(ids(tasks), Force::Term))
         }
-        (Question::Kill { id, .. }, KeyCode::Char('9')) => {
-            say(state, Message::Note(format!("killing {id} …")));
-            effects.push(Effect::Kill(id, Force::Kill));
+        (Question::Kill(tasks), KeyCode::Char('9')) => {
+            (format!("killing {} …", subject(&tasks)), Deed::Kill(ids(tasks), Force::Kill))
         }
-        (Question::Restart { id, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
-            say(state, Message::Note(format!("running {id} again …")));
-            effects.push(Effect::Restart(id));
+        (Question::Restart { tasks, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
+            (format!("running {} again …", subject(&tasks)), Deed::Restart(ids(tasks)))
         }
         // What removes files wants a y, not a key that is pressed in passing.
-        (Question::Clear { id, .. }, KeyCode::Char('y')) => {
-            say(state, Message::Note(format!("removing {id} …")));
-            effects.push(Effect::Clear(Removal::One(id)));
+        (Question::Clear(tasks), KeyCode::Char('y')) => {
+            (format!("removing {} …", subject(&tasks)), Deed::Clear(Removal::These(ids(tasks))))
         }
         (Question::ClearEnded { .. }, KeyCode::Char('y')) => {
-            say(state, Message::Note("removing what has ended …".to_owned()));
-            effects.push(Effect::Clear(Removal::Ended(state.list.query.clone())));
+            let removal = Removal::Ended(state.list.query.clone());
+            ("removing what has ended …".to_owned(), Deed::Clear(removal))
         }
-        (question, _) => state.mode = Mode::Asking(Asking::new(question)),
-    }
+        (question, _) => return state.mode = Mode::Asking(Asking::new(question)),
+    };
+    state.marked.clear();
+    say(state, Message::Note(doing));
+    effects.push(Effect::Do(deed));
+}
+
+fn ids(tasks: Vec<Named>) -> Vec<String> {
+    tasks.into_iter().map(|task| task.id).collect()
 }
 
 fn chosen(state: &mut State, mut menu: Menu, key: KeyEvent, effects: &mut Vec<Effect>) {
@@ -284,7 +288,7 @@ fn turned(top: usize, key: KeyEvent) -> Option<usize> {
     match keys::action_of(key)? {
         Action::Down => Some(top + 1),
         Action::Up => Some(top.saturating_sub(1)),
-        Action::PageDown => Some(top + 10),
+        Action::PageDown | Action::Mark => Some(top + 10),
         Action::PageUp => Some(top.saturating_sub(10)),
         _ => None,
     }

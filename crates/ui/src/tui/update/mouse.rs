@@ -1,10 +1,11 @@
 //! Clicks and the wheel.
 
-use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::actions;
-use crate::tui::event::Effect;
+use super::{actions, modes};
+use crate::tui::effect::Effect;
+use crate::tui::keys::Action;
 use crate::tui::layout::Areas;
 use crate::tui::state::{Focus, Mode, Pane, State};
 use crate::tui::view;
@@ -19,6 +20,22 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
         _ if areas.is_too_small() => return,
         (Mode::Asking(asking), MouseEventKind::ScrollDown) => asking.scroll(NOTCH, state.size),
         (Mode::Asking(asking), MouseEventKind::ScrollUp) => asking.scroll(-NOTCH, state.size),
+        (Mode::Asking(asking), MouseEventKind::Down(MouseButton::Left)) => {
+            let asking = asking.clone();
+            match view::answer_at(state, &asking, at) {
+                Some(code) => press(state, code, effects),
+                None => return,
+            }
+        }
+        (Mode::Choosing(_), MouseEventKind::ScrollDown) => press(state, KeyCode::Down, effects),
+        (Mode::Choosing(_), MouseEventKind::ScrollUp) => press(state, KeyCode::Up, effects),
+        (Mode::Choosing(menu), MouseEventKind::Down(MouseButton::Left)) => {
+            match view::choice_at(state.size, menu, at) {
+                Some(place) => menu.selected = place,
+                None => return,
+            }
+            press(state, KeyCode::Enter, effects);
+        }
         (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
         (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollUp) => {
             *top = top.saturating_sub(NOTCH as usize);
@@ -27,10 +44,15 @@ pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effe
         (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
         (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
         (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),
-        // Moving about, other buttons, and clicks beside a question mean nothing.
+        // Moving about, other buttons, and clicks beside an answer mean nothing.
         _ => return,
     }
     state.is_changed = true;
+}
+
+/// What can be clicked has a key, and does what the key does.
+fn press(state: &mut State, code: KeyCode, effects: &mut Vec<Effect>) {
+    modes::key(state, KeyEvent::new(code, KeyModifiers::NONE), effects);
 }
 
 fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
@@ -42,14 +64,12 @@ fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
 }
 
 fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+    let hint = areas.footer.contains(at).then(|| view::hint_at(state, areas.footer, at.x)).flatten();
     state.message = None;
-    if areas.list.contains(at) {
-        let place = state.list.top + usize::from(at.y - areas.list.y);
-        if place < state.list.total {
-            state.list.select(place, areas.list.height.into());
-            state.facts_top = 0;
-        }
-        actions::set_focus(state, Focus::List);
+    if let Some(action) = hint {
+        actions::act(state, action, effects);
+    } else if areas.list.contains(at) {
+        click_row(state, areas, at, effects);
     } else if areas.columns.contains(at) {
         if let Some(sort) = view::sort_at(state, at.x - areas.columns.x) {
             actions::sort_by(state, sort, effects);
@@ -67,4 +87,18 @@ fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect
             state.focus = Focus::Detail;
         }
     }
+}
+
+/// Selects the row; the selected one is opened.
+fn click_row(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+    let place = state.list.top + usize::from(at.y - areas.list.y);
+    let had_focus = state.keys_go_to() == Focus::List;
+    if had_focus && place == state.list.selected {
+        return actions::act(state, Action::Open, effects);
+    }
+    if place < state.list.total {
+        state.list.select(place, areas.list.height.into());
+        state.facts_top = 0;
+    }
+    actions::set_focus(state, Focus::List);
 }

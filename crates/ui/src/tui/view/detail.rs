@@ -67,14 +67,19 @@ fn right_words(state: &State) -> String {
     if log.left > 0 {
         words.push(format!("→{}", log.left));
     }
-    if log.is_cut {
+    if log.is_cut || log.is_withheld {
         words.push(format!("parts of {}", bytes(log.end)));
     } else if log.has_earlier {
         words.push(format!("last {} of {}", bytes(log.end.saturating_sub(log.offset)), bytes(log.end)));
     } else {
         words.push(bytes(log.end));
     }
-    words.push(if log.follows { "following" } else { "paused" }.to_owned());
+    let stand = match (log.follows, log.is_withheld) {
+        (true, _) => "following",
+        (false, false) => "paused",
+        (false, true) => "paused, G reads on",
+    };
+    words.push(stand.to_owned());
     format!(" {} ", words.join(" · "))
 }
 

@@ -1,14 +1,15 @@
 //! Questions, choices and the list of keys, over everything else.
 
+use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::footer::message_lines;
 use super::text::{fit, width_of};
 use super::{put, states_word};
-use crate::tui::keys::{BINDINGS, Group};
+use crate::tui::keys::{self, Group};
 use crate::tui::question::Asking;
 use crate::tui::state::{Menu, MenuKind, Mode, State};
 use crate::tui::update::STATES;
@@ -25,29 +26,51 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer) {
 
 fn draw_question(state: &State, asking: &Asking, area: Rect, buffer: &mut Buffer) {
     let fitted = asking.fitted((area.width, area.height));
-    let shown = &fitted.body[fitted.top..fitted.top + fitted.rows];
-    let lines: Vec<_> = shown.iter().chain(&fitted.answers).cloned().collect();
-    let inner = dialog(state, &asking.title(state), &lines, area, buffer);
+    let lines = fitted.lines();
+    let title = asking.title(state);
+    let inner = dialog(state, &title, framed(&title, &lines, area), buffer);
     for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate()) {
         let says_more = place == fitted.rows && fitted.has_more();
         put(buffer, inner, y, line, if says_more { state.theme.accent } else { Style::new() });
     }
 }
 
-/// Draws a box in the middle for these lines; returns what is inside.
-fn dialog(state: &State, title: &str, lines: &[String], area: Rect, buffer: &mut Buffer) -> Rect {
+/// Returns the key of the answer that stands at a place of the screen.
+pub(in crate::tui) fn answer_at(state: &State, asking: &Asking, at: Position) -> Option<KeyCode> {
+    let area = Rect::new(0, 0, state.size.0, state.size.1);
+    let fitted = asking.fitted(state.size);
+    let inner = inside(framed(&asking.title(state), &fitted.lines(), area));
+    let is_inside = inner.contains(at);
+    is_inside.then(|| fitted.answer_at((at.y - inner.y).into(), (at.x - inner.x).into()))?
+}
+
+/// Returns the place of a box in the middle for these lines.
+fn framed(title: &str, lines: &[String], area: Rect) -> Rect {
     let longest = lines.iter().map(|line| width_of(line)).max().unwrap_or(0).max(width_of(title));
     let bounded = |wanted: usize, most: u16| wanted.min(most.into()) as u16;
     let (width, height) = (bounded(longest + 4, area.width), bounded(lines.len() + 2, area.height));
-    let frame =
-        Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height);
-    Clear.render(frame, buffer);
-    Block::bordered().title(title.to_owned()).border_style(state.theme.accent).render(frame, buffer);
-    Rect::new(frame.x + 2, frame.y + 1, width.saturating_sub(4), height.saturating_sub(2))
+    Rect::new(area.x + (area.width - width) / 2, area.y + (area.height - height) / 2, width, height)
 }
 
-fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
-    let (title, lines): (&str, Vec<String>) = match &menu.kind {
+const fn inside(frame: Rect) -> Rect {
+    Rect {
+        x: frame.x + 2,
+        y: frame.y + 1,
+        width: frame.width.saturating_sub(4),
+        height: frame.height.saturating_sub(2),
+    }
+}
+
+/// Draws a box; returns what is inside.
+fn dialog(state: &State, title: &str, frame: Rect, buffer: &mut Buffer) -> Rect {
+    Clear.render(frame, buffer);
+    Block::bordered().title(title.to_owned()).border_style(state.theme.accent).render(frame, buffer);
+    inside(frame)
+}
+
+/// Returns the title of a menu, and its lines.
+fn menu_lines(menu: &Menu) -> (&'static str, Vec<String>) {
+    match &menu.kind {
         MenuKind::States => {
             (" state ", STATES.iter().map(|s| states_word(*s).unwrap_or("all").to_owned()).collect())
         }
@@ -55,10 +78,28 @@ fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
             let named = sessions.iter().map(|(name, words)| format!("{}  {words}", fit(name, 20)));
             (" session ", std::iter::once("all".to_owned()).chain(named).collect())
         }
-    };
-    let inner = dialog(state, title, &lines, area, buffer);
-    let height = usize::from(inner.height).max(1);
-    let first = (menu.selected + 1).saturating_sub(height);
+    }
+}
+
+/// Returns the first line of a menu that is shown.
+fn first_of(menu: &Menu, inner: Rect) -> usize {
+    (menu.selected + 1).saturating_sub(usize::from(inner.height).max(1))
+}
+
+/// Returns the line of a menu that stands at a place of the screen.
+pub(in crate::tui) fn choice_at(size: (u16, u16), menu: &Menu, at: Position) -> Option<usize> {
+    let (title, lines) = menu_lines(menu);
+    let inner = inside(framed(title, &lines, Rect::new(0, 0, size.0, size.1)));
+    let is_inside = inner.contains(at);
+    is_inside
+        .then(|| first_of(menu, inner) + usize::from(at.y - inner.y))
+        .filter(|place| *place < lines.len())
+}
+
+fn draw_menu(state: &State, menu: &Menu, area: Rect, buffer: &mut Buffer) {
+    let (title, lines) = menu_lines(menu);
+    let inner = dialog(state, title, framed(title, &lines, area), buffer);
+    let first = first_of(menu, inner);
     for (y, (place, line)) in (inner.y..inner.bottom()).zip(lines.iter().enumerate().skip(first)) {
         let style = if place == menu.selected { state.theme.selected } else { Style::new() };
         put(buffer, inner, y, line, style);
@@ -87,8 +128,8 @@ fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     const KEYS: usize = 9;
     Clear.render(area, buffer);
     let entries = |group: Group| {
-        let keys = BINDINGS.iter().filter(move |binding| binding.group == group);
-        std::iter::once((group.word(), None)).chain(keys.map(|key| (key.shown, Some(key.words))))
+        let keys = keys::lines(group).map(|(keys, words)| (keys, Some(words)));
+        std::iter::once((group.word().to_owned(), None)).chain(keys)
     };
     let columns: Vec<Vec<_>> = if area.width >= 76 {
         let (left, right) = Group::ALL.split_at(2);
@@ -96,12 +137,15 @@ fn help(state: &State, top: usize, area: Rect, buffer: &mut Buffer) {
     } else {
         vec![Group::ALL.into_iter().flat_map(entries).collect()]
     };
-    let head = " mw top: keys. Any other key goes back.";
-    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
-    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
     let longest = columns.iter().map(Vec::len).max().unwrap_or(0);
     let rows = usize::from(area.height).saturating_sub(1);
     let top = top.min(longest.saturating_sub(rows));
+    let head = match longest.saturating_sub(top + rows) {
+        0 => " mw top: keys. Any other key goes back.".to_owned(),
+        below => format!(" keys: ↓ {below} more. Any other goes back."),
+    };
+    buffer.set_style(Rect { height: 1, ..area }, state.theme.header);
+    buffer.set_stringn(area.x, area.y, head, area.width.into(), state.theme.header);
     let width = area.width / columns.len() as u16;
     for (at, column) in columns.iter().enumerate() {
         let x = area.x + at as u16 * width + 1;

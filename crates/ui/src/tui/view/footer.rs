@@ -8,17 +8,26 @@ use ratatui::widgets::{Clear, Widget};
 use super::put;
 use super::text::{filled, width_of};
 use crate::text::count;
-use crate::tui::keys::{Action, BINDINGS};
+use crate::tui::keys::{Action, key_of};
 use crate::tui::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
 
-const IN_LIST: [(Action, &str); 7] = [
+const IN_LIST: [(Action, &str); 8] = [
     (Action::Open, "open"),
-    (Action::OtherPane, "log"),
     (Action::Kill, "kill"),
     (Action::Restart, "restart"),
     (Action::Find, "filter"),
-    (Action::States, "state"),
+    (Action::Mark, "mark"),
     (Action::Sort, "sort"),
+    (Action::States, "state"),
+    (Action::ShowTimeline, "timeline"),
+];
+
+const WITH_MARKS: [(Action, &str); 5] = [
+    (Action::Mark, "mark"),
+    (Action::Kill, "kill"),
+    (Action::Restart, "restart"),
+    (Action::Clear, "remove"),
+    (Action::Back, "unmark"),
 ];
 
 const IN_LOG: [(Action, &str); 7] = [
@@ -93,39 +102,82 @@ fn typed(state: &State, prompt: &Prompt, area: Rect, buffer: &mut Buffer) -> Pos
     Position::new((left + column).min(area.right() - 1), area.y)
 }
 
-fn hints(state: &State, area: Rect, buffer: &mut Buffer) {
-    let in_log = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
-    let asked = (!state.proposed.is_empty()).then_some((Action::Answer, "approve"));
-    let hints = asked.into_iter().chain(if in_log { IN_LOG } else { IN_LIST });
-    let place = match state.list.total {
-        0 => String::new(),
-        total => format!("{}/{total} ", state.list.selected + 1),
-    };
-    // How to learn more and how to leave are always there.
-    let always = ALWAYS.map(|(action, words)| format!("{} {words}", key_of(action)));
-    let reserved = always.iter().map(|text| width_of(text) + 2).sum::<usize>() + width_of(&place);
-    let right = area.right().saturating_sub(u16::try_from(reserved).unwrap_or(u16::MAX)).max(area.x + 1);
-    let mut put = |x: u16, action: Action, words: &str| {
-        let key = key_of(action);
-        let room = usize::from(area.right().saturating_sub(x));
-        buffer.set_stringn(x, area.y, key, room, state.theme.accent);
-        let after = x + width_of(key) as u16 + 1;
-        buffer.set_stringn(after, area.y, words, room.saturating_sub(width_of(key) + 1), state.theme.dim);
-        after + width_of(words) as u16 + 2
-    };
-    let mut x = area.x + 1;
-    for (action, words) in hints {
-        if x + (width_of(key_of(action)) + width_of(words) + 3) as u16 <= right {
-            x = put(x, action, words);
-        }
-    }
-    let after = ALWAYS.iter().fold(right, |x, (action, words)| put(x, *action, words));
-    let room = usize::from(area.right().saturating_sub(after));
-    buffer.set_stringn(after.min(area.right() - 1), area.y, place, room, state.theme.dim);
+/// A key with what it does, and where it stands.
+struct Hint {
+    x: u16,
+    action: Action,
+    key: String,
+    words: &'static str,
 }
 
-/// Returns the first key for an action.
-fn key_of(action: Action) -> &'static str {
-    let binding = BINDINGS.iter().find(|binding| binding.action == action);
-    binding.and_then(|binding| binding.shown.split(' ').next()).unwrap_or_default()
+impl Hint {
+    fn at(x: u16, (action, words): (Action, &'static str)) -> Self {
+        Self { x, action, key: key_of(action), words }
+    }
+
+    fn end(&self) -> u16 {
+        self.x + (width_of(&self.key) + 1 + width_of(self.words)) as u16
+    }
+}
+
+/// Lays out the keys that matter most where one is, as many as fit. How to learn more and how to leave are always
+/// there.
+fn laid_out(state: &State, area: Rect) -> Vec<Hint> {
+    let in_log = state.keys_go_to() == Focus::Detail && state.pane == Pane::Log;
+    let keys: &[_] = match (in_log, state.marked.is_empty()) {
+        (true, _) => &IN_LOG,
+        (false, true) => &IN_LIST,
+        (false, false) => &WITH_MARKS,
+    };
+    let asked = (!state.proposed.is_empty()).then_some((Action::Answer, "approve"));
+    let reserved = ALWAYS.map(|hint| Hint::at(0, hint).end() + 2).iter().sum::<u16>();
+    let reserved = reserved + width_of(&place(state)) as u16;
+    let right = area.right().saturating_sub(reserved).max(area.x + 1);
+    let mut hints: Vec<Hint> = Vec::new();
+    let next = |hints: &[Hint], from: u16| hints.last().map_or(from, |last| last.end() + 2);
+    for hint in asked.into_iter().chain(keys.iter().copied()) {
+        let hint = Hint::at(next(&hints, area.x + 1), hint);
+        if hint.end() < right {
+            hints.push(hint);
+        }
+    }
+    let mut x = right;
+    for hint in ALWAYS.map(|(action, words)| Hint::at(0, (action, words))) {
+        let hint = Hint { x, ..hint };
+        x = hint.end() + 2;
+        hints.push(hint);
+    }
+    hints
+}
+
+/// Returns what the hint at a column stands for.
+pub(in crate::tui) fn hint_at(state: &State, area: Rect, x: u16) -> Option<Action> {
+    if state.message.is_some() {
+        return None;
+    }
+    laid_out(state, area).iter().find(|hint| (hint.x..hint.end()).contains(&x)).map(|hint| hint.action)
+}
+
+/// Returns where in the list one is.
+fn place(state: &State) -> String {
+    match state.list.total {
+        0 => String::new(),
+        total => format!("{}/{total} ", state.list.selected + 1),
+    }
+}
+
+fn hints(state: &State, area: Rect, buffer: &mut Buffer) {
+    let mut right = area.x;
+    for hint in laid_out(state, area) {
+        let room = |x: u16| usize::from(area.right().saturating_sub(x));
+        buffer.set_stringn(hint.x, area.y, &hint.key, room(hint.x), state.theme.accent);
+        let after = hint.x + width_of(&hint.key) as u16 + 1;
+        buffer.set_stringn(after, area.y, hint.words, room(after), state.theme.dim);
+        right = hint.end() + 2;
+    }
+    let place = place(state);
+    let x = right.max(area.right().saturating_sub(width_of(&place) as u16));
+    if x < area.right() {
+        buffer.set_stringn(x, area.y, place, usize::from(area.right() - x), state.theme.dim);
+    }
 }

@@ -19,6 +19,8 @@ use super::layout::{Areas, SMALLEST};
 use super::state::{Pane, State};
 
 pub(super) use detail::pane_at;
+pub(super) use dialogs::{answer_at, choice_at};
+pub(super) use footer::hint_at;
 pub(super) use table::sort_at;
 pub(super) use text::{breaks, wrapped_rows};
 use text::{fit, width_of};
@@ -83,6 +85,10 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
         let asked = crate::count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
         left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));
     }
+    if !state.marked.is_empty() {
+        let text = format!("  * {} marked", state.marked.len());
+        left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
+    }
     let query = &list.query;
     let mut chip = |name: &str, value: Option<String>| {
         left.extend(value.map(|value| Span::raw(format!("  {name}:{}", crate::shortened(&value, 24)))));
@@ -91,7 +97,7 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
     chip("session", query.session.clone());
     chip("batch", query.batch.clone());
     chip("text", (!query.text.is_empty()).then(|| query.text.clone()));
-    let right = format!("sort:{}  ? help ", query.sort.word());
+    let right = format!("sort:{}  ? help ", query.order_word());
     buffer.set_style(area, state.theme.header);
     let line = Line::from(left);
     let used = line.width();

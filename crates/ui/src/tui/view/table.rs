@@ -136,7 +136,11 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
     for (column, width) in &columns {
         let is_sorted = column.sort() == Some(state.list.query.sort) && *column != Column::Status;
         let style = if is_sorted { state.theme.accent } else { state.theme.title };
-        let mark = if is_sorted && column.heading().len() < *width { "▾" } else { "" };
+        let mark = match (is_sorted && column.heading().len() < *width, state.list.query.is_reversed) {
+            (true, false) => "▾",
+            (true, true) => "▴",
+            (false, _) => "",
+        };
         let text = cell(*column, *width, &format!("{}{mark}", column.heading()));
         buffer.set_stringn(x, areas.columns.y, text, usize::from(areas.columns.right() - x), style);
         x += *width as u16 + 1;
@@ -158,10 +162,15 @@ pub(super) fn draw(state: &State, areas: &Areas, buffer: &mut Buffer) {
             Some(row) => draw_row(state, row, &columns, area, buffer),
             None => put(buffer, area, area.y, "  …", state.theme.dim),
         }
-        if place == state.list.selected {
-            let has_focus = state.keys_go_to() == Focus::List;
-            buffer.set_string(area.x, area.y, if has_focus { "▸" } else { "·" }, Style::new());
-        }
+        let is_marked = state.list.row(place).is_some_and(|row| state.marked.contains_key(&row.id));
+        let is_selected = place == state.list.selected;
+        let sign = match (is_marked, is_selected, state.keys_go_to()) {
+            (true, _, _) => "*",
+            (false, true, Focus::List) => "▸",
+            (false, true, Focus::Detail) => "·",
+            (false, false, _) => continue,
+        };
+        buffer.set_string(area.x, area.y, sign, Style::new());
     }
 }
 

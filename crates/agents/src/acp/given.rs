@@ -1,0 +1,131 @@
+//! Answers that a person gave an agent which asked by the protocol. Many then open a terminal for the same command: one
+//! answer is enough for exactly that, once.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use agent_client_protocol::v1::schema::RequestPermissionRequest;
+
+use super::permissions::{Asked, PLACES, understand};
+
+/// What was allowed and not done yet, in the turn that goes on.
+#[derive(Default)]
+pub(super) struct Given(Mutex<Vec<Deed>>);
+
+/// A command in its place, however an agent spells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Deed {
+    words: Vec<String>,
+    cwd: PathBuf,
+}
+
+impl Given {
+    /// Remembers a yes, if it was one to a command.
+    pub(super) fn give(&self, request: &RequestPermissionRequest, cwd: &Path) {
+        let input = request.tool_call.fields.raw_input.as_ref();
+        let places = PLACES.iter().filter_map(|name| input?.get(name));
+        // What was read is where it runs, or nothing is remembered.
+        let are_clear =
+            places.into_iter().all(|place| place.as_str().is_some_and(|path| path.starts_with('/')));
+        if let Some(deed) = deed(&understand(request), cwd).filter(|_| are_clear) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push(deed);
+        }
+    }
+
+    /// Tells whether this was allowed, and uses that up.
+    pub(super) fn take(&self, asked: &Asked, cwd: &Path) -> bool {
+        let mut given = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = deed(asked, cwd).and_then(|deed| given.iter().position(|given| *given == deed));
+        at.map(|at| given.swap_remove(at)).is_some()
+    }
+
+    /// Forgets all of them: their turn is over.
+    pub(super) fn forget(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+fn deed(asked: &Asked, cwd: &Path) -> Option<Deed> {
+    let (words, place) = match asked {
+        Asked::Script { text, cwd, .. } => (words_of(text), cwd),
+        Asked::Program { words, cwd, .. } => (plain(words), cwd),
+        Asked::Read | Asked::Edit { .. } | Asked::Tool { .. } | Asked::Other { .. } => return None,
+    };
+    Some(Deed { words, cwd: place.clone().unwrap_or_else(|| cwd.to_owned()) })
+}
+
+/// A program that is a well-known shell with a script is that script.
+fn plain(words: &[String]) -> Vec<String> {
+    const SHELLS: [&str; 6] = ["sh", "bash", "/bin/sh", "/bin/bash", "/usr/bin/sh", "/usr/bin/bash"];
+    match words {
+        [shell, flag, script] if SHELLS.contains(&shell.as_str()) && flag == "-c" => words_of(script),
+        words => words.to_vec(),
+    }
+}
+
+/// A script in which a shell would find nothing but words is those words; any other stays whole.
+fn words_of(script: &str) -> Vec<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+ ".contains(c);
+    if script.chars().all(is_word) {
+        script.split_whitespace().map(str::to_owned).collect()
+    } else {
+        ["sh", "-c", script].map(str::to_owned).to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_client_protocol::v1::schema::{ToolCallUpdate, ToolCallUpdateFields};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn given(input: Value) -> Given {
+        let fields = ToolCallUpdateFields::new().raw_input(input);
+        let request = RequestPermissionRequest::new("s", ToolCallUpdate::new("1", fields), Vec::new());
+        let given = Given::default();
+        given.give(&request, Path::new("/work"));
+        given
+    }
+
+    fn program(words: &[&str], cwd: Option<&str>) -> Asked {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Asked::Program { words, cwd: cwd.map(PathBuf::from), env: Vec::new() }
+    }
+
+    fn takes(given: &Given, asked: &Asked) -> bool {
+        given.take(asked, Path::new("/work"))
+    }
+
+    #[test]
+    fn a_yes_is_good_for_the_same_command_in_the_same_place_once() {
+        let yes = given(json!({"command": "rm -rf build", "description": "clean"}));
+        assert!(!takes(&yes, &program(&["rm", "-rf", "src"], None)));
+        assert!(!takes(&yes, &program(&["rm", "-rf", "build"], Some("/"))));
+        assert!(takes(&yes, &program(&["rm", "-rf", "build"], Some("/work"))));
+        assert!(!takes(&yes, &program(&["rm", "-rf", "build"], None)), "it is used up");
+        let yes = given(json!({"command": "rm -rf build; ls | wc"}));
+        assert!(
+            !takes(&yes, &program(&["/tmp/sh", "-c", "rm -rf build; ls | wc"], None)),
+            "any shell will not do"
+        );
+        assert!(!takes(&yes, &program(&["sh", "-c", "rm -rf build; ls | wc "], None)));
+        assert!(takes(&yes, &program(&["sh", "-c", "rm -rf build; ls | wc"], None)));
+        let yes = given(json!({"command": ["rm", "a b"], "cwd": "/tmp"}));
+        assert!(!takes(&yes, &program(&["rm", "a", "b"], Some("/tmp"))));
+        assert!(takes(&yes, &program(&["rm", "a b"], Some("/tmp"))));
+    }
+
+    #[test]
+    fn what_is_no_command_or_has_no_clear_place_gives_nothing() {
+        for input in
+            [json!({"command": "rm x", "cwd": "sub"}), json!({"command": "rm x", "workdir": 7}), json!({})]
+        {
+            let yes = given(input.clone());
+            assert!(!takes(&yes, &program(&["rm", "x"], None)), "{input}");
+        }
+        let yes = given(json!({"command": "rm x"}));
+        yes.forget();
+        assert!(!takes(&yes, &program(&["rm", "x"], None)));
+    }
+}

@@ -1,0 +1,100 @@
+//! What `mw top` lists and in which order, and what becomes of it while somebody looks.
+
+use mw_testkit::{SOON, Screen, alive, children, wait_until};
+
+use crate::home;
+use crate::top::{leave, line_of, top, until, until_shown};
+
+fn lists(screen: &Screen, id: &str) -> bool {
+    line_of(screen, id).is_some()
+}
+
+#[test]
+fn a_batch_is_listed_alone_and_left_again() {
+    let home = home();
+    let other = home.start(children::SLEEPER);
+    let ours = [(); 2].map(|()| home.start_with(&["--batch", "nightly"], children::SLEEPER));
+    let mut terminal = top(&home);
+    until(&terminal, "all are listed", |screen| lists(screen, &other) && lists(screen, &ours[1]));
+    terminal.press("gb");
+    let screen = until_shown(&terminal, "batch:nightly");
+    assert!(screen.text.contains("nightly"));
+    until(&terminal, "the batch alone is listed", |screen| {
+        !lists(screen, &other) && ours.iter().all(|id| lists(screen, id))
+    });
+    terminal.press("b");
+    until(&terminal, "all are listed again", |screen| lists(screen, &other));
+    leave(terminal);
+}
+
+#[test]
+fn what_uses_most_comes_first_when_asked_for_and_last_the_other_way_round() {
+    let home = home();
+    let busy = home.start("while :; do :; done");
+    let idle = [(); 2].map(|()| home.start(children::SLEEPER));
+    let mut terminal = top(&home);
+    until(&terminal, "all are listed", |screen| lists(screen, &busy) && lists(screen, &idle[1]));
+    let place = |screen: &Screen, id: &str| screen.text.lines().position(|line| line.contains(id));
+    // newest, longest, name, cpu
+    terminal.press("sss");
+    until_shown(&terminal, "sort:cpu");
+    until(&terminal, "the busy one is first", |screen| place(screen, &busy) == Some(2));
+    terminal.press("I");
+    until_shown(&terminal, "sort:least cpu");
+    until(&terminal, "the busy one is last", |screen| place(screen, &busy) == Some(4));
+    leave(terminal);
+}
+
+#[test]
+fn a_task_that_is_removed_under_the_cursor_gives_its_place_to_another() {
+    let home = home();
+    let [first, second] = ["first", "second"].map(|word| {
+        let id = home.start(&format!("echo {word}-line"));
+        home.ended(&id);
+        id
+    });
+    let mut terminal = top(&home);
+    until(&terminal, "both are listed", |screen| lists(screen, &first) && lists(screen, &second));
+    terminal.press("g");
+    until_shown(&terminal, "second-line");
+    assert_eq!(home.mw(["clear", &second]).code, Some(0));
+    until(&terminal, "the other has its place", |screen| {
+        screen.text.contains("first-line") && !lists(screen, &second)
+    });
+    leave(terminal);
+}
+
+#[test]
+fn what_lives_is_run_again_after_a_yes() {
+    let home = home();
+    let id = home.start("echo $$ >> pids; exec sleep 600");
+    let first = home.pid_in("pids");
+    let mut terminal = top(&home);
+    until(&terminal, "it is listed", |screen| lists(screen, &id));
+    terminal.press("r");
+    until_shown(&terminal, &format!("{id} is not over. End it and run it again?"));
+    assert_eq!(home.status(&id)["runs"], 1, "nothing is done before the answer");
+    terminal.press("y");
+    until_shown(&terminal, &format!("{id} runs again, run 2"));
+    wait_until(SOON, "the second run", || (home.status(&id)["runs"] == 2).then_some(()));
+    assert!(!alive(first));
+    leave(terminal);
+}
+
+#[test]
+fn garbage_is_shown_inside_its_pane() {
+    let home = home();
+    let id = home.start("head -c 200000 /dev/urandom; echo; echo the-end");
+    home.ended(&id);
+    let mut terminal = top(&home);
+    until_shown(&terminal, "the-end");
+    for keys in ["\t", "w", "\u{1b}[5~\u{1b}[5~", "\u{1b}[C", "/a\r", "n", "G"] {
+        terminal.press(keys);
+    }
+    let screen = until_shown(&terminal, "the-end");
+    let lines: Vec<_> = screen.text.lines().collect();
+    assert!(lines[0].starts_with(" mw top  0 live · 1 ended"), "{}", screen.text);
+    assert!(line_of(&screen, &id).is_some_and(|line| line.contains("completed")), "{}", screen.text);
+    terminal.press("\u{1b}\u{1b}");
+    leave(terminal);
+}

@@ -1,0 +1,82 @@
+//! `mw top` with several tasks at once, and what it hands to the terminal.
+
+use mw_testkit::{Terminal, alive, children};
+
+use crate::home;
+use crate::top::{leave, top, until, until_shown};
+
+fn marked(terminal: &mut Terminal, number: usize) {
+    terminal.press(&" ".repeat(number));
+    until_shown(terminal, &format!("* {number} marked"));
+}
+
+#[test]
+fn marked_tasks_are_killed_run_again_and_removed_together() {
+    let home = home();
+    let done = home.start("exit 0");
+    home.ended(&done);
+    let ids: Vec<_> = (0..2).map(|at| home.start(&format!("echo $$ > pid{at}; exec sleep 600"))).collect();
+    let pids = [home.pid_in("pid0"), home.pid_in("pid1")];
+    let mut terminal = top(&home);
+    until(&terminal, "all are listed", |screen| ids.iter().all(|id| screen.text.contains(id)));
+    marked(&mut terminal, 3);
+    terminal.press("x");
+    until_shown(&terminal, "Kill 3 marked tasks and everything they started?");
+    terminal.press("y");
+    until_shown(&terminal, "3 tasks: 2 cancelled, 1 completed");
+    assert!(pids.iter().all(|pid| !alive(*pid)));
+    assert!(ids.iter().all(|id| home.status(id)["status"] == "cancelled"));
+    terminal.press("g");
+    marked(&mut terminal, 2);
+    terminal.press("r");
+    until_shown(&terminal, "Run 2 marked tasks again?");
+    terminal.press("y");
+    until_shown(&terminal, "2 tasks running again");
+    terminal.press("g");
+    marked(&mut terminal, 2);
+    terminal.press("x9");
+    until_shown(&terminal, "2 tasks cancelled");
+    terminal.press("g");
+    marked(&mut terminal, 3);
+    // One of them goes before anybody answers.
+    terminal.press("c");
+    until_shown(&terminal, "Remove 3 marked tasks");
+    assert_eq!(home.mw(["clear", &done]).code, Some(0));
+    terminal.press("y");
+    until_shown(&terminal, "3 tasks: 2 removed, 1 not done");
+    until_shown(&terminal, "No tasks.");
+    assert_eq!(home.list().len(), 0);
+    leave(terminal);
+}
+
+#[test]
+fn an_id_is_handed_to_the_terminal_to_copy() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press("y");
+    until_shown(&terminal, &format!("copied {id}"));
+    let text = terminal.shown();
+    let begin = text.find("\u{1b}]52;c;").expect("OSC 52") + 7;
+    let coded: String = text[begin..].chars().take_while(|c| !c.is_control()).collect();
+    assert_eq!(decoded(&coded), id);
+    leave(terminal);
+}
+
+/// The text that base64 stands for.
+fn decoded(coded: &str) -> String {
+    let value = |c: u8| match c {
+        b'A'..=b'Z' => u32::from(c - b'A'),
+        b'a'..=b'z' => u32::from(c - b'a') + 26,
+        b'0'..=b'9' => u32::from(c - b'0') + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let coded = coded.trim_end_matches('=').as_bytes();
+    let bytes = coded.chunks(4).flat_map(|four| {
+        let bits = four.iter().fold(0, |bits, c| bits << 6 | value(*c)) << (6 * (4 - four.len()));
+        (0..four.len() - 1).map(move |at| (bits >> (16 - 8 * at)) as u8)
+    });
+    String::from_utf8(bytes.collect()).unwrap()
+}

@@ -1,0 +1,38 @@
+//! `mw top` among tasks whose supervisors do not answer.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::{Home, children};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::home;
+use crate::top::{leave, line_of, top, until};
+
+/// Less than it takes to give one of them up.
+const PROMPT: Duration = Duration::from_secs(4);
+
+fn signal(home: &Home, ids: &[String], signal: Signal) {
+    for pid in ids.iter().flat_map(|id| home.supervisors_of(id)) {
+        kill_process(Pid::from_raw(pid as i32).unwrap(), signal).unwrap();
+    }
+}
+
+#[test]
+fn a_supervisor_that_does_not_answer_does_not_hold_up_the_list() {
+    let home = home();
+    let stuck = [(); 4].map(|()| home.start(children::SLEEPER));
+    signal(&home, &stuck, Signal::STOP);
+    let begun = Instant::now();
+    let terminal = top(&home);
+    until(&terminal, "all are listed", |screen| stuck.iter().all(|id| line_of(screen, id).is_some()));
+    // Whoever comes while the four are looked at is there at once.
+    let id = home.start("exit 4");
+    home.ended(&id);
+    until(&terminal, "the new one has failed", |screen| {
+        line_of(screen, &id).is_some_and(|line| line.contains("failed"))
+    });
+    let took = begun.elapsed();
+    signal(&home, &stuck, Signal::CONT);
+    assert!(took < PROMPT * 4, "{took:?} for a list with four that do not answer");
+    leave(terminal);
+}
