@@ -72,7 +72,7 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
         return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
-        render::note(&format!("{id} {}: {}", task.status.word(), task.cause.clone().unwrap_or_default()));
+        render::note(&format!("{id} {}: {}", task.status.word(), task.cause.unwrap_or_default()));
     }
     Ok(code)
 }
