@@ -212,6 +212,12 @@ impl Arguments {
                 reply.offset
             ));
         }
+        if self.tail.is_some() && self.is_cut_in_front(reply) {
+            render::note(&format!(
+                "these are the last {} bytes of it; --max-bytes 0 shows all",
+                reply.next_offset - reply.offset
+            ));
+        }
         if reply.left > 0 {
             render::note(&format!(
                 "{} more bytes: mw output {} --offset {}",
@@ -221,6 +227,14 @@ impl Arguments {
             ));
         }
         Ok(())
+    }
+
+    /// Tells whether the limit, give or take a character, has cut a tail. Of one stream alone the offsets do not tell.
+    fn is_cut_in_front(&self, reply: &ReadReply) -> bool {
+        const CHARACTER: u64 = 4;
+        let most = self.request().max_bytes;
+        let shown = reply.next_offset - reply.offset;
+        matches!(self.stream, StreamWord::Both) && most > 0 && reply.has_earlier && shown + CHARACTER > most
     }
 
     fn grep(&self, context: &Context, runtime: &Runtime, pattern: &str) -> CommandResult {

@@ -12,7 +12,10 @@ fn of_a_tail_that_is_too_long_the_end_is_shown() {
     let text = shown["text"].as_str().unwrap();
     assert!(text.ends_with("\r00002999\r00003000") && text.len() == 50, "{shown}");
     assert_eq!((&shown["eof"], &shown["truncated"]), (&true.into(), &true.into()), "{shown}");
-    assert_eq!(home.mw(["output", &id, "--tail", "1"]).ok().trim(), "00003000");
+    let outcome = home.mw(["output", &id, "--tail", "1", "--max-bytes", "50"]).exits(0);
+    assert_eq!(outcome.text().trim(), "00003000");
+    assert!(outcome.complaint().contains("the last 50 bytes"), "{outcome}");
+    assert_eq!(home.mw(["output", &id, "--tail", "1"]).exits(0).complaint(), "");
 }
 
 #[test]
