@@ -9,7 +9,7 @@ use meanwhile::Supervisor;
 use crate::commands::{self, Command};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, programs};
+use crate::{exit_code, programs, render};
 
 // What holds for every command. No doc comment: it would become the help.
 #[derive(Args)]
@@ -95,7 +95,7 @@ fn conclude(json: bool, done: CommandResult) -> u8 {
     match done {
         Ok(code) => code,
         Err(error) => {
-            if !error.message.is_empty() {
+            if !error.is_unread() {
                 error.show(json);
             }
             error.exit
@@ -124,11 +124,24 @@ fn refuse(error: &clap::Error) -> u8 {
     let of_hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     let bad_arguments = if of_hook { exit_code::FAILURE } else { exit_code::USAGE };
     if !error.use_stderr() || !asks_for_json() {
-        let _ = error.print();
-        return if error.use_stderr() { bad_arguments } else { 0 };
+        let printed = error.print().map_err(|error| render::unwritten("standard output", &error));
+        return match (error.use_stderr(), printed) {
+            (true, _) => bad_arguments,
+            (false, printed) => conclude(false, printed.map(|()| 0).map_err(CommandError::from)),
+        };
     }
-    let text = error.render().to_string();
-    let message = text.lines().next().unwrap_or("bad arguments").trim_start_matches("error: ").to_owned();
-    CommandError::usage(message, "mw --help, or mw help COMMAND, shows what can be written").show(true);
+    CommandError::usage(
+        one_line(&error.render().to_string()),
+        "mw --help, or mw help COMMAND, shows what can be written",
+    )
+    .show(true);
     bad_arguments
+}
+
+/// What was wrong with the arguments, in one line and without the usage that follows it.
+fn one_line(text: &str) -> String {
+    let lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<_> =
+        lines.filter(|line| !line.is_empty() && !line.starts_with("For more information")).collect();
+    said.join(" ").trim_start_matches("error: ").to_owned()
 }

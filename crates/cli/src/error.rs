@@ -3,9 +3,10 @@
 use std::io;
 
 use meanwhile::Error;
+use meanwhile::model::TaskId;
 use serde_json::json;
 
-use crate::exit_code;
+use crate::{exit_code, render};
 
 /// An error with its exit code, ready to be shown.
 #[derive(Debug)]
@@ -22,6 +23,11 @@ pub(crate) type CommandResult = Result<u8, CommandError>;
 impl CommandError {
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { code: "usage".to_owned(), message: message.into(), hint: hint.into(), exit: exit_code::USAGE }
+    }
+
+    /// Tells whether all that is wrong is that nobody reads any more.
+    pub(crate) const fn is_unread(&self) -> bool {
+        self.exit == 0
     }
 
     pub(crate) fn conflict(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -42,16 +48,41 @@ impl CommandError {
         }
     }
 
-    /// Shows the error: on stderr for people, on stdout as JSON.
-    pub(crate) fn show(&self, as_json: bool) {
-        if as_json {
-            println!("{}", json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}}));
-        } else {
-            eprintln!("mw: {}", self.message);
-            if !self.hint.is_empty() {
-                eprintln!("    {}", self.hint);
-            }
+    pub(crate) fn no_batch(batch: &str) -> Self {
+        let message = format!("no task belongs to the batch {batch:?}");
+        Self::not_found(message, "mw list shows the batch of each task")
+    }
+
+    /// Adds what became of a task that was started before this went wrong.
+    pub(crate) fn with_task(mut self, id: &TaskId) -> Self {
+        if self.is_unread() || self.code != "io" {
+            return self;
         }
+        self.message = format!("{}; {id} was started and is left as it is", self.message);
+        self.hint = format!("mw status {id} shows it, mw kill {id} ends it; {}", self.hint);
+        self
+    }
+
+    /// Shows the error: on stderr for people, on stdout as JSON; where stdout takes nothing, on stderr after all.
+    pub(crate) fn show(&self, as_json: bool) {
+        let value = json!({"error": {"code": self.code, "message": self.message, "hint": self.hint}});
+        if as_json && render::json(&value).is_ok() {
+            return;
+        }
+        render::note(&self.message);
+        if !self.hint.is_empty() {
+            render::aside(&format!("    {}", self.hint));
+        }
+    }
+}
+
+/// Answers with a task's exit code, also where whoever read along has gone. A listing may be cut short (`| head`)
+/// and still be well; that a task failed must not be lost with the reader.
+pub(crate) fn answer(printed: Result<(), CommandError>, code: u8) -> CommandResult {
+    match printed {
+        Ok(()) => Ok(code),
+        Err(error) if error.is_unread() => Ok(code),
+        Err(error) => Err(error),
     }
 }
 
@@ -86,7 +117,8 @@ impl From<Error> for CommandError {
 
 impl From<io::Error> for CommandError {
     fn from(error: io::Error) -> Self {
-        // Whoever reads our output has seen enough: no failure, and nothing more to say.
+        // Whoever reads our output has seen enough: no failure, and nothing more to say. `run` and `wait` have an
+        // answer besides what they print, see `answer`.
         let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
         let message = if exit == 0 { String::new() } else { error.to_string() };
         Self {

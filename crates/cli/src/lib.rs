@@ -5,6 +5,8 @@
 //! what stands in the list of commands (`commands/mod.rs`). A file of a command is the same for both: what an entry
 //! point does not reach, the linker leaves out of its executable.
 #![forbid(unsafe_code)]
+// These panic where a stream takes nothing; `render` writes and says so.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod commands;
 mod config;

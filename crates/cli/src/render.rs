@@ -13,18 +13,35 @@ use crate::terminal;
 
 /// Writes to stdout; a reader that went away is an error the caller passes on quietly.
 pub(crate) fn out(text: &str) -> std::io::Result<()> {
+    out_bytes(text.as_bytes())
+}
+
+/// The same for bytes that need not be text.
+pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unwritten("standard output", &error))
+}
+
+/// Names the stream that took nothing.
+pub(crate) fn unwritten(stream: &str, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("cannot write to {stream}: {error}"))
+}
+
+/// Says something on stderr beside the answer. Where nobody can hear it, the answer is still one.
+pub(crate) fn note(text: &str) {
+    aside(&format!("mw: {text}"));
+}
+
+/// The same, without saying who speaks.
+pub(crate) fn aside(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 /// Writes a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> std::io::Result<()> {
     let mut text = serde_json::to_vec(value)?;
     text.push(b'\n');
-    let mut out = std::io::stdout().lock();
-    out.write_all(&text)?;
-    out.flush()
+    out_bytes(&text)
 }
 
 fn coloured(text: &str, status: Status, colour: bool) -> String {

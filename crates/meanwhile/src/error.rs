@@ -209,6 +209,9 @@ impl Error {
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),
+            Self::Supervisor { source, .. } if is_lack(source) => {
+                "raise what this shell may use (ulimit -a), or end what uses it".to_owned()
+            }
             Self::Supervisor { .. } => {
                 "install both executables side by side (cargo install --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
             }
@@ -218,4 +221,12 @@ impl Error {
             Self::Io { .. } => "check permissions and free space of the home directory".to_owned(),
         }
     }
+}
+
+/// Tells whether the system had no descriptor, process or memory left, as opposed to a program that is not there.
+fn is_lack(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

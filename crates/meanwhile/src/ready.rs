@@ -72,7 +72,7 @@ impl Runtime {
             if let Some(found) = search.go_on(self, task, &pattern)? {
                 return Ok(Some(found));
             }
-            let asked = line.ask(Operation::Watch { offset: search.seen, after_end: false });
+            let asked = line.ask(Operation::Watch { offset: search.known_end, after_end: false });
             match asked {
                 Ok(ControlReply::Grown { ended: false, .. }) => {}
                 Ok(_) | Err(_) => return Ok(None),

@@ -13,8 +13,8 @@ use crate::notices::Teller;
 use crate::ready;
 use crate::settings::AtCapacity;
 
-/// The last instant that can be written down.
-const LATEST_US: i64 = 253_402_300_799_999_999;
+/// The last year that times in records can tell.
+const LAST_YEAR: i64 = 9999;
 
 /// What to do when a task's name belongs to a live one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,19 +147,24 @@ impl TaskRequest {
             );
         }
         if let Some(name) = &self.name {
-            let odd = name.trim().is_empty()
-                || name.len() > 100
-                || name.chars().any(char::is_control)
-                || name.parse::<TaskId>().is_ok();
+            let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
             if odd {
+                return invalid("that name cannot be used", "use up to 100 printable characters");
+            }
+            if mw_model::looks_like_handle(name) {
                 return invalid(
-                    "that name cannot be used",
-                    "use up to 100 printable characters that do not look like an id",
+                    &format!(
+                        "the name {name:?} could stand for another task: it looks like an id or a handle"
+                    ),
+                    "choose one that does not begin like bash-k3f9x2ab, bash_1 or task_20260209_143022",
                 );
             }
         }
-        if self.limits.deadline.is_some_and(|deadline| deadline.as_micros() > LATEST_US) {
-            return invalid("the deadline lies beyond the year 9999", "leave it out: then there is none");
+        if self.limits.deadline.is_some_and(|deadline| deadline.civil().0 > LAST_YEAR) {
+            return invalid(
+                &format!("the deadline lies after the year {LAST_YEAR}"),
+                "choose a shorter --deadline, or none",
+            );
         }
         if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
             return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");

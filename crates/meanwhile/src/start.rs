@@ -62,6 +62,14 @@ impl Runtime {
         {
             return self.meet_name(request, existing);
         }
+        if let Some(name) = &request.name
+            && let Some(hidden) = self.store()?.hidden_by(name)?
+        {
+            return Err(Error::Invalid {
+                message: format!("the name {name:?} is short for {hidden}"),
+                hint: "choose another name".to_owned(),
+            });
+        }
         let slots = self.slots_at_once(request)?;
         let (new, hold) = self.new_directory(request)?;
         if let Some(granted) = request.approval.granted()

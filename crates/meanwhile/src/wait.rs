@@ -242,7 +242,7 @@ impl Runtime {
         let operation = match condition {
             Condition::Exit | Condition::Port(_) => Operation::Wait,
             Condition::Ready => Operation::WaitReady,
-            Condition::Match(_) => Operation::Watch { offset: one.search.seen, after_end: false },
+            Condition::Match(_) => Operation::Watch { offset: one.search.known_end, after_end: false },
             Condition::Silence(_) => Operation::Watch { offset: u64::MAX, after_end: false },
         };
         if let Ok(mut line) = Line::connect(&self.home, &one.task.id)

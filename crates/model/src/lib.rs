@@ -42,7 +42,7 @@ pub mod wire;
 pub use agent::{Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree};
 pub use cause::{Cause, Exit, TimeLimit};
 pub use event::Event;
-pub use id::{IdError, TaskId, TaskKind, long_handle, short_handle};
+pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, short_handle};
 pub use limits::Limits;
 pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
 pub use notice::{News, Notice, Part, Turn, TurnEvent, events_from_turns};

@@ -74,7 +74,7 @@ pub(super) fn shown(reply: &ReadReply, most: u64) -> String {
 }
 
 /// Returns what comes after a character that a cut went through.
-pub(super) fn after_cut_character(bytes: &[u8]) -> &[u8] {
+fn after_cut_character(bytes: &[u8]) -> &[u8] {
     const LONGEST_REST: usize = 3;
     let rest = bytes.iter().take(LONGEST_REST).take_while(|byte| **byte & 0xC0 == 0x80).count();
     &bytes[rest..]
@@ -82,7 +82,7 @@ pub(super) fn after_cut_character(bytes: &[u8]) -> &[u8] {
 
 /// Makes a text of bytes, without control sequences. One that has grown beyond what a reply may hold, because
 /// bytes that are no text became characters of three bytes, has `?` in their place.
-pub(super) fn legible(bytes: &[u8], most: u64) -> String {
+fn legible(bytes: &[u8], most: u64) -> String {
     let text = clean_text(&String::from_utf8_lossy(bytes));
     if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
 }

@@ -3,7 +3,7 @@
 use meanwhile::{From, GrepRequest, Piece, ReadRequest, StreamChoice, Task};
 
 use super::desk::Desk;
-use super::excerpt::{after_cut_character, legible, shown};
+use super::excerpt::shown;
 use super::refusal::Refusal;
 
 /// What to read.
@@ -61,15 +61,8 @@ pub fn output(call: OutputCall, desk: &Desk<'_>) -> Result<OutputReply, Refusal>
         run: None,
         within: call.within,
     };
-    let mut reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
-    let mut text = shown(&reply, most);
-    let tail = matches!(request.from, From::TailLines(_));
-    if tail && reply.left > 0 {
-        // Of a tail that is too long the end is wanted.
-        let request = ReadRequest { from: From::TailBytes(most), max_lines: 0, ..request };
-        reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
-        text = legible(after_cut_character(&reply.bytes()), most);
-    }
+    let reply = desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)?;
+    let text = shown(&reply, most);
     let has_gap = reply.pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
     Ok(OutputReply {
         text,
@@ -107,6 +100,7 @@ pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Ref
         from: 0,
         context: 0,
         most: MOST,
+        run: None,
     };
     let reply = desk.runtime.grep(task.id.as_str(), &desk.scope(), &request)?;
     let mut found = Found { task, text: String::new(), more: reply.truncated };

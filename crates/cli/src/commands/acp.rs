@@ -17,6 +17,7 @@ use super::start::current_umask;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -34,12 +35,12 @@ impl Arguments {
         let model = model(&context.config, self.model.clone())?;
         if let Err(error) = &model {
             // A client shows the answer to its first request, a person at a terminal this.
-            eprintln!("mw acp: {error}\n    {}", error.hint);
+            render::aside(&format!("mw acp: {error}\n    {}", error.hint));
         }
         if io::stdin().is_terminal() {
-            eprintln!(
+            render::aside(
                 "mw acp: waiting for a client of the Agent Client Protocol on standard input\n    \
-                 a client starts it, see docs/acp.md; Ctrl-C ends it"
+                 a client starts it, see docs/acp.md; Ctrl-C ends it",
             );
         }
         let umask = current_umask();

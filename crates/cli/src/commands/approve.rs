@@ -28,7 +28,7 @@ impl Arguments {
         let entry = answerable(&runtime, &self.id, context)?;
         if self.rule {
             let path = context.config.allow_from_now_on(&entry.proposal)?;
-            eprintln!("mw: added a rule to {}", shown(&path.to_string_lossy()));
+            render::note(&format!("added a rule to {}", shown(&path.to_string_lossy())));
         }
         let remember = if self.session { Remember::Session } else { Remember::Once };
         let entry = runtime.answer(&entry.proposal.id, Answer::Approve(remember), "mw approve")?;

@@ -9,9 +9,9 @@ use clap::Args;
 use meanwhile::model::{Io, TaskId};
 use meanwhile::{From, ReadRequest, Runtime};
 
-use super::follow::{self, Sink};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::render;
 use crate::terminal::{self, Keys, RawMode};
 
 /// How much of what was printed before is shown.
@@ -45,13 +45,13 @@ impl Arguments {
                 "use mw input and mw output --follow in scripts",
             ));
         }
-        eprintln!("mw: attached to {}; ctrl+] leaves it running", task.id);
+        render::note(&format!("attached to {}; ctrl+] leaves it running", task.id));
         let left = {
             let _mode = RawMode::enter(if matches!(io, Io::Pty { .. }) { Keys::All } else { Keys::Single });
             join(context, &runtime, &task.id, matches!(io, Io::Pty { .. }))?
         };
         std::io::stdout().write_all(b"\n")?;
-        eprintln!("mw: {}", if left { "left; it goes on" } else { "it has ended" });
+        render::note(if left { "left; it goes on" } else { "it has ended" });
         Ok(0)
     }
 }
@@ -87,7 +87,8 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         while let Ok(typed) = keys.try_recv() {
             runtime.input(id.as_str(), &context.scope(), &typed, false)?;
         }
-        let reply = follow::step(runtime, id, &context.scope(), &request, Sink::Raw)?;
+        let reply = runtime.read(id.as_str(), &context.scope(), &request)?;
+        render::out_bytes(&reply.bytes())?;
         request.from = From::Offset(reply.next_offset);
         if reply.eof {
             return Ok(false);
@@ -95,8 +96,8 @@ fn join(context: &Context, runtime: &Runtime, id: &TaskId, is_terminal: bool) ->
         if left.load(Ordering::Relaxed) {
             return Ok(true);
         }
-        if reply.next_offset >= reply.end {
-            runtime.wait_for_output(id, reply.next_offset, NOTICE)?;
+        if reply.left == 0 {
+            runtime.wait_for_output(id, reply.end, NOTICE)?;
         }
     }
 }

@@ -24,7 +24,7 @@ use super::start::current_umask;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, gate};
+use crate::{exit_code, gate, render};
 
 /// Our own agent.
 const OWN: &str = "mw";
@@ -135,7 +135,7 @@ impl Arguments {
         say_what_ends(&runtime, &session)?;
         // Whatever happened to the screen, what the chat has started ends with it.
         chat.close();
-        eprintln!("mw chat --resume {session} goes on with this");
+        render::aside(&format!("mw chat --resume {session} goes on with this"));
         Ok(match ending? {
             Ending::Quit => 0,
             Ending::Signal(signal) => u8::try_from(exit_code::SIGNAL_BASE + signal).unwrap_or(u8::MAX),
@@ -207,8 +207,8 @@ fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
     let live = page.map_or(0, |page| page.tasks.iter().filter(|task| !task.status.is_terminal()).count());
     match live {
         0 => {}
-        1 => eprintln!("ending 1 task…"),
-        live => eprintln!("ending {live} tasks…"),
+        1 => render::aside("ending 1 task…"),
+        live => render::aside(&format!("ending {live} tasks…")),
     }
     Ok(())
 }

@@ -99,7 +99,7 @@ fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
     }
     render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
     for kept in &report.kept {
-        eprintln!("mw: {} was kept: {}; {}", kept.id, kept.reason, kept.hint);
+        render::note(&format!("{} was kept: {}; {}", kept.id, kept.reason, kept.hint));
     }
     Ok(())
 }

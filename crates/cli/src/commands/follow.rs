@@ -1,47 +1,34 @@
 //! Streaming a task's output as it comes.
 
-use std::io::Write;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::Duration;
 
-use meanwhile::model::TaskId;
-use meanwhile::{From, Piece, ReadReply, ReadRequest, Runtime, Scope, clean_text};
+use meanwhile::model::{Io, TaskId};
+use meanwhile::{From, Piece, ReadReply, ReadRequest, Runtime};
 
 use crate::error::CommandError;
-
-/// How to write what comes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sink {
-    /// Bytes as they are, on stdout.
-    Raw,
-    /// As it may be shown, colours included, on stdout.
-    Shown,
-    /// The same as plain text.
-    Clean,
-    /// Bytes as they are, each stream on its own.
-    Apart,
-    /// Not at all.
-    Nowhere,
-}
+use crate::render;
 
 /// Longest silence between two looks; the supervisor wakes us before.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// Writes what a task prints until it has ended and all is written.
+/// Reads and shows what a task prints until it has ended and all is shown.
 pub(crate) fn to_end(
     runtime: &Runtime,
     id: &TaskId,
-    scope: &Scope,
     request: &ReadRequest,
-    sink: Sink,
+    read: impl Fn(&ReadRequest) -> meanwhile::Result<ReadReply>,
+    mut show: impl FnMut(&ReadReply) -> Result<(), CommandError>,
 ) -> Result<(), CommandError> {
     let mut request = request.clone();
     loop {
-        let reply = step(runtime, id, scope, &request, sink)?;
+        let reply = read(&request)?;
+        show(&reply)?;
         if reply.eof {
             return Ok(());
         }
-        if reply.next_offset >= reply.end {
-            runtime.wait_for_output(id, reply.next_offset, LONGEST)?;
+        if reply.left == 0 {
+            runtime.wait_for_output(id, reply.end, LONGEST)?;
         }
         if !matches!(request.from, From::Cursor(_)) {
             request.from = From::Offset(reply.next_offset);
@@ -49,51 +36,67 @@ pub(crate) fn to_end(
     }
 }
 
-/// Reads once and writes it.
-pub(crate) fn step(
-    runtime: &Runtime,
-    id: &TaskId,
-    scope: &Scope,
-    request: &ReadRequest,
-    sink: Sink,
-) -> Result<ReadReply, CommandError> {
-    step_with(runtime, id, scope, request, sink, || ())
+/// Our two streams as those of a task, each for as long as somebody reads it.
+///
+/// Whoever runs a task wants to know how it ends. So a reader that has seen enough (`| head`) ends the writing to
+/// that stream and nothing else; every other failure to write is one.
+pub(crate) struct Streams {
+    /// Whether the task's terminal has ended its lines as ours will once more.
+    lines_end_twice: bool,
+    stdout_is_read: bool,
+    stderr_is_read: bool,
 }
 
-/// The same, doing something before anything is written.
-pub(crate) fn step_with(
-    runtime: &Runtime,
-    id: &TaskId,
-    scope: &Scope,
-    request: &ReadRequest,
-    sink: Sink,
-    before: impl FnOnce(),
-) -> Result<ReadReply, CommandError> {
-    let reply = match sink {
-        Sink::Shown | Sink::Clean => runtime.read_shown(id.as_str(), scope, request)?,
-        Sink::Raw | Sink::Apart | Sink::Nowhere => runtime.read(id.as_str(), scope, request)?,
-    };
-    if !reply.pieces.is_empty() {
-        before();
+impl Streams {
+    /// Makes those of a task with such streams.
+    pub(crate) fn of(task: &Io) -> Self {
+        let lines_end_twice = matches!(task, Io::Pty { .. }) && io::stdout().is_terminal();
+        Self { lines_end_twice, stdout_is_read: true, stderr_is_read: true }
     }
-    match sink {
-        Sink::Nowhere => {}
-        Sink::Raw | Sink::Shown => write(&mut std::io::stdout().lock(), &reply.bytes())?,
-        Sink::Clean => write(&mut std::io::stdout().lock(), clean_text(&reply.text()).as_bytes())?,
-        Sink::Apart => {
-            for piece in &reply.pieces {
-                match piece {
-                    Piece::Stdout(bytes) => write(&mut std::io::stdout().lock(), bytes)?,
-                    Piece::Stderr(bytes) => write(&mut std::io::stderr().lock(), bytes)?,
-                    Piece::Dropped(count) => eprintln!("mw: {count} bytes of output were dropped here"),
+
+    /// Tells whether output is still shown to anybody.
+    pub(crate) const fn is_read(&self) -> bool {
+        self.stdout_is_read || self.stderr_is_read
+    }
+
+    pub(crate) fn write(&mut self, pieces: &[Piece]) -> io::Result<()> {
+        for piece in pieces {
+            match piece {
+                Piece::Stdout(bytes) => {
+                    let bytes = if self.lines_end_twice { &ended_once(bytes) } else { bytes };
+                    write_on(&mut io::stdout().lock(), "standard output", bytes, &mut self.stdout_is_read)?;
                 }
+                Piece::Stderr(bytes) => {
+                    write_on(&mut io::stderr().lock(), "standard error", bytes, &mut self.stderr_is_read)?;
+                }
+                Piece::Dropped(count) => render::note(&format!("{count} bytes of output were dropped here")),
             }
         }
+        Ok(())
     }
-    Ok(reply)
 }
 
-fn write(out: &mut impl Write, bytes: &[u8]) -> Result<(), CommandError> {
-    out.write_all(bytes)?;
-    Ok(out.flush()?)
+/// Takes the returns away that our own terminal adds.
+fn ended_once(bytes: &[u8]) -> Vec<u8> {
+    let mut once = Vec::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match line.strip_suffix(b"\r\n") {
+            Some(line) => once.extend(line.iter().chain(b"\n")),
+            None => once.extend_from_slice(line),
+        }
+    }
+    once
+}
+
+fn write_on(out: &mut impl Write, name: &str, bytes: &[u8], is_read: &mut bool) -> io::Result<()> {
+    if !*is_read {
+        return Ok(());
+    }
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+            *is_read = false;
+            Ok(())
+        }
+        done => done.map_err(|error| render::unwritten(name, &error)),
+    }
 }

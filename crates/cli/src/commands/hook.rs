@@ -68,7 +68,7 @@ impl Arguments {
 
 fn warn(message: &str) {
     if !message.is_empty() {
-        eprintln!("mw hook: {message}");
+        crate::render::aside(&format!("mw hook: {message}"));
     }
 }
 

@@ -6,7 +6,7 @@ use meanwhile::{Filter, KillRequest};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::CommandResult;
+use crate::error::{CommandError, CommandResult};
 use crate::exit_code;
 use crate::render;
 
@@ -55,7 +55,15 @@ impl Arguments {
             // Pending tasks first, so that none starts in the slot of another.
             let (pending, running): (Vec<_>, Vec<_>) =
                 runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
+            let found = ids.len();
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
+            if let (true, Some(batch)) = (ids.len() == found, &self.batch) {
+                // Killing what has ended is no error; a batch that nobody belongs to is a slip of the pen.
+                let filter = Filter { batch: self.batch.clone(), limit: 1, ..Filter::new(context.scope()) };
+                if runtime.list(&filter)?.tasks.is_empty() {
+                    return Err(CommandError::no_batch(batch));
+                }
+            }
         }
         let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
         context.pass_deed(&runtime, "kill", &format!("end {}", named.join(", ")))?;

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     /// Most tasks to show
-    #[arg(long, value_name = "N", default_value_t = 50)]
+    #[arg(long, value_name = "N", default_value_t = 50, allow_hyphen_values = true)]
     limit: u32,
     /// Show secrets, too
     #[arg(long)]
@@ -92,12 +92,12 @@ impl Arguments {
 fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {
     let damaged = runtime.damaged()?;
     let Some(first) = damaged.first() else { return Ok(()) };
-    eprintln!("mw: left out of the list: {}", first.reason);
+    render::note(&format!("left out of the list: {}", first.reason));
     if damaged.len() > 1 {
-        eprintln!("mw: and so are {} more", damaged.len() - 1);
+        render::note(&format!("and so are {} more", damaged.len() - 1));
     }
     let directory = runtime.home().task(&first.id);
-    eprintln!("mw: repair {}, or remove it: {}", directory.display(), first.hint);
+    render::note(&format!("repair {}, or remove it: {}", directory.display(), first.hint));
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `mw output`: read a task's output.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{Io, parse_size};
@@ -9,7 +9,7 @@ use meanwhile::{
 };
 use serde_json::json;
 
-use super::follow::{self, Sink};
+use super::follow;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -30,10 +30,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
     batch: Option<String>,
     /// The last N lines
-    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"], allow_hyphen_values = true)]
     tail: Option<u64>,
     /// From this byte on
-    #[arg(long, value_name = "N", conflicts_with = "new")]
+    #[arg(long, value_name = "N", conflicts_with = "new", allow_hyphen_values = true)]
     offset: Option<u64>,
     /// What this reader has not seen yet
     #[arg(long)]
@@ -45,16 +45,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value_t = StreamWord::Both)]
     stream: StreamWord,
     /// Most bytes to print; 0 = no limit
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     max_bytes: Option<u64>,
     /// Most lines to print
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     max_lines: Option<u64>,
     /// Only lines that fit this regular expression
     #[arg(long, value_name = "RE", conflicts_with_all = ["follow", "tail", "new", "screen"])]
     grep: Option<String>,
     /// Lines around each that fits
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "grep")]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "grep", allow_hyphen_values = true)]
     context: usize,
     /// Go on until the task ends
     #[arg(long, short, conflicts_with = "screen")]
@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     screen: bool,
     /// An earlier run
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
     run: Option<u32>,
 }
 
@@ -102,11 +102,7 @@ impl Arguments {
         if self.follow {
             return self.follow(context, &runtime);
         }
-        let reply = if self.raw {
-            runtime.read(self.id(), &context.scope(), &self.request())?
-        } else {
-            runtime.read_shown(self.id(), &context.scope(), &self.request())?
-        };
+        let reply = self.read(context, &runtime, self.id(), &self.request())?;
         if context.json {
             render::out(&format!("{}\n", self.json(&reply)))?;
         } else {
@@ -125,17 +121,12 @@ impl Arguments {
             Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(context.scope()) };
         let tasks = runtime.list(&filter)?.tasks;
         if tasks.is_empty() {
-            let message = format!("no task belongs to the batch {batch:?}");
-            return Err(CommandError::not_found(message, "mw list shows the batch of each task"));
+            return Err(CommandError::no_batch(batch));
         }
         let mut all = Vec::new();
         for task in &tasks {
             let request = self.request();
-            let reply = if self.raw {
-                runtime.read(task.id.as_str(), &context.scope(), &request)?
-            } else {
-                runtime.read_shown(task.id.as_str(), &context.scope(), &request)?
-            };
+            let reply = self.read(context, runtime, task.id.as_str(), &request)?;
             if context.json {
                 let mut one = self.json(&reply);
                 one["id"] = json!(task.id);
@@ -153,6 +144,20 @@ impl Arguments {
             render::json(&json!({ "outputs": all }))?;
         }
         Ok(0)
+    }
+
+    fn read(
+        &self,
+        context: &Context,
+        runtime: &Runtime,
+        id: &str,
+        request: &ReadRequest,
+    ) -> meanwhile::Result<ReadReply> {
+        if self.raw {
+            runtime.read(id, &context.scope(), request)
+        } else {
+            runtime.read_shown(id, &context.scope(), request)
+        }
     }
 
     fn request(&self) -> ReadRequest {
@@ -190,28 +195,30 @@ impl Arguments {
         })
     }
 
-    fn print(&self, reply: &ReadReply) -> Result<(), CommandError> {
-        let mut out = std::io::stdout().lock();
-        if self.raw || out.is_terminal() {
-            out.write_all(&reply.bytes())?;
+    fn print_text(&self, reply: &ReadReply) -> std::io::Result<()> {
+        if self.raw || std::io::stdout().is_terminal() {
+            render::out_bytes(&reply.bytes())
         } else {
-            out.write_all(clean_text(&reply.text()).as_bytes())?;
+            render::out(&clean_text(&reply.text()))
         }
-        out.flush()?;
+    }
+
+    fn print(&self, reply: &ReadReply) -> Result<(), CommandError> {
+        self.print_text(reply)?;
         if reply.has_earlier && !self.new && self.offset.is_none() && self.tail.is_none() {
             let id = self.id();
-            eprintln!(
-                "mw: {} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",
+            render::note(&format!(
+                "{} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",
                 reply.offset
-            );
+            ));
         }
-        if reply.next_offset < reply.end {
-            eprintln!(
-                "mw: {} more bytes: mw output {} --offset {}",
+        if reply.left > 0 {
+            render::note(&format!(
+                "{} more bytes: mw output {} --offset {}",
                 reply.end - reply.next_offset,
                 self.id(),
                 reply.next_offset
-            );
+            ));
         }
         Ok(())
     }
@@ -224,8 +231,12 @@ impl Arguments {
             from: self.offset.unwrap_or(0),
             context: self.context,
             most,
+            run: self.run,
         };
-        let reply = runtime.grep(self.id(), &context.scope(), &request)?;
+        let mut reply = runtime.grep(self.id(), &context.scope(), &request)?;
+        if let Some(most) = self.max_bytes.filter(|most| *most > 0) {
+            reply.limit(most);
+        }
         if context.json {
             render::out(&format!("{}\n", serde_json::to_string(&reply).map_err(std::io::Error::from)?))?;
             return Ok(0);
@@ -237,11 +248,11 @@ impl Arguments {
         }
         render::out(&text)?;
         if reply.truncated {
-            eprintln!(
-                "mw: there may be more: mw output {} --grep … --offset {}",
+            render::note(&format!(
+                "there may be more: mw output {} --grep … --offset {}",
                 self.id(),
                 reply.next_offset
-            );
+            ));
         }
         Ok(0)
     }
@@ -278,12 +289,13 @@ impl Arguments {
     fn follow(&self, context: &Context, runtime: &Runtime) -> CommandResult {
         let id = runtime.resolve(self.id(), &context.scope())?;
         let request = ReadRequest { max_bytes: CHOSEN, ..self.request() };
-        let sink = match (self.raw, std::io::stdout().is_terminal()) {
-            (true, _) => Sink::Raw,
-            (false, true) => Sink::Shown,
-            (false, false) => Sink::Clean,
-        };
-        follow::to_end(runtime, &id, &context.scope(), &request, sink)?;
+        let read = |request: &ReadRequest| self.read(context, runtime, id.as_str(), request);
+        follow::to_end(runtime, &id, &request, read, |reply| {
+            if reply.pieces.is_empty() && !reply.eof {
+                return Ok(());
+            }
+            Ok(if context.json { render::json(&self.json(reply)) } else { self.print_text(reply) }?)
+        })?;
         Ok(0)
     }
 }

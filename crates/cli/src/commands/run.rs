@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use meanwhile::model::{TaskId, parse_duration_ms};
+use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::follow::{self, Sink};
+use super::follow::Streams;
 use super::start::TaskArguments;
 use super::status;
 use super::wait::task_code;
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, answer};
+use crate::render;
 use crate::terminal::{Keys, ProgressLine, RawMode};
 
 /// Silence after which a line says what is going on.
@@ -40,27 +41,40 @@ impl Arguments {
         let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
+        let io = self.task.io();
         let id = self.task.start(context, &runtime, "run")?.task.id;
-        let keyboard = watch_keyboard();
-        let detached = stream(context, &runtime, &id, detach_at, &keyboard, &interrupts)?;
-        drop(keyboard);
-        if detached && context.json {
-            let task = runtime.task(id.as_str(), &context.scope())?;
-            return status::show(context, &runtime, &task, status::LINES);
+        if io != Io::Pipes && std::io::stdin().is_terminal() {
+            render::note(&format!(
+                "what is typed here does not reach {id}: mw attach {id} in another terminal does, or mw input {id} TEXT"
+            ));
         }
-        if detached {
-            eprintln!("mw: {id} goes on in the background; mw status {id} shows it");
-            return Ok(0);
-        }
-        let task = runtime.task(id.as_str(), &context.scope())?;
-        if context.json {
-            return status::show(context, &runtime, &task, status::LINES).map(|_| task_code(&task));
-        }
-        if task.exit_code.is_none() {
-            eprintln!("mw: {id} {}: {}", task.status.word(), task.cause.clone().unwrap_or_default());
-        }
-        Ok(task_code(&task))
+        let attached = || {
+            let keyboard = watch_keyboard();
+            let streams = Streams::of(&io);
+            let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &interrupts)?;
+            drop(keyboard);
+            conclude(context, &runtime, &id, detached)
+        };
+        // Whatever goes wrong from here on, the task is there.
+        attached().map_err(|error| error.with_task(&id))
     }
+}
+
+/// Says how it ended, or that it goes on.
+fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -> CommandResult {
+    if detached && !context.json {
+        render::note(&format!("{id} goes on in the background; mw status {id} shows it"));
+        return Ok(0);
+    }
+    let task = runtime.task(id.as_str(), &context.scope())?;
+    let code = if detached { 0 } else { task_code(&task) };
+    if context.json {
+        return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
+    }
+    if task.exit_code.is_none() {
+        render::note(&format!("{id} {}: {}", task.status.word(), task.cause.unwrap_or_default()));
+    }
+    Ok(code)
 }
 
 /// Counts how often somebody asked this command to end.
@@ -104,6 +118,7 @@ fn stream(
     context: &Context,
     runtime: &Runtime,
     id: &TaskId,
+    mut streams: Streams,
     detach_at: Option<Instant>,
     keyboard: &Keyboard,
     interrupts: &AtomicUsize,
@@ -114,7 +129,6 @@ fn stream(
         max_bytes: 1 << 20,
         ..ReadRequest::default()
     };
-    let sink = if context.json { Sink::Nowhere } else { Sink::Apart };
     let mut progress = ProgressLine::new(context.json);
     let begun = Instant::now();
     let mut last_output = begun;
@@ -127,13 +141,14 @@ fn stream(
             if last_output.elapsed() >= SILENCE && !ended {
                 progress.show(runtime, &[task], begun);
             }
-            let reply =
-                follow::step_with(runtime, id, &context.scope(), &request, sink, || progress.clear())?;
-            if !reply.pieces.is_empty() {
+            let reply = runtime.read(id.as_str(), &context.scope(), &request)?;
+            if !reply.pieces.is_empty() && !context.json && streams.is_read() {
+                progress.clear();
+                streams.write(&reply.pieces)?;
                 last_output = Instant::now();
             }
             request.from = From::Offset(reply.next_offset);
-            if reply.eof || (ended && reply.next_offset >= reply.end) {
+            if reply.eof || (ended && reply.left == 0) {
                 progress.clear();
                 return Ok(false);
             }
@@ -153,10 +168,10 @@ fn stream(
                     }
                 });
             }
-            if reply.next_offset >= reply.end {
+            if reply.left == 0 {
                 let left =
                     detach_at.map_or(NOTICE, |at| at.saturating_duration_since(Instant::now()).min(NOTICE));
-                runtime.wait_for_output(id, reply.next_offset, left.max(Duration::from_millis(1)))?;
+                runtime.wait_for_output(id, reply.end, left.max(Duration::from_millis(1)))?;
             }
         }
     })

@@ -116,7 +116,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     drop(host);
     if !receipts.is_empty() {
         let tasks = mw_ui::count(receipts.len(), "task", "tasks");
-        eprintln!("mw: session {session} ended, and {tasks} with it");
+        render::note(&format!("session {session} ended, and {tasks} with it"));
     }
     let status = status.map_err(|error| {
         CommandError::usage(

@@ -123,7 +123,7 @@ fn print(context: &Context, host: &Host, place: &HostPlace) -> CommandResult {
     }
     for (path, text) in snippets {
         // Apart from the text, so that it can be piped.
-        eprintln!("{}:", home_shortened(&path));
+        render::aside(&format!("{}:", home_shortened(&path)));
         render::out(&text)?;
     }
     Ok(0)

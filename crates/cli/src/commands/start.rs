@@ -63,7 +63,7 @@ pub(crate) struct TaskArguments {
     #[arg(long, value_name = "COLSxROWS", default_value = "80x24", value_parser = parse_terminal_size, requires = "pty")]
     size: (u16, u16),
     /// Most bytes the log may hold; 0 = no cap
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     cap: Option<u64>,
     /// Start when that task has completed; skipped when it does not
     #[arg(long, value_name = "ID")]
@@ -159,7 +159,7 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         let started = self.task.start(context, &runtime, "start")?;
-        let shown = StartReply::show(&started, context);
+        let shown = StartReply::show(&started, context).map_err(|error| error.with_task(&started.task.id));
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         shown
@@ -229,11 +229,7 @@ impl TaskArguments {
             .iter()
             .map(|handle| runtime.resolve(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
-        let io = match (self.pty, self.stdin) {
-            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
-            (false, true) => Io::Stdin,
-            (false, false) => Io::Pipes,
-        };
+        let io = self.io();
         let cwd = match (self.cwd, &context.config.directory) {
             (Some(cwd), _) => std::path::absolute(cwd)?,
             (None, Some(directory)) => directory.clone(),
@@ -279,6 +275,14 @@ impl TaskArguments {
             approval: Approval::User,
             expected: None,
         })
+    }
+
+    pub(super) const fn io(&self) -> Io {
+        match (self.pty, self.stdin) {
+            (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
+            (false, true) => Io::Stdin,
+            (false, false) => Io::Pipes,
+        }
     }
 
     fn command(&self, context: &Context) -> CommandSpec {

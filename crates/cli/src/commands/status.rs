@@ -11,13 +11,15 @@ use crate::render;
 pub(crate) const LINES: u64 = 20;
 /// Most bytes of output a status shows.
 const MOST_BYTES: u64 = 8192;
+/// Most bytes that are read for it: much of a log may be what is not shown.
+const MOST_READ: u64 = 8 * MOST_BYTES;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The task
     id: String,
     /// How many of its last lines to show
-    #[arg(long, value_name = "N", default_value_t = LINES)]
+    #[arg(long, value_name = "N", default_value_t = LINES, allow_hyphen_values = true)]
     lines: u64,
     /// Show secrets, too
     #[arg(long)]
@@ -38,7 +40,8 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
     let output = if lines == 0 {
         String::new()
     } else {
-        let request = ReadRequest { from: From::TailLines(lines), max_bytes: 0, ..ReadRequest::default() };
+        let request =
+            ReadRequest { from: From::TailLines(lines), max_bytes: MOST_READ, ..ReadRequest::default() };
         // A log that is gone is no reason to hide the rest.
         let text = runtime.read_shown(task.id.as_str(), &context.scope(), &request);
         last_bytes(&text.map(|reply| clean_text(&reply.text())).unwrap_or_default())

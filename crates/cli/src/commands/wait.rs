@@ -8,7 +8,7 @@ use meanwhile::{Condition, Filter, Task, WaitReply, WaitRequest};
 use serde_json::json;
 
 use crate::context::Context;
-use crate::error::{CommandError, CommandResult};
+use crate::error::{CommandError, CommandResult, answer};
 use crate::exit_code;
 use crate::render;
 use crate::terminal::ProgressLine;
@@ -66,7 +66,7 @@ impl Arguments {
                 Filter { batch: Some(batch.clone()), limit: u32::MAX, ..Filter::new(context.scope()) };
             let members = runtime.list(&filter)?.tasks;
             if members.is_empty() {
-                return Err(meanwhile::Error::NotFound(format!("batch {batch}")).into());
+                return Err(CommandError::no_batch(batch));
             }
             tasks.extend(members.into_iter().map(|task| task.id));
         }
@@ -85,19 +85,15 @@ impl Arguments {
             runtime.wait(&request)?
         };
         progress.clear();
-        if context.json {
-            render::out(&format!(
-                "{}\n",
-                json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met})
-            ))?;
+        let printed = if context.json {
+            render::json(&json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met}))
         } else {
-            for task in &reply.tasks {
-                render::out(&format!("{}\n", render::line(task, context.colour())))?;
-            }
-        }
+            let line = |task| render::line(task, context.colour()) + "\n";
+            render::out(&reply.tasks.iter().map(line).collect::<String>())
+        };
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
-        Ok(self.code(&reply, &request.condition))
+        answer(printed.map_err(CommandError::from), self.code(&reply, &request.condition))
     }
 
     fn code(&self, reply: &WaitReply, condition: &Condition) -> u8 {

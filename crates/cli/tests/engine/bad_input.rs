@@ -63,6 +63,25 @@ fn durations_must_be_durations() {
         refused(&["start", &format!("--deadline={bad}"), "touch ran"]);
     }
     refused(&["run", "--detach-after=x", "touch ran"]);
+    // A deadline beyond what records can tell.
+    refused(&["start", "--deadline", "99999999d", "touch ran"]);
+}
+
+#[test]
+fn a_refused_argument_is_named_with_all_that_was_said() {
+    let home = home();
+    for (args, words) in [
+        (vec!["start", "--json"], "SCRIPT"),
+        (vec!["start", "--json", "--kind", "foo", "true"], "remote"),
+        (vec!["start", "--json", "--cap", "-1", "true"], "--cap"),
+        (vec!["start", "--json", "--pids", "-3", "true"], "--pids"),
+        (vec!["output", "--json", "x", "--tail", "-1"], "--tail"),
+    ] {
+        let refusal = home.mw(&args).refusal(2);
+        let message = refusal["message"].as_str().unwrap();
+        assert!(message.contains(words) && !message.contains("Usage"), "{args:?}: {message}");
+        assert!(!message.contains("-- -"), "{args:?}: {message}");
+    }
 }
 
 #[test]

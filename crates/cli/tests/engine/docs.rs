@@ -103,5 +103,5 @@ fn the_page_of_the_chat_has_chip_banner_modal_and_warning() {
     let chat = page("docs/chat.md");
     says(&chat, &["(chat.svg)"]);
     says(&section(&chat, "While it talks"), &["`⌁ 2 tasks`", "**Ctrl-B** lists them", "is a banner"]);
-    says(&section(&chat, "Leaving and coming back"), &["If tasks run, it says how many"]);
+    says(&section(&chat, "Leaving and coming back"), &["If tasks run at that moment, it says how many"]);
 }

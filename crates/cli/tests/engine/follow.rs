@@ -1,5 +1,6 @@
 //! Reading on: `--follow`, and what a reader has not seen yet.
 
+use mw_testkit::contract::{OUTPUT_FIELDS, has_fields};
 use mw_testkit::{Home, SOON, children, wait_until};
 
 use crate::home;
@@ -120,4 +121,90 @@ fn a_follower_whose_reader_is_gone_ends_quietly() {
     let outcome = home.program("/bin/sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw")).arg(&id).run();
     assert_eq!(outcome.ok(), "y\n");
     assert_eq!(outcome.complaint(), "");
+}
+
+/// A task that prints `€` byte by byte, when told to.
+fn in_bytes(home: &Home) -> String {
+    let (one, two) = (children::gate("one"), children::gate("two"));
+    home.start(&format!("printf 'p\\342'; {one}; printf '\\202'; {two}; printf '\\254q\\n'"))
+}
+
+fn until_bytes(home: &Home, id: &str, bytes: &[u8]) {
+    wait_until(SOON, "the bytes are in the log", || home.log(id).ends_with(bytes).then_some(()));
+}
+
+#[test]
+fn a_follower_gets_whole_characters_of_what_comes_in_bytes() {
+    let home = home();
+    let id = in_bytes(&home);
+    let following = home.command(["output", &id, "--follow"]).spawn();
+    wait_until(SOON, "what comes before", || (following.printed() == "p").then_some(()));
+    home.open("one");
+    until_bytes(&home, &id, b"\x82");
+    home.open("two");
+    assert_eq!(following.wait().ok(), "p€q\n");
+}
+
+#[test]
+fn a_reader_gets_whole_characters_of_what_comes_in_bytes() {
+    let home = home();
+    let id = in_bytes(&home);
+    until_bytes(&home, &id, b"p\xe2");
+    let reply = home.mw(["output", "--json", &id, "--new", "--reader", "r"]).exits(0).json();
+    assert_eq!((&reply["text"], &reply["truncated"]), (&"p".into(), &false.into()), "{reply}");
+    assert_eq!(unread(&home, &id, "r"), "");
+    home.open("one");
+    until_bytes(&home, &id, b"\x82");
+    assert_eq!(unread(&home, &id, "r"), "");
+    home.open("two");
+    home.ended(&id);
+    assert_eq!(unread(&home, &id, "r"), "€q\n");
+}
+
+#[test]
+fn half_a_character_is_shown_once_no_rest_can_come() {
+    let home = home();
+    let id = home.start(&format!("printf 'a\\303'; {}", children::gate("go")));
+    until_bytes(&home, &id, b"a\xc3");
+    let following = home.command(["output", &id, "--follow", "--raw"]).spawn();
+    wait_until(SOON, "what comes before", || (following.printed() == "a").then_some(()));
+    home.open("go");
+    assert_eq!(following.wait().exits(0).stdout, b"a\xc3");
+    // What can never become a character is not waited for.
+    let id = home.start(&format!("printf 'a\\377'; {}", children::gate("never")));
+    until_bytes(&home, &id, b"a\xff");
+    assert_eq!(unread(&home, &id, "r"), "a\u{fffd}");
+}
+
+#[test]
+fn one_stream_is_followed_in_whole_characters_across_the_other() {
+    let home = home();
+    let (one, two) = (children::gate("one"), children::gate("two"));
+    let id = home.start(&format!("printf 'p\\303'; {one}; echo other >&2; {two}; printf '\\251q\\n'"));
+    let following = home.command(["output", &id, "--follow", "--stream", "stdout"]).spawn();
+    wait_until(SOON, "what comes before", || (following.printed() == "p").then_some(()));
+    home.open("one");
+    until_bytes(&home, &id, b"other\n");
+    home.open("two");
+    assert_eq!(following.wait().ok(), "péq\n");
+}
+
+#[test]
+fn following_as_json_gives_a_line_for_every_read() {
+    let home = home();
+    let id = home.start(&format!("echo a; {}; echo b; exit 3", children::gate("go")));
+    let following = home.command(["output", "--json", &id, "--follow"]).spawn();
+    wait_until(SOON, "the first line", || following.printed().contains('a').then_some(()));
+    home.open("go");
+    let lines = following.wait().exits(0).json_lines();
+    let text: String = lines.iter().map(|line| line["text"].as_str().unwrap()).collect();
+    assert_eq!(text, "a\nb\n");
+    let mut at = serde_json::json!(0);
+    for line in &lines {
+        has_fields(line, &OUTPUT_FIELDS);
+        assert_eq!(line["offset"], at, "{line}");
+        at = line["next_offset"].clone();
+    }
+    let ends: Vec<_> = lines.iter().map(|line| line["eof"] == true).collect();
+    assert_eq!(ends.iter().rposition(|eof| !eof).map_or(0, |at| at + 1), lines.len() - 1, "{lines:?}");
 }

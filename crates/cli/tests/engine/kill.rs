@@ -257,3 +257,15 @@ fn the_receipt_for_people_names_task_and_outcome() {
     let text = home.mw(["kill", &id]).ok();
     assert!(text.contains(&id) && text.contains("SIGTERM"), "{text}");
 }
+
+#[test]
+fn a_batch_that_nobody_belongs_to_is_not_found() {
+    let home = home();
+    let id = home.start_with(&["--batch", "b"], "true");
+    home.ended(&id);
+    for command in ["kill", "wait", "output"] {
+        let refusal = home.mw([command, "--json", "--batch", "nope"]).refusal(5).to_string();
+        assert!(refusal.contains("batch") && refusal.contains("nope"), "{command}: {refusal}");
+    }
+    let _ = home.mw(["kill", "--batch", "b"]).ok();
+}

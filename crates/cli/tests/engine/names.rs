@@ -112,3 +112,21 @@ fn of_two_starts_at_once_one_gets_the_name() {
     assert_eq!(codes, [Some(0), Some(6), Some(6), Some(6), Some(6), Some(6)]);
     assert_eq!(home.list().len(), 1);
 }
+
+#[test]
+fn a_name_that_could_stand_for_another_task_is_refused() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let suffix = id.strip_prefix("bash-").unwrap();
+    let names =
+        [&id, suffix, &id[..9], "bash-", "bash_1", "bash_77", "agent_1", "task_20260209_143022_pytest"];
+    for name in names {
+        let refusal = home.mw(["start", "--json", "--name", name, "touch ran"]).refusal(2);
+        assert!(refusal.to_string().contains(name), "{refusal}");
+    }
+    for handle in [&id, suffix, &id[..9], "bash-", "bash_1"] {
+        assert_eq!(home.status(handle)["id"], id.as_str(), "{handle}");
+    }
+    assert!(!home.has_file("ran"));
+    let _ = home.start_with(&["--name", "frontend"], "true");
+}

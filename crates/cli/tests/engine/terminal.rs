@@ -78,3 +78,18 @@ fn a_waiting_person_sees_the_last_line() {
     home.open("go");
     assert_eq!(terminal.wait(), Some(0));
 }
+
+#[test]
+fn a_run_says_where_typing_goes_and_ends_lines_once() {
+    for option in ["--pty", "--stdin"] {
+        let home = home();
+        let script = format!("echo hello; echo there; {}", children::gate("go"));
+        let terminal = home.command(["run", option, &script]).on_terminal();
+        until_shown(&terminal, "there");
+        until_shown(&terminal, &format!("mw attach {}", only_task(&home)));
+        let shown = terminal.shown();
+        assert!(shown.contains("hello\r\nthere\r\n"), "{shown:?}");
+        home.open("go");
+        assert_eq!(terminal.wait(), Some(0));
+    }
+}

@@ -7,7 +7,7 @@ use regex::bytes::Regex;
 use serde::Serialize;
 
 use super::clean::clean_text;
-use super::read::StreamChoice;
+use super::read::{StreamChoice, check_run};
 use super::shown::before;
 use crate::error::{Error, Result};
 use crate::redact::Redactor;
@@ -50,6 +50,8 @@ pub struct GrepRequest {
     pub context: usize,
     /// Most lines that fit.
     pub most: usize,
+    /// Which run; absent = the present or last one.
+    pub run: Option<u32>,
 }
 
 /// What a search found.
@@ -61,6 +63,29 @@ pub struct GrepReply {
     pub truncated: bool,
     /// Where to go on.
     pub next_offset: u64,
+}
+
+impl GrepReply {
+    /// Keeps as many lines as fit into that many bytes, each with its number and its end; of the first as much as
+    /// fits, so that whoever goes on from `next_offset` comes to the end.
+    pub fn limit(&mut self, max_bytes: u64) {
+        let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let frame = |line: &GrepMatch| line.line.to_string().len() + ":\n".len();
+        let mut used = 0;
+        let over = self.matches.iter().position(|line| {
+            used += frame(line) + line.text.len();
+            used > most
+        });
+        let Some(over) = over else { return };
+        if let Some(left_out) = self.matches.get(over.max(1)) {
+            (self.next_offset, self.truncated) = (left_out.offset, true);
+        }
+        self.matches.truncate(over.max(1));
+        if let (0, Some(line)) = (over, self.matches.first_mut()) {
+            let room = most.saturating_sub(frame(line));
+            line.text.truncate(line.text.floor_char_boundary(room));
+        }
+    }
 }
 
 struct Search<'a> {
@@ -91,7 +116,9 @@ impl Runtime {
         let pattern = compile(&request.pattern)?;
         let id = self.resolve(handle, scope)?;
         let task = self.current(&id)?;
-        let view = self.view(&task, task.state.run(), stream)?;
+        let run = request.run.unwrap_or_else(|| task.state.run());
+        check_run(&task, run)?;
+        let view = self.view(&task, run, stream)?;
         let redactor = self.redactor(&id);
         let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
         let mut search = Search {

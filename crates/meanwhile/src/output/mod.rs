@@ -6,6 +6,7 @@ mod read;
 mod search;
 mod shown;
 mod tail;
+mod take;
 mod view;
 
 pub use clean::{clean_text, render_screen};

@@ -3,7 +3,8 @@
 use mw_model::TaskState;
 use mw_model::wire::{EntryKind, drop_marker};
 
-use super::tail::{tail_start, window_start};
+use super::tail::{next_character, tail_start, window_start};
+use super::take::{Taken, take};
 use super::view::LogView;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
@@ -88,6 +89,13 @@ impl Default for ReadRequest {
     }
 }
 
+impl ReadRequest {
+    /// Returns the limit in bytes.
+    pub(super) const fn most_bytes(&self) -> u64 {
+        if self.max_bytes == 0 { u64::MAX } else { self.max_bytes }
+    }
+}
+
 /// A stretch of output, or of its absence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
@@ -116,7 +124,8 @@ pub struct ReadReply {
     pub dropped_bytes: u64,
     /// Logical end of the output.
     pub end: u64,
-    /// How many bytes of the streams asked for come after what was read.
+    /// How many bytes of the streams asked for come after what was read. The beginning of a character whose rest has
+    /// not come yet is not counted: it cannot be read yet.
     pub left: u64,
     /// Whether the streams asked for have bytes before the first one shown.
     pub has_earlier: bool,
@@ -158,6 +167,7 @@ impl Runtime {
 
     pub(crate) fn read_task(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
         let run = request.run.unwrap_or_else(|| task.state.run());
+        check_run(task, run)?;
         let over = is_over(task, run);
         if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. })
             && run == task.state.run()
@@ -172,10 +182,9 @@ impl Runtime {
         let (end, dropped_bytes) = view.size();
         let asked = match &request.from {
             From::Offset(offset) => (*offset).min(end),
-            From::TailLines(lines) => tail_start(&view, request.stream, *lines, u64::MAX)
-                .map_err(Error::io("cannot read the log"))?,
-            From::TailBytes(bytes) => tail_start(&view, request.stream, u64::MAX, *bytes)
-                .map_err(Error::io("cannot read the log"))?,
+            // Of a tail that is longer than the limit the end is wanted.
+            From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
+            From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
             From::Cursor(reader) => {
                 self.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
             }
@@ -187,8 +196,9 @@ impl Runtime {
             let window = window_start(&view, request.stream, request.within);
             window.map_err(Error::io("cannot read the log"))?.max(asked)
         };
-        let (pieces, next_offset) =
-            take(&view, request, start, end, over).map_err(Error::io("cannot read the log"))?;
+        let Taken { pieces, next_offset, held_back } =
+            take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
+        let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
         if let From::Cursor(reader) = &request.from {
             self.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
         }
@@ -201,14 +211,14 @@ impl Runtime {
             next_offset,
             eof: over && next_offset >= end,
             // A log that ends before the recorded end was cut by somebody.
-            truncated: next_offset < end
+            truncated: left_after > 0
                 || has_gap
                 || start > asked
                 || (from_tail && has_earlier)
                 || (over && end < task.output_bytes),
             dropped_bytes,
             end,
-            left: bytes_after(&view, request.stream, next_offset),
+            left: left_after,
             has_earlier,
             passed_over: left - bytes_after(&view, request.stream, start),
         })
@@ -229,6 +239,26 @@ impl Runtime {
     pub(crate) fn output_size(&self, task: &Task) -> Option<(u64, u64)> {
         self.view(task, task.state.run(), StreamChoice::Both).ok().map(|view| view.size())
     }
+}
+
+/// Refuses a run that there was not.
+pub(super) fn check_run(task: &Task, run: u32) -> Result<()> {
+    let last = task.state.run();
+    if (1..=last).contains(&run) {
+        return Ok(());
+    }
+    let (id, runs) = (&task.id, if last == 1 { "1 run".to_owned() } else { format!("{last} runs") });
+    let choice = if last == 1 { "--run 1".to_owned() } else { format!("--run 1 to {last}") };
+    Err(Error::Invalid {
+        message: format!("{id} has no run {run}: it has {runs}"),
+        hint: format!("choose {choice}, or leave it out for the latest"),
+    })
+}
+
+/// Finds where the last lines or bytes begin, at the beginning of a character.
+fn tail(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> Result<u64> {
+    let start = tail_start(view, stream, lines, bytes).and_then(|start| next_character(view, start));
+    start.map_err(Error::io("cannot read the log"))
 }
 
 /// Tells whether nothing more can come of a run.
@@ -262,111 +292,5 @@ const fn nothing_yet() -> ReadReply {
         left: 0,
         has_earlier: false,
         passed_over: 0,
-    }
-}
-
-/// Takes output from `start` on until a limit is reached; returns it and where to go on.
-fn take(
-    view: &LogView,
-    request: &ReadRequest,
-    start: u64,
-    end: u64,
-    over: bool,
-) -> std::io::Result<(Vec<Piece>, u64)> {
-    let mut bytes_left = if request.max_bytes == 0 { u64::MAX } else { request.max_bytes };
-    let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
-    let mut pieces = Vec::new();
-    let mut next = start;
-    for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
-        // What is not asked for is passed over even when the limit is reached: it is not left to be read.
-        if !request.stream.takes(part.kind) {
-            next = part.logical + part.len;
-            continue;
-        }
-        if bytes_left == 0 || lines_left == 0 {
-            break;
-        }
-        let from = start.max(part.logical);
-        if let EntryKind::Drop(count) = part.kind {
-            pieces.push(Piece::Dropped(count));
-            next = part.logical + part.len;
-            continue;
-        }
-        let most = usize::try_from(bytes_left).unwrap_or(usize::MAX);
-        let mut bytes = view.bytes(part, from, most)?;
-        if let Some(cut) = nth_line_end(&bytes, lines_left) {
-            bytes.truncate(cut);
-        }
-        lines_left = lines_left.saturating_sub(memchr::memchr_iter(b'\n', &bytes).count() as u64);
-        let reached = from + bytes.len() as u64;
-        if reached < end || !over {
-            // Part of a character is left for the next read.
-            let whole = whole_characters(&bytes);
-            if whole > 0 {
-                bytes.truncate(whole);
-            }
-        }
-        next = from + bytes.len() as u64;
-        bytes_left -= bytes.len() as u64;
-        let short = next < part.logical + part.len;
-        append(&mut pieces, part.kind, bytes);
-        if short {
-            break;
-        }
-    }
-    Ok((pieces, next))
-}
-
-fn append(pieces: &mut Vec<Piece>, kind: EntryKind, bytes: Vec<u8>) {
-    match (pieces.last_mut(), kind) {
-        (Some(Piece::Stdout(last)), EntryKind::Stdout(_))
-        | (Some(Piece::Stderr(last)), EntryKind::Stderr(_)) => last.extend(bytes),
-        (_, EntryKind::Stdout(_)) => pieces.push(Piece::Stdout(bytes)),
-        (_, EntryKind::Stderr(_)) => pieces.push(Piece::Stderr(bytes)),
-        (_, EntryKind::Drop(count)) => pieces.push(Piece::Dropped(count)),
-    }
-}
-
-fn nth_line_end(bytes: &[u8], lines: u64) -> Option<usize> {
-    let nth = usize::try_from(lines).ok()?.checked_sub(1)?;
-    memchr::memchr_iter(b'\n', bytes).nth(nth).map(|at| at + 1)
-}
-
-/// Returns the length without a trailing part of a character.
-fn whole_characters(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => bytes.len(),
-        // An error without a length is a character cut short at the end.
-        Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        Err(_) => {
-            let last = bytes.len().saturating_sub(3);
-            let start = bytes[last..].iter().rposition(|byte| byte & 0xC0 == 0xC0).map(|at| last + at);
-            match start.map(|start| (start, std::str::from_utf8(&bytes[start..]))) {
-                Some((start, Err(error))) if error.error_len().is_none() && error.valid_up_to() == 0 => start,
-                _ => bytes.len(),
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn characters_are_not_cut() {
-        assert_eq!(whole_characters("aé".as_bytes()), 3);
-        assert_eq!(whole_characters(&"aé".as_bytes()[..2]), 1);
-        assert_eq!(whole_characters(&"x€".as_bytes()[..3]), 1);
-        assert_eq!(whole_characters(b"\xff\xfe"), 2);
-        assert_eq!(whole_characters(b"\xff\xc3"), 1);
-        assert_eq!(whole_characters(b""), 0);
-    }
-
-    #[test]
-    fn lines_are_counted_to_the_end_of_each() {
-        assert_eq!(nth_line_end(b"a\nb\nc", 1), Some(2));
-        assert_eq!(nth_line_end(b"a\nb\nc", 2), Some(4));
-        assert_eq!(nth_line_end(b"a\nb\nc", 3), None);
     }
 }

@@ -18,7 +18,9 @@ const ESCAPE: u8 = 0x1b;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LineSearch {
     /// Logical offset up to which output was looked at.
-    pub(crate) seen: u64,
+    seen: u64,
+    /// The end of the output when it was looked at, which may be some bytes of a character later.
+    pub(crate) known_end: u64,
     /// The unfinished line at its end.
     partial: Vec<u8>,
 }
@@ -35,6 +37,7 @@ impl LineSearch {
             let request =
                 ReadRequest { from: From::Offset(self.seen), max_bytes: STEP, ..ReadRequest::default() };
             let reply = runtime.read_task(task, &request)?;
+            self.known_end = reply.end;
             if reply.next_offset == self.seen {
                 return Ok(None);
             }

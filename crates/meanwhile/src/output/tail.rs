@@ -74,3 +74,44 @@ pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> 
     }
     Ok(start)
 }
+
+/// Returns where the next whole character begins, where `start` lies within one.
+pub(super) fn next_character(view: &LogView, start: u64) -> io::Result<u64> {
+    const LONGEST: u64 = 4;
+    let holds = |part: &&Segment| part.logical < start && start < part.logical + part.len;
+    let Some(part) = view.parts().iter().find(holds) else { return Ok(start) };
+    if matches!(part.kind, EntryKind::Drop(_)) {
+        return Ok(start);
+    }
+    let from = start.saturating_sub(LONGEST - 1).max(part.logical);
+    let bytes = view.bytes(part, from, (start - from + LONGEST - 1) as usize)?;
+    Ok(from + after_cut_character(&bytes, (start - from) as usize) as u64)
+}
+
+fn after_cut_character(bytes: &[u8], at: usize) -> usize {
+    for first in 0..at {
+        let is_character = |end: &usize| {
+            let text = bytes.get(first..*end).and_then(|bytes| std::str::from_utf8(bytes).ok());
+            text.is_some_and(|text| text.chars().count() == 1)
+        };
+        if let Some(end) = (at + 1..=first + 4).find(is_character) {
+            return end;
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_begins_with_a_whole_character() {
+        assert_eq!(after_cut_character("aé".as_bytes(), 2), 3);
+        assert_eq!(after_cut_character("€b".as_bytes(), 1), 3);
+        assert_eq!(after_cut_character("€b".as_bytes(), 2), 3);
+        assert_eq!(after_cut_character("abc".as_bytes(), 2), 2);
+        assert_eq!(after_cut_character(b"\xff\x80\x80", 1), 1);
+        assert_eq!(after_cut_character(b"", 0), 0);
+    }
+}

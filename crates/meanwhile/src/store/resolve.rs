@@ -34,6 +34,12 @@ impl Store {
         Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
     }
 
+    /// Returns the task, of any session, whose eight characters a name would hide.
+    pub(crate) fn hidden_by(&self, name: &str) -> Result<Option<TaskId>, StoreError> {
+        let found = self.by_beginning(name, &Scope::All)?;
+        Ok(found.into_iter().find(|id| id.suffix() == name))
+    }
+
     fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         let sql = format!(
             "SELECT id FROM tasks WHERE {condition} AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT {NAMED}"
