@@ -26,6 +26,11 @@ fn edit(home: &Home, id: &str, file: &str, change: impl FnOnce(&mut Value)) {
 
 fn delete_database(home: &Home) {
     home.wait_until_empty(SOON);
+    remove_database(home);
+}
+
+/// The same while a task runs.
+fn remove_database(home: &Home) {
     for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
         fs::remove_file(home.state().join(name)).ok();
     }
@@ -120,7 +125,7 @@ fn a_damaged_task_that_runs_is_kept_unless_it_is_killed() {
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     fs::write(home.task_dir(&id).join(SPEC_FILE), "").unwrap();
-    delete_database(&home);
+    remove_database(&home);
     let report = home.mw(["clear", "--json", &id]).exits(0).json();
     assert_eq!(report["kept"][0]["id"], id.as_str(), "{report}");
     assert!(alive(pid) && home.task_dir(&id).exists());
