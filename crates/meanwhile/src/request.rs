@@ -156,7 +156,7 @@ impl TaskRequest {
                     &format!(
                         "the name {name:?} could stand for another task: it looks like an id or a handle"
                     ),
-                    "choose one that does not begin like bash-k3f9x2ab, bash_1 or task_20260209_143022",
+                    "choose one that is not like bash-k3f9x2ab, bash_1 or task_20260209_143022",
                 );
             }
         }

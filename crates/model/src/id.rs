@@ -161,23 +161,23 @@ pub fn long_handle(created: Timestamp, program: &str, id: &TaskId) -> String {
     format!("task_{year:04}{month:02}{day:02}_{hour:02}{minute:02}{second:02}_{safe}_{unique}")
 }
 
-/// Tells whether a text has the form of an id, of the beginning of one, or of a handle. As a task's name it would
-/// sooner or later stand for another task.
+/// Tells whether a text has the form of an id or of a handle. As a task's name it would sooner or later stand for
+/// another task.
 #[must_use]
 pub fn looks_like_handle(text: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let of_kind = |kind: &TaskKind| {
         let rest = text.strip_prefix(kind.prefix()).unwrap_or_default();
-        let begins =
-            |suffix: &str| suffix.len() <= SUFFIX_LEN && suffix.bytes().all(|b| ALPHABET.contains(&b));
-        rest.strip_prefix('-').is_some_and(begins) || rest.strip_prefix('_').is_some_and(digits)
+        rest.strip_prefix('_').is_some_and(digits)
     };
     let by_time = |rest: &str| {
         let mut words = rest.split('_');
         let mut is_number = |len| words.next().is_some_and(|word| word.len() == len && digits(word));
         is_number(8) && is_number(6)
     };
-    TaskKind::ALL.iter().any(of_kind) || text.strip_prefix("task_").is_some_and(by_time)
+    text.parse::<TaskId>().is_ok()
+        || TaskKind::ALL.iter().any(of_kind)
+        || text.strip_prefix("task_").is_some_and(by_time)
 }
 
 #[cfg(test)]
@@ -214,20 +214,15 @@ mod tests {
 
     #[test]
     fn tells_handles_from_names() {
-        for handle in [
-            "bash-k3f9x2ab",
-            "bash-",
-            "bash-k3",
-            "agent-smith",
-            "bash_1",
-            "remote_12",
-            "task_20260209_143022_make",
-        ] {
+        for handle in ["bash-k3f9x2ab", "bash_1", "remote_12", "task_20260209_143022_make"] {
             assert!(looks_like_handle(handle), "{handle}");
         }
         for name in [
             "",
             "bash",
+            "bash-",
+            "bash-k3",
+            "agent-smith",
             "dev-server",
             "bash-scripts-test",
             "bash-Build",

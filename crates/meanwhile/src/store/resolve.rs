@@ -34,10 +34,11 @@ impl Store {
         Ok(self.ids("name = ?2 AND phase < 2", name, &scope)?.into_iter().next())
     }
 
-    /// Returns the task, of any session, whose eight characters a name would hide.
+    /// Returns the task, of any session, whose eight characters, or the beginning of whose id, a name would hide.
     pub(crate) fn hidden_by(&self, name: &str) -> Result<Option<TaskId>, StoreError> {
         let found = self.by_beginning(name, &Scope::All)?;
-        Ok(found.into_iter().find(|id| id.suffix() == name))
+        let begins = |id: &TaskId| name.contains('-') && id.as_str().starts_with(name);
+        Ok(found.into_iter().find(|id| id.suffix() == name || begins(id)))
     }
 
     fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
