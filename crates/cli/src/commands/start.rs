@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{
-    CommandSpec, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind, Timestamp,
+    Cause, CommandSpec, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind, Timestamp,
     parse_duration_ms, parse_size,
 };
 use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
@@ -180,7 +180,8 @@ pub(crate) struct StartReply<'a> {
 }
 
 impl<'a> StartReply<'a> {
-    /// Shows what was started. What was not, and never will be, is no success: the code is that of a wait for it.
+    /// Shows what was started. What could not be is no success: the code is that of a wait for it. What is skipped is
+    /// taken in as one that would be skipped a moment later.
     pub(super) fn show(started: &Started, context: &Context) -> CommandResult {
         let task = &started.task;
         if context.json {
@@ -188,7 +189,8 @@ impl<'a> StartReply<'a> {
         } else {
             render::out(&render::started(started, context.colour()))?;
         }
-        Ok(if task.never_ran() { task_code(task) } else { 0 })
+        let is_skipped = matches!(task.cause_value(), Some(Cause::Skipped { .. }));
+        Ok(if task.never_ran() && !is_skipped { task_code(task) } else { 0 })
     }
 
     fn of(task: &'a Task) -> Self {
