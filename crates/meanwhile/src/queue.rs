@@ -179,6 +179,8 @@ fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result
                 return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} did not complete ({how})") }));
             }
             Some(_) => return Ok(Verdict::Wait),
+            // Whoever wants a further run cannot wait for what is gone.
+            None if task.state.run() > 1 => {}
             None => {
                 return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} was removed") }));
             }

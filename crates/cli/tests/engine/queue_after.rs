@@ -123,6 +123,19 @@ fn a_task_after_one_that_failed_before_is_skipped_at_once_and_not_called_started
 }
 
 #[test]
+fn a_further_run_does_not_need_what_was_cleared() {
+    let home = home();
+    let first = home.start("true");
+    home.ended(&first);
+    let second = home.start_with(&["--after", &first], "true");
+    home.ended(&second);
+    let _ = home.mw(["clear", &first]).ok();
+    let _ = home.mw(["restart", &second]).ok();
+    let task = home.ended(&second);
+    assert_eq!((&task["runs"], &task["status"]), (&2.into(), &"completed".into()), "{task}");
+}
+
+#[test]
 fn what_waits_only_for_a_slot_runs_although_the_one_it_follows_was_cleared() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start("true");
