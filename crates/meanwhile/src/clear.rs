@@ -48,6 +48,10 @@ impl Runtime {
                 }
             }
             self.kill_all(&live, request)?;
+            // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
+            for id in live.iter().filter(|id| self.damage(id).is_some()) {
+                self.await_unsupervised(id)?;
+            }
         }
         let mut without_room = Vec::new();
         for id in ids {
