@@ -15,11 +15,19 @@ fn small() -> Option<Home> {
     }
 }
 
+/// Waits for the end of a task that fills the disk. Nobody asks before: while it takes every byte that is free, there are
+/// none to open a database with.
+fn until_recorded(home: &Home, id: &str) {
+    let record = home.task_dir(id).join(mw_model::wire::RESULT_FILE);
+    wait_until(SOON, "the end is on record", || record.exists().then_some(()));
+}
+
 #[test]
 fn a_task_that_fills_the_disk_ends_as_it_would_have() {
     let Some(home) = small() else { return };
     let bytes = 40_000_000;
     let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
+    until_recorded(&home, &id);
     let task = home.ended(&id);
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &5.into()), "{task}");
     assert_eq!(task["output_bytes"], bytes, "{task}");
@@ -154,8 +162,9 @@ fn filled() -> Option<(Home, String, String)> {
     let earlier = home.start("true");
     home.ended(&earlier);
     let filler = home.start_with(&["--cap", "0"], &format!("{}; exit 7", children::one_line(5_000_000)));
-    wait_until(SOON, "it is over", || (home.mw(["wait", &filler]).code == Some(7)).then_some(()));
+    until_recorded(&home, &filler);
     home.wait_until_empty(SOON);
+    assert_eq!(home.status(&filler)["exit_code"], 7);
     Some((home, earlier, filler))
 }
 
