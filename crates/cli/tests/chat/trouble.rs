@@ -45,9 +45,10 @@ fn words_over_which_an_agent_dies_wait_and_are_said_again_once() {
     until_shown(&terminal, "waits: die-once mark");
     say(&mut terminal, "say and this");
     until_shown(&terminal, "and this\n");
-    let screen = until_shown(&terminal, "\n still here");
-    assert!(!screen.text.contains("waits:"), "{}", screen.text);
-    until_shown(&terminal, "· ready");
+    until_shown(&terminal, "\n still here");
+    until(&terminal, "nothing waits any more", |screen| {
+        screen.text.contains("· ready") && !screen.text.contains("waits:")
+    });
     say(&mut terminal, "die 4");
     until_shown(&terminal, "waits: die 4");
     say(&mut terminal, "say good");
