@@ -37,6 +37,8 @@ impl Runtime {
     /// When the task is unknown, or the database fails.
     pub fn news_of(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskNews>> {
         let id = self.resolve(handle, scope)?;
+        // An end that a list already shows has its news here too.
+        self.reconcile_task(&id)?;
         let rows = self.store()?.notices_of(&id)?.into_iter();
         Ok(rows
             .map(|(run, kind, stage)| {
