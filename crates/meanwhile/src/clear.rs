@@ -151,8 +151,9 @@ impl Runtime {
     /// The files first: a row without files can be cleared again, files without a row would come back at the next
     /// rebuild.
     fn delete_row(&self, id: &TaskId, remove_files: impl FnOnce() -> Result<()>) -> Result<()> {
+        let databases = self.databases()?;
         let mut changes = Vec::new();
-        for database in self.databases()? {
+        for database in &databases {
             let transaction = database.begin(&self.home.tasks())?;
             queue::release_followers(&self.home, &transaction, id)?;
             transaction.delete(id)?;

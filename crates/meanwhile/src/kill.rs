@@ -154,7 +154,8 @@ impl Runtime {
     /// Takes a task out of the queue; false when it has left it meanwhile.
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
         let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(true);
         };

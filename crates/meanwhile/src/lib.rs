@@ -25,6 +25,7 @@ mod bell;
 mod clear;
 mod clock;
 mod control;
+mod database;
 mod ending;
 mod error;
 mod fail_point;

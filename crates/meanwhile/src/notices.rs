@@ -197,7 +197,8 @@ impl Runtime {
         id: &TaskId,
         change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
     ) -> Result<()> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         if let Some(task) = transaction.task(id)? {
             change(&transaction, &task, self.clock.now())?;
             transaction.commit()?;
@@ -305,7 +306,8 @@ impl Host<'_> {
     }
 
     fn take_back(&self, numbers: &[i64]) -> Result<()> {
-        let transaction = self.runtime.store()?.begin(&self.runtime.home.tasks())?;
+        let store = self.runtime.store()?;
+        let transaction = store.begin(&self.runtime.home.tasks())?;
         transaction.take_back(numbers, self.lease.token())?;
         Ok(transaction.commit()?)
     }
@@ -396,7 +398,8 @@ impl Delivery<'_> {
         }
         let runtime = self.host.runtime;
         fail_point("notices-told");
-        let transaction = runtime.store()?.begin(&runtime.home.tasks())?;
+        let store = runtime.store()?;
+        let transaction = store.begin(&runtime.home.tasks())?;
         transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
         if let Some(turn) = turn {
             transaction.add_turn(&self.host.session, turn)?;

@@ -128,7 +128,8 @@ impl Runtime {
         sent: std::result::Result<Taken, String>,
     ) -> Result<()> {
         let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let mut state = ExportState {
             endpoint: Some(endpoint.to_owned()),
             tried_at: Some(now),

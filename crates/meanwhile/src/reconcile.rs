@@ -159,7 +159,8 @@ impl Runtime {
 
     /// Records what was found.
     pub(crate) fn record_findings(&self, id: &TaskId, findings: &Findings) -> Result<bool> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };
@@ -276,7 +277,8 @@ impl Runtime {
 
     pub(crate) fn record_unsupervised(&self, id: &TaskId, run: u32, cause: Cause) -> Result<bool> {
         let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(false);
         };

@@ -37,7 +37,8 @@ impl Runtime {
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(&id)? else {
             return Err(Error::NotFound(handle.to_owned()));
         };

@@ -61,7 +61,8 @@ impl Runtime {
 
     /// Makes the next run wait. Of several who want that at once, one gets it.
     fn requeue(&self, id: &TaskId, message: &str) -> Result<()> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
         check_answered(&task)?;
         let run = task.state.run();

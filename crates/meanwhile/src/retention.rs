@@ -84,7 +84,8 @@ impl Runtime {
         if age > 0 {
             let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
             let before = Timestamp::from_micros(self.clock.now().as_micros().saturating_sub(age));
-            let transaction = self.store()?.begin(&self.home.tasks())?;
+            let store = self.store()?;
+            let transaction = store.begin(&self.home.tasks())?;
             transaction.forget_approvals(before)?;
             transaction.commit()?;
         }
@@ -94,7 +95,8 @@ impl Runtime {
     /// Does so if that was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
         if self.is_purge_due()? {
-            let transaction = self.store()?.begin(&self.home.tasks())?;
+            let store = self.store()?;
+            let transaction = store.begin(&self.home.tasks())?;
             self.note_purge(&transaction)?;
             transaction.commit()?;
             self.purge()?;

@@ -1,6 +1,6 @@
 //! The facade: one home, opened. What front ends call.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,24 +11,21 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
 use crate::control::Line;
+use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::home::Home;
-use crate::index;
 use crate::launch::Supervisor;
 use crate::platform;
 use crate::redact::Redactor;
 use crate::settings::Settings;
-use crate::store::{EventRow, Filter, Opened, Page, Store};
+use crate::store::{EventRow, Filter, Page};
 use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
 pub struct Runtime {
     pub(crate) settings: Settings,
     pub(crate) home: Home,
-    /// Opened when it is first needed: most starts never do.
-    store: OnceCell<Store>,
-    /// What takes its place when the disk is full.
-    copy: OnceCell<Store>,
+    pub(crate) database: Database,
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
@@ -55,81 +52,11 @@ impl Runtime {
         Ok(Self {
             settings,
             home,
-            store: OnceCell::new(),
-            copy: OnceCell::new(),
+            database: Database::default(),
             clock,
             ready: Cell::new(None),
             settles_itself: Cell::new(false),
         })
-    }
-
-    /// Returns the database, with every task that was written down so far.
-    pub(crate) fn store(&self) -> Result<&Store> {
-        if let Some(copy) = self.copy.get() {
-            return Ok(copy);
-        }
-        let store = self.open_store()?;
-        if store.is_in_transaction() {
-            return Ok(store);
-        }
-        if !self.home.arrivals().exists() {
-            self.find_arrivals(store)?;
-        }
-        if !self.home.arrivals().any() {
-            return Ok(store);
-        }
-        match self.take_in_arrivals(store) {
-            Ok(()) => Ok(store),
-            // What does not fit on the disk is kept in memory until this process ends; the next one does
-            // the same work again.
-            Err(Error::Store(error)) if error.is_lack_of_room() => {
-                let copy = store.copy_to_memory()?;
-                self.take_in_for_now(&copy)?;
-                Ok(self.copy.get_or_init(|| copy))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Returns every database that a removal must reach: where one in memory takes the place of the one on disk, both.
-    pub(crate) fn databases(&self) -> Result<Vec<&Store>> {
-        let used = self.store()?;
-        Ok(match self.copy.get() {
-            Some(copy) => [Some(copy), self.store.get()].into_iter().flatten().collect(),
-            None => vec![used],
-        })
-    }
-
-    /// Tells, once, whether spans were entered here that nobody will deliver unless called.
-    pub(crate) fn take_spans_wait(&self) -> bool {
-        self.store.get().is_some_and(|store| store.spans_wait.take())
-    }
-
-    fn open_store(&self) -> Result<&Store> {
-        if let Some(store) = self.store.get() {
-            return Ok(store);
-        }
-        let mut store = match Store::open(&self.home.database())? {
-            Opened::Ready(store) => {
-                store.tells_batches.set(self.settings.batch_notices);
-                store
-            }
-            Opened::Behind(store) => {
-                store.tells_batches.set(self.settings.batch_notices);
-                store.bring_up_to_date(&self.home.tasks(), |transaction| {
-                    index::rebuild(&self.home, transaction)?;
-                    self.note_purge(transaction)
-                })?;
-                store
-            }
-        };
-        store.tidy(&self.home.database());
-        let store = self.store.get_or_init(|| store);
-        if !self.settles_itself.get() && self.is_purge_due()? {
-            // In the background: nobody should wait for it.
-            let _ = self.spawn_runner();
-        }
-        Ok(store)
     }
 
     /// Returns the home.

@@ -111,7 +111,8 @@ impl Runtime {
         let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = self.clear(&ids, None)?;
         if report.kept.is_empty() {
-            let transaction = self.store()?.begin(&self.home.tasks())?;
+            let store = self.store()?;
+            let transaction = store.begin(&self.home.tasks())?;
             transaction.forget_session(session)?;
             transaction.commit()?;
             let _ = fs::remove_dir_all(self.home.session(session).path());
@@ -127,7 +128,8 @@ impl Runtime {
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
         self.reconcile()?;
         let now = self.clock.now();
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let mut tasks = transaction.unfinished_of(from)?;
         for task in &mut tasks {
             let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;

@@ -11,7 +11,8 @@ impl Runtime {
     /// Starts whatever may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
-            let transaction = self.store()?.begin(&self.home.tasks())?;
+            let store = self.store()?;
+            let transaction = store.begin(&self.home.tasks())?;
             self.home.note_waiting()?;
             let picked = self.pick_everywhere(&transaction)?;
             queue::commit(&self.home, transaction)?;

@@ -110,7 +110,8 @@ impl Runtime {
         let mut slots = self.take_slots(&request.session, pool)?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
-            let _quiet = self.store()?.begin(&self.home.tasks())?;
+            let store = self.store()?;
+            let _quiet = store.begin(&self.home.tasks())?;
             slots = self.take_slots(&request.session, pool)?;
             if slots.is_none() {
                 return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue) });
@@ -176,7 +177,8 @@ impl Runtime {
     /// Writes a task's row and decides who runs. Durable when it returns.
     fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
         let limits = self.settings.queue;
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
         {
@@ -408,7 +410,8 @@ impl Runtime {
     }
 
     fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let Some(mut stored) = transaction.task(&task.id)? else { return Ok(()) };
         if matches!(stored.state, TaskState::Starting { .. }) && stored.state.run() == task.state.run() {
             let message = match error {

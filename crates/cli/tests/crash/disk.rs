@@ -1,8 +1,10 @@
 //! A full disk: output is dropped and counted, and nothing else.
 
 use std::fs;
+use std::path::PathBuf;
 
 use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::Value;
 
 /// Returns a home on a disk of 8 MiB, or says why the test is skipped.
 fn small() -> Option<Home> {
@@ -15,11 +17,11 @@ fn small() -> Option<Home> {
     }
 }
 
-/// Waits for the end of a task that fills the disk. Nobody asks before: while it takes every byte that is free, there are
-/// none to open a database with.
-fn until_recorded(home: &Home, id: &str) {
-    let record = home.task_dir(id).join(mw_model::wire::RESULT_FILE);
-    wait_until(SOON, "the end is on record", || record.exists().then_some(()));
+/// Takes all the room that is left on the disk of a home; returns the file that holds it.
+fn fill(home: &Home) -> PathBuf {
+    let ballast = home.state().join("ballast");
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    ballast
 }
 
 #[test]
@@ -27,7 +29,6 @@ fn a_task_that_fills_the_disk_ends_as_it_would_have() {
     let Some(home) = small() else { return };
     let bytes = 40_000_000;
     let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
-    until_recorded(&home, &id);
     let task = home.ended(&id);
     assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &5.into()), "{task}");
     assert_eq!(task["output_bytes"], bytes, "{task}");
@@ -44,9 +45,7 @@ fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
         children::gate("b")
     ));
     home.until_logged(&id, "before");
-    let ballast = home.state().join("ballast");
-    let filled = fs::write(&ballast, vec![0; 16 << 20]);
-    assert!(filled.is_err(), "the disk is not full");
+    let ballast = fill(&home);
     home.open("a");
     home.file("done");
     fs::remove_file(&ballast).unwrap();
@@ -62,8 +61,7 @@ fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);
-    let ballast = home.state().join("ballast");
-    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let ballast = fill(&home);
     home.open("go");
     home.until_dead(pid);
     fs::remove_file(&ballast).unwrap();
@@ -74,8 +72,7 @@ fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
 fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
     let Some(home) = small() else { return };
     let _ = home.ended(&home.start("true"));
-    let ballast = home.state().join("ballast");
-    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let ballast = fill(&home);
     let outcome = home.mw(["start", "--json", "exit 3"]);
     match outcome.code {
         Some(0) => {}
@@ -99,10 +96,50 @@ fn reading_works_on_a_full_disk() {
     let Some(home) = small() else { return };
     let id = home.start("echo hi; exit 3");
     home.ended(&id);
-    let ballast = home.state().join("ballast");
-    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let _ballast = fill(&home);
     assert_eq!(home.mw(["output", &id]).ok(), "hi\n");
     assert_eq!(home.status(&id)["exit_code"], 3);
+}
+
+#[test]
+fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
+    let Some(home) = small() else { return };
+    let over = home.start("echo hi; exit 3");
+    home.ended(&over);
+    let live = home.start(children::SLEEPER);
+    let _ = home.list();
+    home.until_settled(&over);
+    fs::remove_file(home.state().join("meanwhile.db-shm")).unwrap();
+    let ballast = fill(&home);
+    assert_eq!(home.status(&over)["exit_code"], 3);
+    assert_eq!(home.mw(["output", &over]).ok(), "hi\n");
+    assert_eq!(home.list().len(), 2);
+    let report = home.mw(["clear", "--json", &over]).exits(0).json();
+    assert!(!home.task_dir(&over).exists(), "{report}");
+    let kept = report["kept"].as_array().unwrap().len();
+    assert_eq!(home.list().len(), 1 + kept, "what is listed was not called cleared: {report}");
+    let _ = home.mw(["kill", &live]);
+    home.until_dead(home.pid(&live));
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(home.ended(&live)["status"], "cancelled");
+}
+
+#[test]
+fn who_goes_on_watching_sees_what_comes_once_there_is_room_again() {
+    let Some(home) = small() else { return };
+    home.ended(&home.start("true"));
+    let first = home.start(children::SLEEPER);
+    let ballast = fill(&home);
+    let watching = home.command(["watch"]).spawn();
+    let shows = |id: &str| {
+        let event = |event: &Value| event["event"] == "started" && event["task"] == id;
+        wait_until(SOON, &format!("the start of {id} is shown"), || {
+            watching.json_lines().iter().any(event).then_some(())
+        });
+    };
+    shows(&first);
+    fs::remove_file(&ballast).unwrap();
+    shows(&home.start(children::SLEEPER));
 }
 
 #[test]
@@ -110,8 +147,7 @@ fn a_kill_works_on_a_full_disk() {
     let Some(home) = small() else { return };
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
-    let ballast = home.state().join("ballast");
-    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let ballast = fill(&home);
     let _ = home.mw(["kill", &id]);
     home.until_dead(pid);
     fs::remove_file(&ballast).unwrap();
@@ -125,8 +161,7 @@ fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
     for room in 0..8 {
         let Some(home) = small() else { return };
         let _ = home.ended(&home.start("true"));
-        let ballast = home.state().join("ballast");
-        assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+        let ballast = fill(&home);
         let file = fs::OpenOptions::new().write(true).open(&ballast).unwrap();
         file.set_len(file.metadata().unwrap().len() - room * PAGE).unwrap();
         drop(file);
@@ -162,7 +197,7 @@ fn filled() -> Option<(Home, String, String)> {
     let earlier = home.start("true");
     home.ended(&earlier);
     let filler = home.start_with(&["--cap", "0"], &format!("{}; exit 7", children::one_line(5_000_000)));
-    until_recorded(&home, &filler);
+    home.ended(&filler);
     home.wait_until_empty(SOON);
     assert_eq!(home.status(&filler)["exit_code"], 7);
     Some((home, earlier, filler))
@@ -184,7 +219,7 @@ fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
     let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
     let cleared = report["cleared"].as_array().unwrap();
     assert!(cleared.contains(&earlier.into()) && cleared.contains(&filler.into()), "{report}");
-    assert_eq!(home.list(), Vec::<serde_json::Value>::new());
+    assert_eq!(home.list(), Vec::<Value>::new());
 }
 
 #[test]
@@ -203,8 +238,7 @@ fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);
     assert_eq!(home.list()[0]["status"], "running", "the database has it as running");
-    let ballast = home.state().join("ballast");
-    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let ballast = fill(&home);
     home.open("go");
     home.until_dead(pid);
     home.wait_until_empty(SOON);
@@ -215,5 +249,5 @@ fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared
     assert_eq!(kept.is_empty(), home.list().is_empty(), "what is listed was not called cleared: {report}");
     fs::remove_file(&ballast).unwrap();
     let _ = home.mw(["clear", "--finished"]).ok();
-    assert_eq!(home.list(), Vec::<serde_json::Value>::new());
+    assert_eq!(home.list(), Vec::<Value>::new());
 }

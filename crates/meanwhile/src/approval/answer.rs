@@ -112,7 +112,8 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         transaction.note_attempt(id, &format!("{} {who}", self.clock.now()))?;
         Ok(transaction.commit()?)
     }
@@ -154,7 +155,8 @@ impl Runtime {
     }
 
     fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<Entry> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
         entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
             message: format!("{id} cannot be changed any more: {impossible}"),

@@ -214,7 +214,8 @@ impl Runtime {
     /// Enters a question, or finds the same one that was asked before and is not done with.
     fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         if let Some(Entry { proposal: found, state, .. }) =
             transaction.proposed(&proposal.session, &proposal.digest)?
         {
@@ -238,7 +239,8 @@ impl Runtime {
     }
 
     fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
-        let transaction = self.store()?.begin(&self.home.tasks())?;
+        let store = self.store()?;
+        let transaction = store.begin(&self.home.tasks())?;
         transaction.propose(proposal, state)?;
         transaction.commit()?;
         self.ring();

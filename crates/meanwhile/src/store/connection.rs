@@ -35,17 +35,37 @@ pub(crate) enum Opened {
 impl Store {
     /// Opens the database, making it when it is absent or empty.
     pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
-        let mut connection = connect(path)?;
-        connection.busy_handler(Some(wait_for_writer))?;
-        // The last connection to close would copy the whole log back and delete it; see `tidy`.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-        connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
-        let store = Self { connection, spans_wait: Cell::default(), tells_batches: Cell::new(true) };
+        let store = Self::connected(path)?;
+        store.connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
         if migrations::is_current(&store.connection)? {
             Ok(Opened::Ready(store))
         } else {
             Ok(Opened::Behind(store))
         }
+    }
+
+    /// Copies a database into memory where there is no room for what its users share. Nobody else can open it
+    /// meanwhile; others wait for that, as for a writer.
+    pub(crate) fn read_alone(path: &Path) -> Result<Self, StoreError> {
+        let store = Self::connected(path)?;
+        store.connection.execute_batch("PRAGMA locking_mode=EXCLUSIVE;")?;
+        if migrations::is_current(&store.connection)? {
+            store.copy_to_memory()
+        } else {
+            Err(StoreError::Corrupt("it has to be brought up to date first".to_owned()))
+        }
+    }
+
+    fn connected(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = connect(path)?;
+        connection.busy_handler(Some(wait_for_writer))?;
+        // The last connection to close would copy the whole log back and delete it; see `tidy`.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(Self::over(connection))
+    }
+
+    fn over(connection: Connection) -> Self {
+        Self { connection, spans_wait: Cell::default(), tells_batches: Cell::new(true) }
     }
 
     /// Tells whether a change is under way.
@@ -55,11 +75,8 @@ impl Store {
 
     /// Copies everything into a database that needs no disk.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
-        let mut copy = Self {
-            connection: Connection::open_in_memory()?,
-            spans_wait: Cell::default(),
-            tells_batches: self.tells_batches.clone(),
-        };
+        let mut copy = Self::over(Connection::open_in_memory()?);
+        copy.tells_batches.set(self.tells_batches.get());
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,
             Duration::from_millis(1),
