@@ -80,7 +80,10 @@ impl Runtime {
 
     /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
     /// disk keeps an ending out of the database.
-    fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
+    ///
+    /// # Errors
+    /// When it is unknown, or the database fails.
+    pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
         let task = match self.current(id) {
             Ok(task) => task,
             Err(Error::Damaged { .. }) => {

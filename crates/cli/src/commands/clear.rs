@@ -1,7 +1,7 @@
 //! `mw clear`: remove finished tasks and their files.
 
 use clap::Args;
-use meanwhile::model::parse_duration_ms;
+use meanwhile::model::{TaskId, parse_duration_ms};
 use meanwhile::{ClearReport, Filter, KillRequest, Runtime};
 
 use crate::context::Context;
@@ -48,7 +48,7 @@ impl Arguments {
                 "name tasks, or use --finished, --older-than, --batch or --expired",
             ));
         }
-        if by_rule && self.ids.is_empty() {
+        if by_rule {
             let filter = Filter { batch: self.batch.clone(), ..Filter::new(context.scope()) };
             let whole_batch = self.batch.is_some() && self.kill && self.older_than.is_none();
             let tasks = if whole_batch {
@@ -58,33 +58,25 @@ impl Arguments {
             };
             ids.extend(tasks.into_iter().map(|task| task.id));
         }
-        if !self.kill {
-            self.refuse_live(context, &runtime)?;
+        if !self.kill && !self.ids.is_empty() {
+            refuse_live(&runtime, &ids)?;
         }
         let kill = KillRequest { by: context.requester(), signal: 15, grace_ms: None };
         let report = runtime.clear(&ids, self.kill.then_some(&kill))?;
         show(context, &report)?;
         Ok(0)
     }
+}
 
-    /// A live task that was named is refused before anything is removed.
-    fn refuse_live(&self, context: &Context, runtime: &Runtime) -> Result<(), CommandError> {
-        for handle in &self.ids {
-            let task = match runtime.task(handle, &context.scope()) {
-                Ok(task) => task,
-                // Nothing but its directory is left, or it is kept.
-                Err(meanwhile::Error::Damaged { .. }) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if !task.status.is_terminal() || task.survivors > 0 {
-                let why =
-                    if task.survivors > 0 { "over, but children of it live" } else { task.status.word() };
-                let hint = format!("mw clear --kill {} ends it first", task.id);
-                return Err(CommandError::conflict(format!("{} is {why}", task.id), hint));
-            }
+/// A live task that was named is refused before anything is removed.
+fn refuse_live(runtime: &Runtime, named: &[TaskId]) -> Result<(), CommandError> {
+    for id in named {
+        if let Some(reason) = runtime.reason_to_keep(id)? {
+            let hint = format!("mw clear --kill {id} ends it first");
+            return Err(CommandError::conflict(format!("{id} cannot be cleared: {reason}"), hint));
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn expired(context: &Context, runtime: &Runtime) -> CommandResult {
