@@ -14,6 +14,7 @@ use crate::control::Line;
 use crate::error::{Error, Result};
 use crate::index;
 use crate::output::{LineSearch, last_write_us};
+use crate::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::Task;
 
@@ -77,6 +78,8 @@ pub struct WaitReply {
 
 struct Watched {
     task: Task,
+    /// Made before there is anything to tell: whoever waits for news waits for nothing else.
+    redactor: Redactor,
     line: Option<Line>,
     /// How many looks in a row its supervisor could not be reached.
     unheard: u32,
@@ -90,6 +93,12 @@ struct Watched {
 impl Watched {
     const fn is_decided(&self) -> bool {
         self.met || self.hopeless
+    }
+
+    fn shown(&self) -> Task {
+        let mut task = self.task.clone();
+        self.redactor.task(&mut task);
+        task
     }
 }
 
@@ -122,6 +131,7 @@ impl Runtime {
             }
             watched.push(Watched {
                 task,
+                redactor: self.redactor(id),
                 line: None,
                 unheard: 0,
                 met: false,
@@ -147,7 +157,7 @@ impl Runtime {
                 watched.iter().all(Watched::is_decided)
             };
             let out_of_time = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let tasks: Vec<_> = watched.iter().map(|one| self.without_secrets(one.task.clone())).collect();
+            let tasks: Vec<_> = watched.iter().map(Watched::shown).collect();
             if done || out_of_time || !on_look(&tasks) {
                 return self.wait_reply(tasks, met, !done);
             }

@@ -21,14 +21,27 @@ pub(crate) fn reserve_result() {
         .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
 }
 
+/// An exit record in its place, with the rest of the blanks that kept the place free.
+pub(crate) struct Written {
+    file: File,
+    len: u64,
+}
+
+impl Written {
+    /// Takes the blanks away. They are no part of the record, so nobody needs to wait for that.
+    pub(crate) fn trim(self) {
+        let _ = self.file.set_len(self.len);
+    }
+}
+
 /// Writes the exit record. Durable against our own death when it returns.
-pub(crate) fn write_result(record: &ExitRecord) -> io::Result<()> {
+pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
     let mut text = serde_json::to_vec(record)?;
     text.push(b'\n');
     let mut file = private(OpenOptions::new().create(true).write(true), RESERVED_RESULT)?;
     file.write_all(&text)?;
-    file.set_len(text.len() as u64)?;
-    fs::rename(RESERVED_RESULT, RESULT_FILE)
+    fs::rename(RESERVED_RESULT, RESULT_FILE)?;
+    Ok(Written { file, len: text.len() as u64 })
 }
 
 /// Reads the exit record of a run, if it was written.

@@ -6,6 +6,8 @@
 //! pipe last. The bytes are in the kernel's hands all the time, and after a death between any two steps it can be
 //! told which it was: see [`super::batch`].
 
+mod waste;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,11 +20,14 @@ use super::batch::{self, Batch, Notes, Remedy, WINDOW};
 use super::{CHUNK, Log, Stream, read_away};
 use crate::fail_point::fail_point;
 use crate::sys;
+use waste::Waste;
 
 /// With less than this in the pipe, or room for less, the short way is shorter.
 const LEAST: usize = 64 << 10;
 /// Most bytes of one batch: less than a task's pipe holds, so that the task can write on meanwhile.
 const MOST: usize = 376 << 10;
+/// After so many batches a task is one that prints much.
+const MANY: u32 = 4;
 /// Batches of whole pages are copied fastest.
 const PAGE: usize = 4 << 10;
 
@@ -46,6 +51,9 @@ pub(super) struct Stage {
     /// Whether batches have an odd length. Output that repeats itself looks alike at the beginning of a batch and
     /// behind it when the length is a multiple of the period.
     odd: bool,
+    batches: u32,
+    /// Who frees the memory of what was taken; nobody at first.
+    waste: Option<Waste>,
 }
 
 /// Pipes of our own, as large as a task's. Both are empty between two batches, but for what is shared ahead.
@@ -137,7 +145,7 @@ impl Log {
         fail_point("output-copied");
         self.size += batch.len;
         self.end += batch.len;
-        take_away(source, len, &self.null);
+        stage.take(source, len, &self.null);
         fail_point("output-taken");
         // At once: the task wakes up now, and then the pipe is in its hands for a while.
         stage.share_ahead(stream, source, &self.null);
@@ -204,6 +212,8 @@ impl Stage {
             inodes: [None; 2],
             ahead: None,
             odd: false,
+            batches: 0,
+            waste: None,
         }))
     }
 
@@ -243,6 +253,17 @@ impl Stage {
         }
         let beginning = self.pipes.peek(&self.pipes.batch.0);
         if behind.is_none() || behind == beginning { Ok(Made::Alike) } else { Ok(Made::Bytes(len)) }
+    }
+
+    /// Takes a batch out of its pipe: as [`take_away`], or with somebody's help.
+    fn take(&mut self, source: &impl AsFd, len: usize, null: &File) {
+        self.batches = self.batches.saturating_add(1);
+        if self.batches == MANY {
+            // Where there is no room for a further thread, it is done without.
+            self.waste = Waste::begin(null).ok();
+        }
+        let taken = self.waste.as_ref().map_or(0, |waste| waste.take(source, len));
+        take_away(source, len - taken, null);
     }
 
     /// Shares the next batch, if there is enough for one already.

@@ -13,7 +13,6 @@ use super::{Leader, Supervisor};
 use crate::clock;
 use crate::control::Interest;
 use crate::fail_point::fail_point;
-use crate::launch::is_settling_due;
 use crate::pump::drain;
 use crate::record;
 use crate::sys::{self, Phase, WaitResult};
@@ -25,8 +24,6 @@ const DRAIN_MS: u64 = 250;
 const DYING_MS: u64 = 20;
 /// How long the true exit of a process that is not our child may take to show.
 const FOREIGN_EXIT_MS: u64 = 5000;
-/// How long a waiter gets to act on what it was told, before this process goes on to clean up.
-const NAP_NS: i64 = 1_000_000;
 /// A run that took that long is worth keeping through a loss of power.
 const LONG_SECONDS: f64 = 1.0;
 
@@ -85,15 +82,15 @@ impl Supervisor {
         }
         let living = self.left_behind();
         let record = self.exit_record(exit.clone(), &living);
-        match record::write_result(&record) {
-            Ok(()) => {}
+        let written = match record::write_result(&record) {
+            Ok(written) => Some(written),
             // Somebody removed the task's directory: there is nobody left to tell.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(_) => {
                 self.unrecorded = Some(exit);
                 return;
             }
-        }
+        };
         self.record = Some(record.clone());
         self.run.board.set_phase(Phase::Recorded);
         fail_point("supervisor-recorded");
@@ -106,9 +103,12 @@ impl Supervisor {
         // Whoever is told may start the next at once.
         self.run.free_slots();
         self.tell_end(&record);
-        if told && !is_settling_due() {
+        if told {
             // Whoever was just told may be waiting for this very processor.
-            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: NAP_NS }));
+            rustix::thread::sched_yield();
+        }
+        if let Some(written) = written {
+            written.trim();
         }
         self.write_metadata();
         self.tree_changed = true;
@@ -126,7 +126,7 @@ impl Supervisor {
     /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
     /// what is about to is no survivor.
     fn left_behind(&self) -> BTreeMap<u32, u64> {
-        let alone = matches!(self.leader, Leader::Child(leader) if sys::is_only_child(leader));
+        let alone = matches!(self.leader, Leader::Child(_)) && sys::are_children_dead();
         if alone && self.run.cgroup.is_none() && self.settle.is_none() {
             return BTreeMap::new();
         }

@@ -17,10 +17,10 @@ use super::Capabilities;
 use crate::descriptors::with_enough;
 use crate::small_file;
 
-pub(super) use self::processes::{children, is_ours};
 pub(crate) use self::processes::{
-    descendants, is_only_child, is_supervisor, process_command, start_ticks, tagged_processes, was_ours,
+    are_children_dead, descendants, is_supervisor, process_command, start_ticks, tagged_processes, was_ours,
 };
+pub(super) use self::processes::{children, is_ours};
 
 #[path = "linux_processes.rs"]
 mod processes;
@@ -185,6 +185,16 @@ pub(crate) fn become_subreaper() {
 /// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
 pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
     splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
+}
+
+/// The same; waits until there are any.
+pub(crate) fn await_and_move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
+    splice(from, None, to, None, most, SpliceFlags::MOVE)
+}
+
+/// Returns how many bytes a pipe holds at most.
+pub(crate) fn pipe_size(pipe: impl AsFd) -> usize {
+    rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(0)
 }
 
 /// Puts bytes of one pipe into another as well, without copying them.

@@ -5,6 +5,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 
+use rustix::io::Errno;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
 use super::super::Found;
 use crate::descriptors::{is_shortage, with_enough};
 use crate::small_file;
@@ -108,12 +111,21 @@ fn name_of(pid: u32) -> Option<String> {
     small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
 }
 
-/// Tells whether a process is all the family this one has; false when that is not known.
-pub(crate) fn is_only_child(pid: u32) -> bool {
-    own_children().is_some_and(|own| own == [pid])
+/// Tells whether every child of this thread is dead; false when that is not known.
+///
+/// Whoever asks the kernel for children that have stopped does not see the dead ones, and hears that there are no
+/// children at all where there are no others. That takes a fraction of a look at /proc.
+pub(crate) fn are_children_dead() -> bool {
+    /// Also those that end with an odd signal.
+    const ALL: u32 = 0x4000_0000;
+    /// Not those of other threads.
+    const OWN: u32 = 0x2000_0000;
+    let stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let stopped = stopped | WaitIdOptions::from_bits_retain(ALL | OWN);
+    matches!(waitid(WaitId::All, stopped), Err(Errno::CHILD))
 }
 
-/// This program has one thread, so one look tells.
+/// Only the first thread of this program has children, and only it asks, so one look tells.
 fn own_children() -> Option<Vec<u32>> {
     let text = fs::read_to_string("/proc/thread-self/children").ok()?;
     Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
@@ -193,6 +205,20 @@ mod tests {
         assert!(ticks.is_some());
         assert_eq!(start_ticks(me), ticks);
         assert!(!super::super::boot_id().is_empty());
+    }
+
+    #[test]
+    fn dead_children_are_told_from_living_ones() {
+        assert!(are_children_dead());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!are_children_dead());
+        child.kill().unwrap();
+        let begun = std::time::Instant::now();
+        while !are_children_dead() {
+            assert!(begun.elapsed().as_secs() < 60, "a child that was killed counts as living");
+        }
+        assert!(child.try_wait().unwrap().is_some(), "somebody else has waited for it");
+        assert!(are_children_dead());
     }
 
     #[test]

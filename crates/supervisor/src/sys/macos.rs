@@ -104,6 +104,16 @@ pub(crate) fn move_bytes(_from: impl AsFd, _to: impl AsFd, _most: usize) -> Resu
     Err(Errno::INVAL)
 }
 
+/// The same.
+pub(crate) fn await_and_move_bytes(_from: impl AsFd, _to: impl AsFd, _most: usize) -> Result<usize, Errno> {
+    Err(Errno::INVAL)
+}
+
+/// Nobody tells how many bytes a pipe holds at most.
+pub(crate) fn pipe_size(_pipe: impl AsFd) -> usize {
+    0
+}
+
 /// Cannot put bytes of one pipe into another as well.
 pub(crate) fn share_bytes(_from: impl AsFd, _with: impl AsFd, _most: usize) -> Result<usize, Errno> {
     Err(Errno::INVAL)
@@ -246,7 +256,7 @@ pub(crate) const fn capabilities() -> Capabilities {
     Capabilities { pidfd: false, subreaper: false, exit_of_others: false }
 }
 
-/// Tells whether a process is all the family this one has; never known here.
-pub(crate) const fn is_only_child(_pid: u32) -> bool {
+/// Tells whether every child of this thread is dead; never known here.
+pub(crate) const fn are_children_dead() -> bool {
     false
 }
