@@ -47,6 +47,9 @@ impl Deref for InUse<'_> {
 impl Runtime {
     /// Returns the database, with every task that was written down so far.
     pub(crate) fn store(&self) -> Result<InUse<'_>> {
+        if let Some(disk) = self.database.disk.get().filter(|disk| disk.is_in_transaction()) {
+            return Ok(InUse::Disk(disk));
+        }
         loop {
             if let Some(copy) = self.copy_in_use() {
                 return Ok(copy);
@@ -58,6 +61,11 @@ impl Runtime {
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Returns the one on disk, for what must not be done again: a full disk refuses it.
+    pub(crate) fn durable(&self) -> Result<&Store> {
+        self.up_to_date()
     }
 
     /// Returns the copy where it is too early to look at the disk again, or somebody further up still uses it.

@@ -133,7 +133,7 @@ impl Runtime {
 
     /// Takes the next events and moves the mark beyond them.
     fn take_events(&self) -> Result<Vec<EventRow>> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let events = store.events_after(store.mark("hooks")?, &Scope::All, None, BATCH)?;
         let events = self.events_without_secrets(events);
         if let Some(last) = events.last() {

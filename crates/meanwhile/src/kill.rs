@@ -154,7 +154,7 @@ impl Runtime {
     /// Takes a task out of the queue; false when it has left it meanwhile.
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
         let now = self.clock.now();
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else {
             return Ok(true);

@@ -192,18 +192,25 @@ impl Runtime {
         Ok(reply)
     }
 
+    /// Changes what an owner knows. A full disk keeps nobody from reading or ending a task for that; the owner is
+    /// told once more then.
     fn change_latch(
         &self,
         id: &TaskId,
         change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
     ) -> Result<()> {
-        let store = self.store()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        if let Some(task) = transaction.task(id)? {
-            change(&transaction, &task, self.clock.now())?;
-            transaction.commit()?;
+        let changed = self.durable().and_then(|store| {
+            let transaction = store.begin(&self.home.tasks())?;
+            if let Some(task) = transaction.task(id)? {
+                change(&transaction, &task, self.clock.now())?;
+                transaction.commit()?;
+            }
+            Ok(())
+        });
+        match changed {
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(()),
+            other => other,
         }
-        Ok(())
     }
 
     fn notice(&self, row: NoticeRow) -> Result<Notice> {
@@ -306,7 +313,7 @@ impl Host<'_> {
     }
 
     fn take_back(&self, numbers: &[i64]) -> Result<()> {
-        let store = self.runtime.store()?;
+        let store = self.runtime.durable()?;
         let transaction = store.begin(&self.runtime.home.tasks())?;
         transaction.take_back(numbers, self.lease.token())?;
         Ok(transaction.commit()?)
@@ -315,10 +322,14 @@ impl Host<'_> {
     fn take(&self) -> Result<Vec<NoticeRow>> {
         // What happened is in the directories; it becomes news here at the latest.
         self.runtime.reconcile()?;
-        let store = self.runtime.store()?;
-        if !store.any_notices(&self.session)? {
+        if !self.runtime.store()?.any_notices(&self.session)? {
             return Ok(Vec::new());
         }
+        let store = match self.runtime.durable() {
+            // Without room to note that they were told, they are told later: once, not twice.
+            Err(Error::Store(error)) if error.is_lack_of_room() => return Ok(Vec::new()),
+            other => other?,
+        };
         let home = &self.runtime.home;
         let transaction = store.begin(&home.tasks())?;
         let mut living = HashMap::new();
@@ -398,7 +409,7 @@ impl Delivery<'_> {
         }
         let runtime = self.host.runtime;
         fail_point("notices-told");
-        let store = runtime.store()?;
+        let store = runtime.durable()?;
         let transaction = store.begin(&runtime.home.tasks())?;
         transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
         if let Some(turn) = turn {

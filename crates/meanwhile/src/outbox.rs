@@ -128,7 +128,7 @@ impl Runtime {
         sent: std::result::Result<Taken, String>,
     ) -> Result<()> {
         let now = self.clock.now();
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let mut state = ExportState {
             endpoint: Some(endpoint.to_owned()),

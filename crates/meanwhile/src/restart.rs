@@ -37,7 +37,7 @@ impl Runtime {
         self.await_unsupervised(&id)?;
         launch::shelve_run(&self.home, &id, task.state.run())?;
         let now = self.clock.now();
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(&id)? else {
             return Err(Error::NotFound(handle.to_owned()));

@@ -61,7 +61,7 @@ impl Runtime {
 
     /// Makes the next run wait. Of several who want that at once, one gets it.
     fn requeue(&self, id: &TaskId, message: &str) -> Result<()> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
         check_answered(&task)?;

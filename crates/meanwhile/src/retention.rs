@@ -84,7 +84,7 @@ impl Runtime {
         if age > 0 {
             let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
             let before = Timestamp::from_micros(self.clock.now().as_micros().saturating_sub(age));
-            let store = self.store()?;
+            let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
             transaction.forget_approvals(before)?;
             transaction.commit()?;
@@ -95,7 +95,7 @@ impl Runtime {
     /// Does so if that was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
         if self.is_purge_due()? {
-            let store = self.store()?;
+            let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
             self.note_purge(&transaction)?;
             transaction.commit()?;

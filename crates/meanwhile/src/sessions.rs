@@ -111,7 +111,7 @@ impl Runtime {
         let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = self.clear(&ids, None)?;
         if report.kept.is_empty() {
-            let store = self.store()?;
+            let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
             transaction.forget_session(session)?;
             transaction.commit()?;
@@ -128,7 +128,7 @@ impl Runtime {
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
         self.reconcile()?;
         let now = self.clock.now();
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let mut tasks = transaction.unfinished_of(from)?;
         for task in &mut tasks {

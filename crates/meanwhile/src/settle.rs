@@ -11,7 +11,7 @@ impl Runtime {
     /// Starts whatever may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
         let picked = (|| -> Result<_> {
-            let store = self.store()?;
+            let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
             self.home.note_waiting()?;
             let picked = self.pick_everywhere(&transaction)?;

@@ -110,7 +110,7 @@ impl Runtime {
         let mut slots = self.take_slots(&request.session, pool)?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
-            let store = self.store()?;
+            let store = self.durable()?;
             let _quiet = store.begin(&self.home.tasks())?;
             slots = self.take_slots(&request.session, pool)?;
             if slots.is_none() {
@@ -177,7 +177,7 @@ impl Runtime {
     /// Writes a task's row and decides who runs. Durable when it returns.
     fn enqueue(&self, request: &TaskRequest, mut task: Task) -> Result<Picked> {
         let limits = self.settings.queue;
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         if let Some(name) = &request.name
             && let Some(other) = transaction.live_named(&request.session, name)?
@@ -410,7 +410,7 @@ impl Runtime {
     }
 
     fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let Some(mut stored) = transaction.task(&task.id)? else { return Ok(()) };
         if matches!(stored.state, TaskState::Starting { .. }) && stored.state.run() == task.state.run() {
@@ -460,7 +460,7 @@ impl Runtime {
     fn forget(&self, id: &TaskId) {
         // The files first, as when it is cleared: files without a row might come back.
         self.home.remove_task(id);
-        let removed = self.store().and_then(|store| {
+        let removed = self.durable().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;
             transaction.delete(id)?;
             transaction.delete_spans(id)?;

@@ -1,6 +1,7 @@
 //! A full disk: output is dropped and counted, and nothing else.
 
 use std::fs;
+use std::io::Write;
 use std::path::PathBuf;
 
 use mw_testkit::{Home, SOON, children, wait_until};
@@ -122,6 +123,35 @@ fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
     home.until_dead(home.pid(&live));
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.ended(&live)["status"], "cancelled");
+}
+
+#[test]
+fn without_room_in_the_database_nothing_leaves_the_queue() {
+    let Some(home) = small() else { return };
+    let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(&children::gated("go", 3));
+    home.until_logged(&first, "waiting");
+    let pid = home.pid(&first);
+    let second = home.start("echo ran >> ran; exit 4");
+    let ballast = fill(&home);
+    // Room for a few files, but not for what the users of a database share.
+    fs::remove_file(home.state().join("meanwhile.db-shm")).unwrap();
+    let file = fs::OpenOptions::new().append(true).open(&ballast).unwrap();
+    let _ = (&file).write_all(&vec![0; 1 << 20]);
+    file.set_len(file.metadata().unwrap().len() - 5 * 4096).unwrap();
+    drop(file);
+    home.open("go");
+    home.until_dead(pid);
+    home.wait_until_empty(SOON);
+    for _ in 0..2 {
+        assert_eq!(home.status(&first)["exit_code"], 3);
+        assert_eq!(home.status(&second)["status"], "pending");
+    }
+    assert!(home.mw(["start", "--name", "n", "--json", "true"]).code != Some(0), "nobody would know of it");
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(home.ended(&second)["exit_code"], 4);
+    assert_eq!(home.lines_in("ran", 1), "ran\n");
+    assert_eq!(home.list().len(), 2);
 }
 
 #[test]

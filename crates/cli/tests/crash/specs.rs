@@ -126,8 +126,8 @@ fn a_damaged_task_that_runs_is_kept_unless_it_is_killed() {
     let pid = home.pid(&id);
     fs::write(home.task_dir(&id).join(SPEC_FILE), "").unwrap();
     remove_database(&home);
-    let report = home.mw(["clear", "--json", &id]).exits(0).json();
-    assert_eq!(report["kept"][0]["id"], id.as_str(), "{report}");
+    let refusal = home.mw(["clear", "--json", &id]).refusal(6);
+    assert!(refusal["hint"].as_str().unwrap().contains("clear --kill"), "{refusal}");
     assert!(alive(pid) && home.task_dir(&id).exists());
     let report = home.mw(["clear", "--kill", "--json", &id]).exits(0).json();
     assert_eq!(report["cleared"], serde_json::json!([id]), "{report}");

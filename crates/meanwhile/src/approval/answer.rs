@@ -112,7 +112,7 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         transaction.note_attempt(id, &format!("{} {who}", self.clock.now()))?;
         Ok(transaction.commit()?)
@@ -155,7 +155,7 @@ impl Runtime {
     }
 
     fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<Entry> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
         entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {

@@ -214,7 +214,7 @@ impl Runtime {
     /// Enters a question, or finds the same one that was asked before and is not done with.
     fn ask_or_join(&self, proposal: &Proposal, policy: &Policy) -> Result<Proposal> {
         self.lapse_approvals(policy.patience.keep)?;
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         if let Some(Entry { proposal: found, state, .. }) =
             transaction.proposed(&proposal.session, &proposal.digest)?
@@ -239,7 +239,7 @@ impl Runtime {
     }
 
     fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
-        let store = self.store()?;
+        let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         transaction.propose(proposal, state)?;
         transaction.commit()?;
