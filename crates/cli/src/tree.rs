@@ -41,9 +41,15 @@ fn line(span: &Span, depth: usize, asked: bool) -> String {
         span.name,
         span.span_id,
         took(span.started_at, span.ended_at),
-        span.task
+        whose(span)
     );
     format!("{head}{}\n", command(span, &head))
+}
+
+/// The task, or the session that did it itself.
+fn whose(span: &Span) -> &str {
+    let session = || span.attributes.get("session").and_then(|value| value.as_str()).unwrap_or_default();
+    span.task.as_ref().map_or_else(session, |task| task.as_str())
 }
 
 /// The command, in what room the rest of the line leaves.
@@ -87,7 +93,7 @@ pub(crate) fn traces(traces: &[Trace]) -> String {
             if errors > 0 { format!(", {}", count(errors, "error", "errors")) } else { String::new() };
         let spans = count(trace.spans.len(), "span", "spans");
         let head =
-            format!("{}  {}  {took}  {spans}{failed}  {}", trace.trace_id, first.started_at, first.task);
+            format!("{}  {}  {took}  {spans}{failed}  {}", trace.trace_id, first.started_at, whose(first));
         text.push_str(&format!("{head}{}\n", command(first, &head)));
     }
     text

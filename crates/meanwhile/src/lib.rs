@@ -41,6 +41,7 @@ mod notices;
 mod nursery;
 mod outbox;
 mod output;
+mod own_spans;
 mod platform;
 mod ports;
 mod progress;
@@ -94,6 +95,7 @@ pub use output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
+pub use own_spans::{Outcome, OwnSpan};
 pub use ports::{PortHolder, PortHolders};
 pub use redact::{Redactor, SecretPattern};
 pub use request::{IfRunning, TaskRequest};

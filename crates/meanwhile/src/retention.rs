@@ -71,15 +71,15 @@ impl Runtime {
                 }
             }
             if report.cleared.len() - before < BATCH as usize {
-                self.forget_old_approvals()?;
+                self.forget_old_records()?;
                 self.sweep_log_names();
                 return Ok(report);
             }
         }
     }
 
-    /// The record of questions is kept as long as tasks are.
-    fn forget_old_approvals(&self) -> Result<()> {
+    /// The record of questions and of what sessions did themselves is kept as long as tasks are.
+    fn forget_old_records(&self) -> Result<()> {
         let age = self.settings.retention.max_age_ms;
         if age > 0 {
             let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
@@ -87,6 +87,7 @@ impl Runtime {
             let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
             transaction.forget_approvals(before)?;
+            transaction.forget_own_spans(before)?;
             transaction.commit()?;
         }
         Ok(())

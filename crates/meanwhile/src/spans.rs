@@ -35,10 +35,10 @@ pub struct Span {
     pub span_id: SpanId,
     /// The span it is a part of.
     pub parent_span_id: Option<SpanId>,
-    /// [`START_SPAN`] or [`EXECUTE_SPAN`].
+    /// [`START_SPAN`], [`EXECUTE_SPAN`], or what a front end calls work of its own.
     pub name: String,
-    /// Whose it is.
-    pub task: TaskId,
+    /// Whose it is; nothing where a session did it itself.
+    pub task: Option<TaskId>,
     /// Of which run; 0 for the start.
     pub run: u32,
     /// When it began.
@@ -173,7 +173,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
         span_id: trace.start_span,
         parent_span_id: None,
         name: String::new(),
-        task: task.id.clone(),
+        task: Some(task.id.clone()),
         run: facts.run,
         started_at: task.created_at,
         ended_at: None,

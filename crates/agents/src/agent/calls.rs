@@ -4,6 +4,7 @@ use agent_client_protocol::v1::schema::{
     SessionUpdate, ToolCall, ToolCallContent, ToolCallLocation, ToolCallStatus, ToolCallUpdate,
     ToolCallUpdateFields,
 };
+use meanwhile::OwnSpan;
 use serde_json::{Map, Value};
 
 use super::conversation::{Answered, Call, Record};
@@ -28,12 +29,13 @@ impl Turn<'_> {
             .locations(self.locations(call))
             .raw_input(call.arguments.clone());
         self.talk.tell(SessionUpdate::ToolCall(begun.clone()));
+        let span = self.session.begin_call_span(&call.tool, self.span.as_ref());
         let (mut carried, broken) = match arguments {
             None => (Carried::refused("the arguments are no JSON object; send them again"), None),
             Some(_) if self.cancelled.is_cancelled() => {
                 (Carried::refused("cancelled by the user"), Some(Broken::Cancelled))
             }
-            Some(arguments) => self.decided(call, arguments, begun).await,
+            Some(arguments) => self.decided(call, arguments, begun, span.as_ref()).await,
         };
         let conversation = &self.work.conversation;
         let notices = match broken {
@@ -45,6 +47,7 @@ impl Turn<'_> {
             Some(_) => Vec::new(),
         };
         let text = self.model.choice.key.hide(&carried.text);
+        self.session.end_call_span(span, &call.tool, carried.failed.then_some(text.as_str()));
         let shown =
             if carried.shown.is_empty() { vec![ToolCallContent::from(text.clone())] } else { carried.shown };
         let status = if carried.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
@@ -80,6 +83,7 @@ impl Turn<'_> {
         call: &Call,
         arguments: &Map<String, Value>,
         begun: ToolCall,
+        span: Option<&OwnSpan>,
     ) -> (Carried, Option<Broken>) {
         let (session, id) = (self.session, begun.tool_call_id.clone());
         let specs = self.agent.specs(session).await;
@@ -104,7 +108,7 @@ impl Turn<'_> {
                 }
             }
             (None, None) => {
-                let carried = self.agent.call_engine(session, &call.tool, arguments, caller).await;
+                let carried = self.agent.call_engine(session, call, arguments, caller, span).await;
                 carried.unwrap_or_else(|| Carried::refused(format!("there is no tool {:?}", call.tool)))
             }
         };

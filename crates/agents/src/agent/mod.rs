@@ -25,6 +25,7 @@ mod serve;
 mod servers;
 mod session;
 mod sessions;
+mod spans;
 mod store;
 mod talk;
 mod tools;

@@ -4,16 +4,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
-use meanwhile::{Policy, Runtime, Teller};
+use meanwhile::{OwnSpan, Policy, Runtime, Teller};
 use mw_model::TaskId;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::conversation::Block;
+use super::conversation::{Block, Call};
 use super::files::{self, FileTool, GrepCall, Occurrences, OwnFile};
 use super::gate::{self, Wanted};
 use super::session::Session;
 use super::sessions::Agent;
+use super::spans::put_below;
 use super::talk::Talk;
 use super::waiting::Waiting;
 use crate::mcp::receipts::Receipt;
@@ -110,15 +111,19 @@ impl Agent {
     pub(super) async fn call_engine(
         &self,
         session: &Session,
-        name: &str,
+        wanted: &Call,
         arguments: &Map<String, Value>,
         caller: Waiting,
+        span: Option<&OwnSpan>,
     ) -> Option<Carried> {
         let call = self.calls.begin().await;
         let teller = self.tellers.name(&session.premises.session).await;
         let cancelled = caller.cancelled.clone();
         let (toolset, settings) = (Arc::clone(&self.toolset), Arc::clone(&session.settings));
-        let (name, arguments, premises) = (name.to_owned(), arguments.clone(), premises(session));
+        let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), premises(session));
+        if let Some(span) = span {
+            put_below(&mut premises.env, span);
+        }
         let done = tokio::task::spawn_blocking(move || {
             let mut reply = match Runtime::open(settings.as_ref().clone()) {
                 Ok(runtime) => {

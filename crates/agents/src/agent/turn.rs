@@ -7,6 +7,7 @@ use agent_client_protocol::v1::schema::{
     ContentBlock, EmbeddedResourceResource, SessionUpdate, StopReason, UsageUpdate,
 };
 use genai::chat::{ChatRequest, Tool};
+use meanwhile::OwnSpan;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +33,8 @@ pub(super) struct Turn<'a> {
     pub(super) is_heard: bool,
     /// What this turn has used so far, as far as the endpoint counts it.
     pub(super) usage: Option<Usage>,
+    /// Below which its calls stand.
+    pub(super) span: Option<OwnSpan>,
 }
 
 /// Why a turn goes no further.
@@ -250,7 +253,10 @@ pub(super) async fn run(
         cancelled,
         is_heard: false,
         usage: None,
+        span: session.begin_turn_span(),
     };
-    let reason = turn.run(prompt).await?;
-    Ok((reason, turn.usage))
+    let ended = turn.run(prompt).await;
+    let (span, usage) = (turn.span.take(), turn.usage);
+    session.end_turn_span(span, &model.choice.model, ended.as_ref().copied(), usage);
+    Ok((ended?, usage))
 }

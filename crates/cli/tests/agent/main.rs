@@ -15,6 +15,7 @@ mod permissions;
 mod providers;
 mod servers;
 mod sessions;
+mod spans;
 mod turns;
 
 use mw_testkit::Home;

@@ -102,7 +102,10 @@ impl Runtime {
     pub(crate) fn spans_without_secrets(&self, mut spans: Vec<Span>) -> Vec<Span> {
         let mut redactors = HashMap::new();
         for span in &mut spans {
-            let redactor = redactors.entry(span.task.clone()).or_insert_with(|| self.redactor(&span.task));
+            let redactor = redactors.entry(span.task.clone()).or_insert_with(|| match &span.task {
+                Some(task) => self.redactor(task),
+                None => Redactor::new(&self.settings.redact, &[]),
+            });
             span.error.iter_mut().for_each(|error| redactor.hide(error));
             for value in span.attributes.values_mut() {
                 if let Value::String(text) = value {

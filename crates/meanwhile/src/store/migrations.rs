@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 4] = [
+const STEPS: [&str; 5] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -143,6 +143,11 @@ const STEPS: [&str; 4] = [
     );
     CREATE INDEX approvals_by_digest ON approvals (session, digest, seq);
     CREATE INDEX approvals_unfinished ON approvals (seq) WHERE word IN ('open', 'approved');
+    ",
+    // A span belongs to a task, or to the session that did the work itself.
+    "
+    ALTER TABLE spans ADD COLUMN session TEXT;
+    CREATE INDEX spans_of_sessions ON spans (session) WHERE session IS NOT NULL;
     ",
 ];
 

@@ -57,7 +57,7 @@ impl Store {
 
     /// Returns the ended spans of a trace that may be seen.
     pub(crate) fn spans_of_trace(&self, trace: TraceId, scope: &Scope) -> Result<Vec<Span>, StoreError> {
-        let sql = "SELECT span FROM spans WHERE trace = ?1 AND (?2 IS NULL OR task IN \
+        let sql = "SELECT span FROM spans WHERE trace = ?1 AND (?2 IS NULL OR session = ?2 OR task IN \
                    (SELECT id FROM tasks WHERE session = ?2)) ORDER BY seq";
         self.spans(sql, params![trace.to_string(), session(scope)])
     }
@@ -76,8 +76,8 @@ impl Store {
 
     /// Returns the traces in which something ended last, newest first.
     pub(crate) fn recent_traces(&self, scope: &Scope, most: u32) -> Result<Vec<TraceId>, StoreError> {
-        let sql = "SELECT trace FROM spans WHERE ?1 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?1) \
-                   GROUP BY trace ORDER BY max(seq) DESC LIMIT ?2";
+        let sql = "SELECT trace FROM spans WHERE ?1 IS NULL OR session = ?1 OR task IN \
+                   (SELECT id FROM tasks WHERE session = ?1) GROUP BY trace ORDER BY max(seq) DESC LIMIT ?2";
         let mut query = self.connection.prepare_cached(sql)?;
         let found = query.query_map(params![session(scope), most], |row| row.get::<_, String>(0))?;
         Ok(found.collect::<Result<Vec<_>, _>>()?.iter().filter_map(|text| text.parse().ok()).collect())
@@ -140,11 +140,31 @@ impl Transaction<'_> {
             span.span_id.to_string(),
             span.trace_id.to_string(),
             span.parent_span_id.map(|id| id.to_string()),
-            span.task.as_str(),
+            span.task.as_ref().map_or("", TaskId::as_str),
             span.ended_at.map(Timestamp::as_micros),
             json(span)?,
             i64::from(trace.is_exported()),
         ])?;
+        Ok(())
+    }
+
+    /// Enters a span of a session's own work.
+    pub(crate) fn enter_own_span(
+        &self,
+        span: &Span,
+        trace: &TaskTrace,
+        session: &str,
+    ) -> Result<(), StoreError> {
+        self.enter_span(span, trace)?;
+        let whose = "UPDATE spans SET session = ?2 WHERE id = ?1";
+        self.inner.prepare_cached(whose)?.execute(params![span.span_id.to_string(), session])?;
+        Ok(())
+    }
+
+    /// Removes spans of sessions' own work that ended before a moment, but for those that are still to be delivered.
+    pub(crate) fn forget_own_spans(&self, before: Timestamp) -> Result<(), StoreError> {
+        let sql = "DELETE FROM spans WHERE session IS NOT NULL AND stage <> 1 AND ended_at < ?1";
+        self.inner.execute(sql, [before.as_micros()])?;
         Ok(())
     }
 
@@ -169,7 +189,8 @@ impl Transaction<'_> {
     pub(crate) fn spans_delivered(&self, spans: &[Span]) -> Result<(), StoreError> {
         let mut done = self.inner.prepare_cached("UPDATE spans SET stage = 2 WHERE id = ?1")?;
         let mut gone = self.inner.prepare_cached(
-            "DELETE FROM spans WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)",
+            "DELETE FROM spans WHERE id = ?1 AND session IS NULL AND \
+             NOT EXISTS (SELECT 1 FROM tasks WHERE id = spans.task)",
         )?;
         for span in spans {
             let id = span.span_id.to_string();

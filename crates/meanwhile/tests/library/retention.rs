@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
-use meanwhile::{Clock, Condition, SystemClock, TaskRequest, WaitRequest};
+use meanwhile::{Clock, Condition, Outcome, Scope, SystemClock, TaskRequest, WaitRequest};
 
 use crate::world::{Asked, Limits, World};
 
@@ -41,6 +41,19 @@ fn whoever_settles_a_week_later_removes_what_ended_now() {
     for (days, kept) in [(6, true), (8, false)] {
         world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
         assert_eq!(directory.exists(), kept, "after {days} days");
+    }
+}
+
+#[test]
+fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let span = world.runtime().begin_span("chat_turn", None).unwrap();
+    let trace = span.as_parent().trace_id.to_string();
+    world.runtime().end_span(span, "s", Outcome::default()).unwrap();
+    for (days, kept) in [(6, true), (8, false)] {
+        world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
+        assert_eq!(world.runtime().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
 }
 

@@ -1,0 +1,89 @@
+//! The spans of turns and calls. What a call starts stands below it, and the turn below whoever this agent works for.
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::StopReason;
+use meanwhile::{Outcome, OwnSpan, Runtime};
+use mw_model::{EnvVar, TRACEPARENT_VARIABLE, TraceParent};
+use serde_json::{Value, json};
+
+use super::model::Usage;
+use super::session::Session;
+
+/// The name of the span of a turn.
+const TURN: &str = "chat_turn";
+/// Most characters of what went wrong.
+const MOST_CHARS: usize = 200;
+
+impl Session {
+    /// Begins the span of a turn. Without one the turn goes on all the same.
+    pub(super) fn begin_turn_span(&self) -> Option<OwnSpan> {
+        let told = self.premises.env.iter().rfind(|var| is_parent(var));
+        let parent = told.and_then(|var| std::str::from_utf8(var.value.as_bytes()).ok()?.parse().ok());
+        self.begin_span(TURN, parent)
+    }
+
+    /// Begins the span of a call.
+    pub(super) fn begin_call_span(&self, tool: &str, turn: Option<&OwnSpan>) -> Option<OwnSpan> {
+        self.begin_span(&format!("tool_{tool}"), Some(turn?.as_parent()))
+    }
+
+    fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Option<OwnSpan> {
+        let begin = || Runtime::open(self.settings.as_ref().clone())?.begin_span(name, parent);
+        tokio::task::block_in_place(begin).ok()
+    }
+
+    /// Ends one. What could not be noted is missing from the trace, and nowhere else.
+    fn end_span(&self, span: Option<OwnSpan>, outcome: Outcome) -> Option<Runtime> {
+        let span = span?;
+        tokio::task::block_in_place(|| {
+            let runtime = Runtime::open(self.settings.as_ref().clone()).ok()?;
+            runtime.end_span(span, &self.premises.session, outcome).ok()?;
+            Some(runtime)
+        })
+    }
+
+    /// Ends the span of a call: which tool it was, and what it answered when it failed.
+    pub(super) fn end_call_span(&self, span: Option<OwnSpan>, tool: &str, failure: Option<&str>) {
+        let error = failure.map(|text| text.lines().next().unwrap_or_default());
+        let error = error.map(|line| line.chars().take(MOST_CHARS).collect());
+        let attributes = [("tool.name".to_owned(), Value::from(tool))].into();
+        let _ = self.end_span(span, Outcome { error, attributes });
+    }
+
+    /// Ends the span of a turn, and has all of them sent on where somebody wants them.
+    pub(super) fn end_turn_span(
+        &self,
+        span: Option<OwnSpan>,
+        model: &str,
+        ended: Result<StopReason, &Error>,
+        usage: Option<Usage>,
+    ) {
+        let mut outcome =
+            Outcome { error: ended.err().map(|error| error.message.clone()), ..Outcome::default() };
+        let mut add = |name: &str, value: Value| _ = outcome.attributes.insert(name.to_owned(), value);
+        add("agent.model", model.into());
+        if let Ok(reason) = ended {
+            add("agent.stop_reason", json!(reason));
+        }
+        if let Some(usage) = usage {
+            add("agent.input_tokens", usage.input.into());
+            add("agent.output_tokens", usage.output.into());
+        }
+        if let Some(runtime) = self.end_span(span, outcome) {
+            tokio::task::block_in_place(|| runtime.send_spans_on());
+        }
+    }
+}
+
+fn is_parent(var: &EnvVar) -> bool {
+    var.name.as_bytes() == TRACEPARENT_VARIABLE.as_bytes()
+}
+
+/// Makes a span the parent of whatever is started in an environment.
+pub(super) fn put_below(env: &mut Vec<EnvVar>, span: &OwnSpan) {
+    env.retain(|var| !is_parent(var));
+    env.push(EnvVar {
+        name: TRACEPARENT_VARIABLE.into(),
+        value: span.as_parent().to_string().as_str().into(),
+    });
+}
