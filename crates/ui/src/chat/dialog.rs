@@ -59,7 +59,7 @@ struct Dialog<'a> {
     top: usize,
     /// What the keys do, always seen.
     answers: Vec<String>,
-    /// Lines that lead to files: where in them, and which.
+    /// Lines that lead to files from this column on, and to which.
     links: Vec<(usize, usize, String)>,
     /// The line that keys act on.
     selected: Option<usize>,
@@ -141,7 +141,7 @@ impl Dialog<'_> {
             buffer.set_style(row, state.theme.selected);
         }
         for (_, column, path) in self.links.iter().filter(|(line, ..)| *line == at) {
-            let text = shortened_path(path, usize::from(row.width).saturating_sub(*column));
+            let text = line.to_string().chars().skip(*column).collect();
             let style = if is_selected { state.theme.selected } else { state.theme.dim };
             links.push(Link { x: row.x + *column as u16, y: row.y, text, style, path: path.clone() });
         }

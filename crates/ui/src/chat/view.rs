@@ -27,7 +27,18 @@ pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {
     if let Some(cursor) = cursor.filter(|_| !is_covered) {
         frame.set_cursor_position(cursor);
     }
+    links.retain(|link| is_drawn(link, frame.buffer_mut()));
     links
+}
+
+/// Tells whether the text of a link is what these cells show. It is written over them past the buffer, and what the
+/// buffer does not know of would stay on the screen.
+fn is_drawn(link: &Link, buffer: &Buffer) -> bool {
+    let cells = Rect::new(link.x, link.y, columns(&link.text) as u16, 1);
+    let mut alone = Buffer::empty(cells);
+    alone.set_string(link.x, link.y, &link.text, link.style);
+    let is_inside = buffer.area.intersection(cells) == cells;
+    is_inside && cells.positions().all(|at| alone[at].symbol() == buffer[at].symbol())
 }
 
 fn draw_header(state: &State, area: Rect, buffer: &mut Buffer) {

@@ -1,8 +1,12 @@
 //! Pictures at several sizes.
 
 use insta::assert_snapshot;
+use ratatui::backend::Backend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 
 use super::*;
+use crate::tui::Link;
 
 fn after_talk(width: u16, height: u16) -> State {
     let mut state = state(width, height);
@@ -95,4 +99,59 @@ fn no_size_is_too_small() {
             picture(&state);
         }
     }
+}
+
+/// Draws as the terminal does: what has changed, and the links over it.
+fn draw_with_links(terminal: &mut Terminal<TestBackend>, state: &State) -> Vec<Link> {
+    let mut links = Vec::new();
+    terminal.draw(|frame| links = view(state, frame)).unwrap();
+    for link in &links {
+        let area =
+            Rect::new(link.x, link.y, unicode_width::UnicodeWidthStr::width(link.text.as_str()) as u16, 1);
+        let mut written = Buffer::empty(area);
+        written.set_string(link.x, link.y, &link.text, link.style);
+        let cells = area.positions().map(|at| (at.x, at.y, &written[at]));
+        terminal.backend_mut().draw(cells).unwrap();
+    }
+    links
+}
+
+#[test]
+fn nothing_of_a_list_of_tasks_stays_when_it_is_closed() {
+    for width in [10, 24, 40, 41, 60] {
+        let mut state = after_talk(width, 10);
+        let long = |name: &str| ChatTask {
+            log: format!("/home/somebody/.local/state/tasks/bash-{name}/output.log"),
+            ..task(name, "sleep 40; echo a", false)
+        };
+        tell(&mut state, ChatNews::Tasks(["bash_1", "bash_2", "bash_3", "bash_22"].map(long).to_vec()));
+        let mut terminal = Terminal::new(TestBackend::new(width, 10)).unwrap();
+        draw_with_links(&mut terminal, &state);
+        let before = terminal.backend().buffer().clone();
+        ctrl(&mut state, 'b');
+        let mut has_linked = false;
+        for _ in 0..5 {
+            has_linked |= !draw_with_links(&mut terminal, &state).is_empty();
+            press(&mut state, KeyCode::Down);
+        }
+        assert!(has_linked || width < 24, "a log is a link at {width}");
+        press(&mut state, KeyCode::Esc);
+        draw_with_links(&mut terminal, &state);
+        terminal.backend().assert_buffer(&before);
+    }
+}
+
+#[test]
+fn a_link_is_where_its_text_is_seen() {
+    // The last line of the conversation is a path, and the number of lines below stands over its end.
+    let mut state = state(78, 11);
+    for number in 0..20 {
+        entry(&mut state, notice(number, 0));
+    }
+    let mut terminal = Terminal::new(TestBackend::new(78, 11)).unwrap();
+    let all = draw_with_links(&mut terminal, &state).len();
+    press(&mut state, KeyCode::PageUp);
+    let links = draw_with_links(&mut terminal, &state);
+    assert!(picture(&state).contains("below"), "{}", picture(&state));
+    assert_eq!(links.len(), all - 1, "{links:?}");
 }
