@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use meanwhile::Task;
 use mw_model::Status;
 
-use super::text::{cell, clock, dated, first_line, minutes, title};
+use super::text::{cell, clock, cut, dated, first_line, minutes, title};
 use super::{Dialect, mycode};
 
 /// How a list of tasks is drawn.
@@ -84,14 +84,10 @@ fn plain(tasks: &[&Task]) -> String {
     let rule = "─".repeat(70);
     let mut drawn = format!("\nBackground Tasks:\n{rule}\n");
     for task in tasks {
-        let title: String = title(task).chars().take(30).collect();
-        drawn.push_str(&format!(
-            "{} {} {} {}\n",
-            icon(task.status),
-            cell(task.id.as_str(), 15),
-            cell(&title, 32),
-            elapsed(task)
-        ));
+        // Some icons are two columns wide, others one.
+        let icon = cell(icon(task.status), 2);
+        let (id, title) = (cell(task.id.as_str(), 15), cell(cut(&title(task), 30), 32));
+        drawn.push_str(&format!("{icon} {id} {title} {}\n", elapsed(task)));
     }
     drawn.push_str(&format!("{rule}\nUse TaskOutput tool to get task output."));
     drawn

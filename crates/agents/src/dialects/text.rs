@@ -2,7 +2,8 @@
 
 use meanwhile::{Task, clean_text};
 use mw_model::{Timestamp, long_handle, short_handle};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 /// Returns `4.2s`.
 pub(super) fn seconds(ms: u64) -> String {
@@ -64,27 +65,25 @@ pub(super) fn quoted(text: &str) -> String {
     quoted
 }
 
+/// Returns as much of the beginning of a text as fits into a number of columns, cut between what is seen as one sign.
+pub(super) fn cut(text: &str, columns: usize) -> &str {
+    let mut width = 0;
+    let end = text.grapheme_indices(true).find(|(_, grapheme)| {
+        width += grapheme.width();
+        width > columns
+    });
+    end.map_or(text, |(at, _)| &text[..at])
+}
+
 /// Cuts a text to a number of columns and fills it up to them.
 pub(super) fn cell(text: &str, columns: usize) -> String {
-    let mut cut = String::new();
-    let mut width = 0;
-    if text.width() <= columns {
-        text.clone_into(&mut cut);
-        width = text.width();
-    } else {
-        for c in text.chars() {
-            let next = width + c.width().unwrap_or(0);
-            if next >= columns {
-                break;
-            }
-            cut.push(c);
-            width = next;
-        }
-        cut.push('…');
-        width += 1;
+    let mut cell = cut(text, columns).to_owned();
+    if cell.len() < text.len() {
+        cell = format!("{}…", cut(text, columns.saturating_sub(1)));
     }
-    cut.extend(std::iter::repeat_n(' ', columns.saturating_sub(width)));
-    cut
+    let fill = columns.saturating_sub(cell.width());
+    cell.extend(std::iter::repeat_n(' ', fill));
+    cell
 }
 
 /// Returns what a task is called: its description, or the first line of its command.
@@ -122,6 +121,9 @@ mod tests {
         assert_eq!(cell("abcdef", 4), "abc…");
         assert_eq!(cell("⏳", 4), "⏳  ");
         assert_eq!(cell("日本語", 4), "日… ");
+        let family = "\u{1f469}\u{200d}\u{1f467}";
+        assert_eq!(cell(&format!("ab{family}cd"), 5), format!("ab{family}…"));
+        assert_eq!(cell(&format!("ab{family}cd"), 4), "ab… ", "no part of a sign");
     }
 
     #[test]

@@ -115,7 +115,7 @@ fn the_plain_list() {
     let tasks = [world.over(&task.id), cancelled];
     let rule = "─".repeat(70);
     let wanted = format!(
-        "\nBackground Tasks:\n{rule}\n⊘ {}   echo out; exec sleep 600         {}\n✓ {}   a description of more than thi   {}\n{rule}\nUse TaskOutput tool to get task output.",
+        "\nBackground Tasks:\n{rule}\n⊘  {}   echo out; exec sleep 600         {}\n✓  {}   a description of more than thi   {}\n{rule}\nUse TaskOutput tool to get task output.",
         tasks[1].id,
         briefly(tasks[1].duration_ms.unwrap()),
         tasks[0].id,
@@ -124,4 +124,23 @@ fn the_plain_list() {
     assert_eq!(screens::tasks(&tasks, Layout::Plain), wanted);
     assert_eq!(screens::tasks(&[], Layout::Plain), "No background tasks.");
     assert_eq!(screens::tasks(&[], Layout::Table), "No background tasks.");
+}
+
+#[test]
+fn the_columns_of_the_plain_list_are_straight() {
+    let world = world();
+    let family = "\u{1f469}\u{200d}\u{1f469}\u{200d}\u{1f467}";
+    let described =
+        |text: String| move |request: &mut meanwhile::TaskRequest| request.description = Some(text);
+    let done = world.start_with("true", described(format!("日本語 {}", family.repeat(20))));
+    let running = world.start_with("exec sleep 600", described("plain".to_owned()));
+    let tasks = [world.over(&done.id), running];
+    let drawn = screens::tasks(&tasks, Layout::Plain);
+    let rows: Vec<_> = drawn.lines().filter(|line| line.starts_with(['✓', '⏳'])).collect();
+    let columns = |row: &str, text: &str| row[..row.find(text).unwrap()].width();
+    assert_eq!([columns(rows[0], "bash-"), columns(rows[1], "bash-")], [3; 2], "{drawn}");
+    let time = |row: &str| row[..row.rfind(' ').unwrap()].width();
+    assert_eq!([time(rows[0]), time(rows[1])], [51; 2], "{drawn}");
+    let cut = rows.iter().find(|row| row.contains('日')).unwrap();
+    assert!(cut.contains(&format!("日本語 {} ", family.repeat(11))), "whole signs: {drawn}");
 }
