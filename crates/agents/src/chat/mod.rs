@@ -76,7 +76,7 @@ pub enum Wake {
 /// An open chat.
 pub struct Chat {
     messages: Sender<Message>,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Result<(), TranscriptError>>,
 }
 
 impl Chat {
@@ -96,9 +96,13 @@ impl Chat {
     }
 
     /// Ends the session's tasks, then the agent, and waits for both.
-    pub fn close(self) {
+    ///
+    /// # Errors
+    /// When something of the conversation could not be kept.
+    pub fn close(self) -> Result<(), TranscriptError> {
         let _ = self.messages.send(Message::Close);
-        let _ = self.thread.join();
+        // A panic was told when it happened.
+        self.thread.join().unwrap_or(Ok(()))
     }
 }
 

@@ -12,7 +12,7 @@ use super::ledger::Ledger;
 use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Queue, Slash};
 use super::unwritten::Unwritten;
-use super::{ChatOptions, Tell, watch};
+use super::{ChatOptions, Tell, TranscriptError, watch};
 use crate::acp::{Line, LineEvent};
 
 /// What the office is told.
@@ -75,7 +75,8 @@ impl Office<'_> {
         messages: Sender<Message>,
         inbox: &Receiver<Message>,
         tell: &Arc<Tell>,
-    ) {
+    ) -> Result<(), TranscriptError> {
+        let mut kept = Ok(());
         let worked = Runtime::open(options.settings.clone()).and_then(|runtime| {
             let session = options.transcript.session.clone();
             let host = runtime.host(&session, DeliveryPolicy::Immediate)?;
@@ -92,11 +93,14 @@ impl Office<'_> {
                     office.note(format!("{error}. {}", error.hint()));
                 }
             }
-            office.close()
+            let ended;
+            (kept, ended) = office.close();
+            ended
         });
         if let Err(error) = worked {
             tell(ChatNews::Failed(format!("the chat cannot go on: {error}. {}", error.hint())));
         }
+        kept
     }
 
     fn new<'r>(
@@ -208,7 +212,9 @@ impl Office<'_> {
         self.ledger.take(&entry);
         for due in self.unwritten.before(&entry) {
             if let Err(error) = self.options.transcript.add(&due) {
-                (self.tell)(ChatNews::Failed(format!("the transcript cannot be written: {error}")));
+                let text =
+                    format!("the transcript cannot be written, what is said waits until it can: {error}");
+                (self.tell)(ChatNews::Failed(text));
             }
         }
         (self.tell)(ChatNews::Entry(entry));
@@ -303,15 +309,16 @@ impl Office<'_> {
     }
 
     /// Ends the tasks first and waits for them, then the agent, then what it may have started in between.
-    fn close(mut self) -> Result<(), Error> {
+    fn close(mut self) -> (Result<(), TranscriptError>, Result<(), Error>) {
         for due in self.unwritten.rest() {
-            // Nobody is there any more to be told.
+            // What cannot be written is said at the end.
             let _ = self.options.transcript.add(&due);
         }
         let end = || self.runtime.end_session(self.host.session(), "the end of the chat");
         self.line.stop();
         let ended = end();
         self.line.close();
-        ended.and(end()).map(drop)
+        let ended = ended.and(end()).map(drop);
+        (self.options.transcript.close(), ended)
     }
 }

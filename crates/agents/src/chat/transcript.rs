@@ -1,5 +1,6 @@
 //! What was seen in a chat, a line per entry, so that it can be seen again.
 
+use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -33,12 +34,24 @@ pub enum TranscriptError {
         /// Why.
         error: io::Error,
     },
+    /// What was seen last could never be written.
+    #[error("the chat's last {entries} entries are lost: {} could not be written: {error}", path.display())]
+    Unwritten {
+        /// How many.
+        entries: usize,
+        /// Where they belong.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
 }
 
 /// The transcript of a chat, open in this process alone.
 pub struct Transcript {
     file: File,
     directory: PathBuf,
+    /// Lines that could not be written yet, oldest first. They go in front of what comes next.
+    backlog: VecDeque<String>,
     /// The chat's session.
     pub session: String,
     /// What was seen before.
@@ -70,7 +83,8 @@ impl Transcript {
         let file =
             OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
         file.try_lock().map_err(|_| TranscriptError::InUse(session.to_owned()))?;
-        Ok(Self { file, directory, session: session.to_owned(), entries: Vec::new(), damaged: 0 })
+        let (session, backlog) = (session.to_owned(), VecDeque::new());
+        Ok(Self { file, directory, backlog, session, entries: Vec::new(), damaged: 0 })
     }
 
     /// Opens one that exists: this, or the one that was used last.
@@ -104,21 +118,42 @@ impl Transcript {
         let damaged = read.iter().filter(|entry| entry.is_err()).count();
         let damaged = damaged + usize::from(whole < bytes.len());
         let entries = read.into_iter().flatten().collect();
-        Ok(Self { file, directory, session, entries, damaged })
+        Ok(Self { file, directory, backlog: VecDeque::new(), session, entries, damaged })
     }
 
-    /// Adds an entry. It outlives this process when this returns.
+    /// Adds an entry. It outlives this process when this returns; where it cannot be written, it is kept here and
+    /// written in front of the next one.
     pub(super) fn add(&mut self, entry: &Entry) -> io::Result<()> {
         let mut line = serde_json::to_string(entry)?;
         line.push('\n');
-        let before = self.file.metadata()?.len();
-        // Half a line would spoil the next one, too.
-        self.file.write_all(line.as_bytes()).inspect_err(|_| _ = self.file.set_len(before))
+        self.backlog.push_back(line);
+        self.catch_up()
+    }
+
+    /// Writes what could not be written before.
+    fn catch_up(&mut self) -> io::Result<()> {
+        while let Some(line) = self.backlog.front() {
+            let before = self.file.metadata()?.len();
+            // Half a line would spoil the next one, too.
+            self.file.write_all(line.as_bytes()).inspect_err(|_| _ = self.file.set_len(before))?;
+            self.backlog.pop_front();
+        }
+        Ok(())
     }
 
     /// Puts what was added onto the disk: what is told exactly once must be there before it is acknowledged.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.catch_up()?;
         self.file.sync_data()
+    }
+
+    /// Writes what could not be written before, for the last time.
+    pub(super) fn close(mut self) -> Result<(), TranscriptError> {
+        self.catch_up().map_err(|error| TranscriptError::Unwritten {
+            entries: self.backlog.len(),
+            path: self.directory.join(FILE),
+            error,
+        })
     }
 
     /// Returns where the agent's own complaints go.
@@ -190,6 +225,30 @@ mod tests {
         drop(again);
         let last = Transcript::open(home.path(), None).unwrap();
         assert_eq!((last.entries, last.damaged), (vec![said, note("two")], 1));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_in_its_order_once_it_can_or_said_to_be_lost() {
+        let home = tempfile::tempdir().unwrap();
+        let mut talk = Transcript::create(home.path(), "chat-1").unwrap();
+        let said = ["one", "two", "three", "four"].map(note);
+        talk.add(&said[0]).unwrap();
+        // One that cannot be written to stands for a full disk.
+        let unwritable = File::open(talk.directory.join(FILE)).unwrap();
+        let file = std::mem::replace(&mut talk.file, unwritable);
+        talk.add(&said[1]).unwrap_err();
+        talk.add(&said[2]).unwrap_err();
+        talk.sync().unwrap_err();
+        let unwritable = std::mem::replace(&mut talk.file, file);
+        talk.add(&said[3]).unwrap();
+        talk.sync().unwrap();
+        talk.file = unwritable;
+        talk.add(&note("five")).unwrap_err();
+        talk.add(&note("six")).unwrap_err();
+        let lost = talk.close().unwrap_err();
+        assert!(matches!(lost, TranscriptError::Unwritten { entries: 2, .. }), "{lost}");
+        let again = Transcript::open(home.path(), Some("chat-1")).unwrap();
+        assert_eq!((&again.entries[..], again.damaged), (&said[..], 0));
     }
 
     #[test]

@@ -134,8 +134,9 @@ impl Arguments {
         let ending = chat::run(&options, door, |order| chat.order(order));
         say_what_ends(&runtime, &session)?;
         // Whatever happened to the screen, what the chat has started ends with it.
-        chat.close();
+        let kept = chat.close();
         render::aside(&format!("mw chat --resume {session} goes on with this"));
+        kept.map_err(|error| CommandError { exit: exit_code::FAILURE, ..unusable(&error) })?;
         Ok(match ending? {
             Ending::Quit => 0,
             Ending::Signal(signal) => u8::try_from(exit_code::SIGNAL_BASE + signal).unwrap_or(u8::MAX),
@@ -219,7 +220,9 @@ fn unusable(error: &TranscriptError) -> CommandError {
             "mw chat begins one; mw session list shows sessions"
         }
         TranscriptError::InUse(_) => "close it there, or begin another with mw chat",
-        TranscriptError::Io { .. } => "check the disk and the rights of MEANWHILE_HOME",
+        TranscriptError::Io { .. } | TranscriptError::Unwritten { .. } => {
+            "check the disk and the rights of MEANWHILE_HOME"
+        }
     };
     CommandError::usage(error.to_string(), hint)
 }
