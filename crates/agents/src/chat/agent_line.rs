@@ -16,8 +16,6 @@ impl Office<'_> {
         let own = own_env(options);
         let mut env = options.agent.env.clone();
         env.extend(own.iter().cloned());
-        let is_own =
-            options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy());
         let line = LineOptions {
             command: options.agent.command.clone(),
             env,
@@ -25,7 +23,7 @@ impl Office<'_> {
             mw: options.mw.clone(),
             services: self.services(&own),
             // Our own has files and tasks itself.
-            offer: if is_own { Offer::Nothing } else { Offer::Services },
+            offer: if self.is_own_agent() { Offer::Nothing } else { Offer::Services },
             server_env: own,
             mode: self.wanted.clone().or_else(|| self.mode.clone()).or_else(|| options.agent.mode.clone()),
             known: self.ledger.known_to(&options.agent.name),
@@ -38,6 +36,12 @@ impl Office<'_> {
             let _ = messages.send(Message::Line(number, event, taken));
             until_taken
         })
+    }
+
+    /// Tells whether the agent is the one that is built in.
+    pub(super) fn is_own_agent(&self) -> bool {
+        let options = &self.options;
+        options.agent.command.first().is_some_and(|program| *program == options.mw.to_string_lossy())
     }
 
     /// What the agent runs is a task of the chat, judged as the person's own commands are.

@@ -8,6 +8,7 @@ use mw_model::chat::{ChatNews, ChatQuestion, Entry, Reply};
 
 use super::office::Office;
 use super::slash::Answered;
+use super::watch;
 
 /// Who answered, for the record.
 const BY: &str = "the chat";
@@ -94,8 +95,15 @@ impl Office<'_> {
     /// Shows a question of the agent's.
     pub(super) fn agent_asks(&mut self, source: Source, what: String, lines: Vec<String>) {
         let Source::Agent { number, proposal } = &source else { return };
+        let mut lines = lines;
         if let Some(stored) = proposal {
             self.settle(stored.as_str());
+            // Only our own is known to ask the same here as in the store.
+            if self.is_own_agent()
+                && let Ok(entry) = self.runtime.find_approval(stored.as_str())
+            {
+                lines = watch::question(&entry.proposal).lines;
+            }
         }
         let id = format!("ask-{number}");
         let question = ChatQuestion { id: id.clone(), what: what.clone(), lines, for_session: false };

@@ -233,7 +233,7 @@ fn a_yes_to_the_agent_is_enough_for_the_terminal_it_opens_for_the_same_command()
     assert_eq!(home.lines_in("mark", 1), "once\n");
     // The second terminal is another matter; its question hides what the first one said.
     until(&terminal, "the second question can be answered", |screen| {
-        ["Start in background?", "may it?"].iter().all(|text| screen.text.contains(text))
+        ["Run it? [y/n]", "may it?"].iter().all(|text| screen.text.contains(text))
     });
     terminal.press("n");
     until_shown(&terminal, "refused: ");

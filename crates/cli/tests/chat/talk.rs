@@ -170,6 +170,11 @@ fn test_agent_proposes_background() {
     let took = format!("It took {}{tenths}s last time", ms / 1000);
     assert!(screen.text.contains(&took), "{took}: {}", screen.text);
     assert!(screen.text.contains(command), "{}", screen.text);
+    // Where it would run, and each thing once, in words.
+    assert!(screen.text.contains("Start in background? [y/n]"), "{}", screen.text);
+    assert!(screen.text.contains(&*home.work().file_name().unwrap().to_string_lossy()), "{}", screen.text);
+    assert_eq!(screen.text.matches("~5 minutes").count(), 1, "{}", screen.text);
+    assert!(!screen.text.contains("run_in_background"), "{}", screen.text);
     until_shown(&terminal, "may it?");
     terminal.press("y");
     until_shown(&terminal, "/status bash_2 shows how it stands.");

@@ -66,8 +66,9 @@ impl Runtime {
         }
         let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
         let mut deed = self.start_of(&request.command, cwd, &request.limits)?;
-        if let Deed::Start { expected, .. } = &mut deed {
+        if let Deed::Start { expected, awaited, .. } = &mut deed {
             expected.clone_from(&request.expected);
+            *awaited = passage.tool.class == ToolClass::Awaits;
         }
         let proposal = Proposal {
             digest: digest_of_request(request),
@@ -151,7 +152,7 @@ impl Runtime {
         };
         let took_ms = self.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
         let (command, limits) = (command.clone(), Box::new(limits.clone()));
-        Ok(Deed::Start { command, steps, cwd, limits, expected: None, took_ms })
+        Ok(Deed::Start { command, steps, cwd, limits, expected: None, took_ms, awaited: false })
     }
 
     fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {

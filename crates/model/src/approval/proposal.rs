@@ -115,6 +115,9 @@ pub enum Deed {
         /// How long the same took when it last came to its end, in milliseconds.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
+        /// Whether somebody waits for its end: it runs in the foreground then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaited: bool,
     },
     /// Something else would be done, in words.
     Other {
@@ -177,7 +180,8 @@ impl Proposal {
     #[must_use]
     pub const fn prompt(&self) -> &'static str {
         match &self.deed {
-            Deed::Start { .. } => "Start in background?",
+            Deed::Start { awaited: true, .. } => "Run it?",
+            Deed::Start { awaited: false, .. } => "Start in background?",
             Deed::Other { .. } => "Go ahead?",
         }
     }
@@ -253,6 +257,7 @@ mod tests {
             limits: Box::default(),
             expected: None,
             took_ms: None,
+            awaited: false,
         }
     }
 
@@ -276,6 +281,7 @@ mod tests {
     fn a_start_of_before_there_were_estimates_is_read() {
         let mut written = serde_json::to_value(start("make", &[])).unwrap();
         assert!(written.get("expected").is_none() && written.get("took_ms").is_none());
+        assert!(written.get("awaited").is_none());
         assert_eq!(serde_json::from_value::<Deed>(written.take()).unwrap(), start("make", &[]));
     }
 
@@ -286,6 +292,11 @@ mod tests {
             asked,
             "Command requires approval:\n  rm x\n\ndeletes x\nin /p, asked by session s\n\nStart in background? [y/n]"
         );
+        let mut waited_for = proposal(start("rm x", &[]));
+        if let Deed::Start { awaited, .. } = &mut waited_for.deed {
+            *awaited = true;
+        }
+        assert!(waited_for.question().ends_with("\n\nRun it? [y/n]"), "{}", waited_for.question());
     }
 
     #[test]
