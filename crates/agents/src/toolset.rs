@@ -228,7 +228,10 @@ impl Toolset {
 
 /// Adds to a refusal by the gate what to do next, and what a person has to be asked.
 fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
-    if let Refusal::Engine(error @ (Error::Denied { .. } | Error::NeedsApproval { .. })) = refusal {
+    if let Refusal::Engine(
+        error @ (Error::Denied { .. } | Error::NoConsent { .. } | Error::NeedsApproval { .. }),
+    ) = refusal
+    {
         let next = error.hint();
         reply.text = format!("{} To do: {next}.", reply.text);
         if let Error::NeedsApproval { proposal, .. } = error {

@@ -93,7 +93,7 @@ impl From<Error> for CommandError {
             Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
                 exit_code::NOT_FOUND
             }
-            Error::Denied { .. } => exit_code::DENY,
+            Error::Denied { .. } | Error::NoConsent { .. } => exit_code::DENY,
             Error::NeedsApproval { .. } => exit_code::ASK,
             Error::NameLive { .. }
             | Error::AtCapacity { .. }

@@ -35,6 +35,14 @@ pub enum Error {
         /// What to do instead.
         hint: String,
     },
+    /// A person was asked, and it did not come to a yes.
+    #[error("not allowed: {why}: {what}")]
+    NoConsent {
+        /// Why: they said no, or did not answer in time.
+        why: String,
+        /// To what.
+        what: String,
+    },
     /// A person has to be asked, and has not answered.
     #[error("{message}")]
     NeedsApproval {
@@ -158,7 +166,7 @@ impl Error {
             Self::Invalid { .. } => "invalid",
             Self::NotFound(_) => "not_found",
             Self::NoProposal(_) => "no_proposal",
-            Self::Denied { .. } => "denied",
+            Self::Denied { .. } | Self::NoConsent { .. } => "denied",
             Self::NeedsApproval { .. } => "approval_needed",
             Self::NoTrace(_) => "no_trace",
             Self::Ambiguous { .. } => "ambiguous",
@@ -185,6 +193,7 @@ impl Error {
             | Self::Home { hint, .. }
             | Self::Denied { hint, .. }
             | Self::NeedsApproval { hint, .. } => hint.clone(),
+            Self::NoConsent { .. } => "do not try it another way; ask the user what to do instead".to_owned(),
             Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
             Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
             Self::NoTrace(_) => {

@@ -5,6 +5,7 @@ use std::fs;
 use mw_model::TaskId;
 
 use crate::error::{Error, Result};
+use crate::lease;
 use crate::runtime::Runtime;
 use crate::task::Scope;
 
@@ -58,7 +59,10 @@ impl Runtime {
     /// When the database fails.
     pub fn awaited(&self, session: &str) -> Result<Vec<TaskId>> {
         self.reconcile()?;
-        Ok(self.store()?.promised(session)?)
+        let held = self.home.session(session);
+        let promised = self.store()?.promised(session)?.into_iter();
+        // Whoever died over it waits no more.
+        Ok(promised.filter(|(_, holder)| lease::is_held(held.path(), holder)).map(|(id, _)| id).collect())
     }
 
     /// Asks whoever waits for the end of a task to wait no longer. The task itself is not touched: it goes on, and

@@ -245,7 +245,7 @@ pub enum Reply {
 pub enum ChatOrder {
     /// Say this to the agent; with a slash in front it is a command to the chat.
     Say(String),
-    /// End the turn; tasks go on.
+    /// End the turn and what it waits for; tasks in the background go on.
     Stop,
     /// End this task and everything it started.
     Kill(String),

@@ -303,7 +303,10 @@ impl Office<'_> {
                 self.note(format!("the agent has not stopped for {seconds} s; Esc once more ends it"));
             }
             LineEvent::ModeRefused { mode, why } => self.mode_refused(&mode, &why),
-            LineEvent::Gone(how) => self.gone(&how),
+            LineEvent::Gone(how) => {
+                self.gone(&how);
+                self.look_at_tasks()?;
+            }
         }
         Ok(())
     }

@@ -33,9 +33,10 @@ pub(super) const HELP: &str = "\
 /quit                 leave
 
 Enter sends, Alt-Enter or Ctrl-J begins a new line, PageUp and PageDown scroll.
-Esc stops the agent's turn and leaves tasks alone.
+Esc stops the agent's turn and the command it waits for; background tasks go on.
 Ctrl-B shows the tasks; again: calls that wait move to the background.
-Ctrl-K cancels the turn or a task. Ctrl-O unfolds tool calls.";
+Ctrl-K cancels the turn or a task. Ctrl-O unfolds tool calls.
+Ctrl-C deletes what you are writing; when that is nothing, it leaves.";
 
 /// A command that was understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,6 +169,8 @@ impl Desktop {
     fn refused(&self, error: &Error) -> String {
         match error {
             Error::NotFound(id) => format!("Task {id} not found."),
+            // The question said to what, and its hint is for models.
+            Error::NoConsent { why, .. } => format!("Not done: {why}."),
             error if error.hint().is_empty() => format!("{error}."),
             error => format!("{error}. {}.", error.hint().trim_end_matches('.')),
         }

@@ -1,7 +1,7 @@
 //! The session's tasks, as far as the screen has to do with them.
 
 use meanwhile::{Error, Filter, KillRequest, Runtime, Scope, Task};
-use mw_model::chat::{ChatNews, ChatTask};
+use mw_model::chat::{AgentState, ChatNews, ChatTask};
 use mw_model::short_handle;
 
 use super::office::{Message, Office};
@@ -12,7 +12,11 @@ impl Office<'_> {
     pub(super) fn look_at_tasks(&mut self) -> Result<(), Error> {
         const MOST: u32 = 200;
         let session = self.host.session().to_owned();
-        let awaited = self.runtime.awaited(&session)?;
+        let awaited = match self.state {
+            // Its locks may last a moment longer than its line.
+            AgentState::Gone => Vec::new(),
+            AgentState::Starting | AgentState::Idle | AgentState::Busy => self.runtime.awaited(&session)?,
+        };
         let page = self.runtime.list(&Filter { limit: MOST, ..Filter::new(Scope::Session(session)) })?;
         let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
         let row = |task: &Task| ChatTask {

@@ -36,7 +36,9 @@ fn test_slash_background_approval() {
     assert!(screen.text.contains("rm -rf build"), "{}", screen.text);
     terminal.press("n");
     until_shown(&terminal, "✗ not allowed: ");
-    until_shown(&terminal, "a person said no");
+    let screen = until_shown(&terminal, "Not done: a person said no.");
+    assert!(!screen.text.contains("ask the user"), "these words are for models: {}", screen.text);
+    assert_eq!(screen.text.matches("not allowed").count(), 1, "it is said once: {}", screen.text);
     assert_eq!(home.list().len(), 0, "nothing is left of it");
     say(&mut terminal, "/background rm -rf build");
     until(&terminal, "a no counts for a while", |screen| {

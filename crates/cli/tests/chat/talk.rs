@@ -142,6 +142,29 @@ fn an_agent_that_dies_is_named_and_started_again_by_the_next_words() {
 }
 
 #[test]
+fn nobody_awaits_what_a_dead_agent_ran_in_the_foreground() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600"})));
+    endpoint.will(Answer::text("Here again."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "run it");
+    until_shown(&terminal, "to background");
+    let agent = wait_until(SOON, "the agent's process", || {
+        home.tagged().into_iter().find(|pid| processes::words(*pid).iter().any(|word| word == "acp"))
+    });
+    home.slay(agent);
+    until_shown(&terminal, "· not there");
+    until_shown(&terminal, "⌁ 1 task");
+    until_gone(&terminal, "to background");
+    // Nor does the next one.
+    say(&mut terminal, "still there?");
+    until_shown(&terminal, "Here again.");
+    let screen = until_shown(&terminal, "⌁ 1 task");
+    assert!(!screen.text.contains("to background"), "{}", screen.text);
+}
+
+#[test]
 fn test_agent_proposes_background() {
     let endpoint = ModelEndpoint::new();
     let command = "rm -rf build; [ -e once ] && sleep 600; sleep 1.2; touch once";

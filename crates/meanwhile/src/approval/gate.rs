@@ -302,10 +302,7 @@ fn subject(proposal: &Proposal) -> String {
 
 fn denied(proposal: &Proposal, what: &str, why: &str) -> Error {
     let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-    Error::Denied {
-        message: format!("not allowed: {what}{why}: {}", subject(proposal)),
-        hint: "do not try it another way; ask the user what to do instead".to_owned(),
-    }
+    Error::NoConsent { why: format!("{what}{why}"), what: subject(proposal) }
 }
 
 fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {

@@ -2,7 +2,7 @@
 //! each; its stage moves on in one direction, but for a hand-over that came to nothing.
 
 use mw_model::{News, TaskId, Timestamp, Turn};
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -178,14 +178,14 @@ impl Store {
 }
 
 impl Store {
-    /// Returns the tasks of a session whose end somebody has promised to tell and that are not over.
-    pub(crate) fn promised(&self, session: &str) -> Result<Vec<TaskId>, StoreError> {
-        let sql =
-            "SELECT task FROM notices WHERE session = ?1 AND stage = 4 AND news IS NULL ORDER BY number";
+    /// Returns the tasks of a session whose end somebody has promised to tell and that are not over, and who has.
+    pub(crate) fn promised(&self, session: &str) -> Result<Vec<(TaskId, String)>, StoreError> {
+        let sql = "SELECT task, holder FROM notices \
+                   WHERE session = ?1 AND stage = 4 AND news IS NULL AND holder IS NOT NULL ORDER BY number";
         let mut query = self.connection.prepare_cached(sql)?;
-        let found =
-            query.query_map([session], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
-        Ok(found.iter().filter_map(|id| id.parse().ok()).collect())
+        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+        let found = query.query_map([session], row)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().filter_map(|(id, holder)| Some((id.parse().ok()?, holder))).collect())
     }
 
     /// Returns run, kind and stage of a task's news, oldest first.

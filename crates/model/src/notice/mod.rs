@@ -155,6 +155,12 @@ impl Notice {
         matches!(self.news, News::Ended { .. })
     }
 
+    /// Returns how long it ran: `4.2s`.
+    #[must_use]
+    pub fn took(&self) -> Option<String> {
+        self.duration_ms.map(|ms| format!("{}s", seconds(ms)))
+    }
+
     /// Says it all on one line: `cargo test (4.2s) — exited 0`.
     #[must_use]
     pub fn summary(&self) -> String {
@@ -166,7 +172,7 @@ impl Notice {
         if self.command.chars().count() > LONGEST_COMMAND {
             command.push('…');
         }
-        let time = self.duration_ms.map_or_else(String::new, |ms| format!(" ({}s)", seconds(ms)));
+        let time = self.took().map_or_else(String::new, |took| format!(" ({took})"));
         format!("{command}{time} — {}", self.news.in_words())
     }
 }

@@ -241,13 +241,23 @@ fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
     Dialog { links, selected: at.map(|at| at * 2), ..dialog }
 }
 
+/// Says what ends with the turn, and what does not.
+fn turn_row(state: &State) -> String {
+    let awaited: Vec<_> =
+        state.tasks.iter().filter(|task| task.awaited).map(|task| task.handle.as_str()).collect();
+    match &awaited[..] {
+        [] => "■ the agent's turn (background tasks go on)".to_owned(),
+        awaited => format!("■ the agent's turn, and {} with it; others go on", awaited.join(", ")),
+    }
+}
+
 fn cancel(state: &State, selected: Option<&Target>, area: Rect) -> Dialog<'static> {
     let width = usize::from(area.width).saturating_sub(6);
     let targets = state.targets();
     if targets.is_empty() {
         return Dialog::new(" cancel ", vec![Line::from("Nothing runs.")], &["Esc  back"]);
     }
-    let turn = state.is_turn_under_way().then(|| Line::from("■ the agent's turn (tasks go on)"));
+    let turn = state.is_turn_under_way().then(|| Line::from(short(&turn_row(state), width)));
     let tasks = state.tasks.iter().map(|task| task_row(state, task, width));
     let lines = turn.into_iter().chain(tasks).collect();
     let dialog = Dialog::new(" cancel ", lines, &["Enter  cancel   ↑↓  choose   Esc  back"]);

@@ -210,7 +210,7 @@ impl Item {
 /// Returns `⌁ bash_1 exited (0) · 4.2s · path`.
 fn banner(notice: &Notice) -> String {
     let code = notice.news.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
-    let took = notice.duration_ms.map(|ms| format!(" · {:.1}s", ms as f64 / 1000.0)).unwrap_or_default();
+    let took = notice.took().map(|took| format!(" · {took}")).unwrap_or_default();
     format!("⌁ {} {}{code}{took} · {}", notice.handle, notice.news.status(), notice.output_path)
 }
 

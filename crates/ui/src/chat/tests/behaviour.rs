@@ -3,6 +3,39 @@
 use super::*;
 
 #[test]
+fn ctrl_c_says_what_it_does() {
+    let mut state = state(120, 12);
+    assert!(picture(&state).contains("Ctrl-C leave"), "{}", picture(&state));
+    update(&mut state, Event::Paste("first\nsecond\n".to_owned()));
+    assert!(picture(&state).contains("Ctrl-C delete text"), "{}", picture(&state));
+    assert_eq!(ctrl(&mut state, 'c'), []);
+    let drawn = picture(&state);
+    assert!(drawn.contains("Ctrl-C leave") && !drawn.contains("first"), "{drawn}");
+}
+
+#[test]
+fn cancelling_the_turn_says_what_ends_with_it() {
+    let mut state = state(100, 12);
+    tell(&mut state, ChatNews::Agent(AgentState::Busy));
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false)]));
+    ctrl(&mut state, 'k');
+    assert!(picture(&state).contains("the agent's turn (background tasks go on)"), "{}", picture(&state));
+    tell(&mut state, ChatNews::Tasks(vec![task("bash_1", "make", false), task("bash_2", "sleep 20", true)]));
+    let drawn = picture(&state);
+    assert!(drawn.contains("the agent's turn, and bash_2 with it; others go on"), "{drawn}");
+}
+
+#[test]
+fn a_banner_says_the_same_time_as_the_agent_is_told() {
+    let mut state = state(100, 12);
+    let Entry::Notice { notice: mut told } = notice(7, 0) else { unreachable!() };
+    told.duration_ms = Some(3955);
+    assert!(told.summary().contains("(3.9s)"), "{}", told.summary());
+    entry(&mut state, Entry::Notice { notice: told });
+    assert!(picture(&state).contains("· 3.9s ·"), "{}", picture(&state));
+}
+
+#[test]
 fn the_chip_counts_what_is_in_the_background() {
     let mut state = state(80, 10);
     assert!(!picture(&state).contains('⌁'));
