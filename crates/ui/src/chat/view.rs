@@ -153,7 +153,7 @@ fn draw_footer(state: &State, area: Rect, buffer: &mut Buffer) {
     let asked = (!state.questions.is_empty()).then_some(("Ctrl-Y", "answer"));
     let move_key = state.has_foreground().then_some(("Ctrl-B Ctrl-B", "to background"));
     let keys = [("Enter", "send"), ("Ctrl-B", "tasks"), ("Ctrl-K", "cancel"), ("Ctrl-O", "unfold")];
-    let leave = if state.composer.is_empty() { "leave" } else { "delete text" };
+    let leave = if state.composer.is_empty() { "leave" } else { "clear" };
     let keys = asked.into_iter().chain(move_key).chain(keys).chain([("/help", ""), ("Ctrl-C", leave)]);
     for (key, words) in keys {
         let width = (columns(key) + columns(words) + 3) as u16;

@@ -7,7 +7,7 @@ fn ctrl_c_says_what_it_does() {
     let mut state = state(120, 12);
     assert!(picture(&state).contains("Ctrl-C leave"), "{}", picture(&state));
     update(&mut state, Event::Paste("first\nsecond\n".to_owned()));
-    assert!(picture(&state).contains("Ctrl-C delete text"), "{}", picture(&state));
+    assert!(picture(&state).contains("Ctrl-C clear"), "{}", picture(&state));
     assert_eq!(ctrl(&mut state, 'c'), []);
     let drawn = picture(&state);
     assert!(drawn.contains("Ctrl-C leave") && !drawn.contains("first"), "{drawn}");
