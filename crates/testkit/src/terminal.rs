@@ -90,8 +90,8 @@ impl Terminal {
     ///
     /// # Panics
     /// When the terminal is gone.
-    pub fn press(&mut self, keys: &str) {
-        self.keyboard.write_all(keys.as_bytes()).expect("a terminal takes keys");
+    pub fn press(&mut self, keys: impl AsRef<[u8]>) {
+        self.keyboard.write_all(keys.as_ref()).expect("a terminal takes keys");
     }
 
     /// Returns all that was shown so far, control sequences included.
