@@ -149,7 +149,7 @@ pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
         Loading::Idle => {
             let (start, count) = around_screen(state);
             state.list.asked = (start, count);
-            let keep = state.list.selected_id.clone();
+            let keep = state.list.held();
             effects.push(Effect::Find(Lookup::List(
                 state.list.query.clone(),
                 Stretch { start, count, keep, look },

@@ -16,8 +16,9 @@ pub(super) fn mark(state: &mut State) {
     actions::move_selection(state, 1);
 }
 
-/// Returns the selected task; says so when there is none.
+/// Returns the selected task, which stays selected then; says so when there is none.
 fn selected(state: &mut State) -> Option<Named> {
+    state.list.hold();
     let found = state.list.selected_row().map(|row| Named { id: row.id.clone(), what: row.what.clone() });
     if found.is_none() {
         say(state, Message::Error("no task is selected".to_owned()));
@@ -124,6 +125,7 @@ pub(super) fn open_log(
     program: impl FnOnce(String) -> Program,
     effects: &mut Vec<Effect>,
 ) {
+    state.list.hold();
     let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
     match row {
         Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
