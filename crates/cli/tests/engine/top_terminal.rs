@@ -135,6 +135,28 @@ fn other_programs_get_the_terminal_and_give_it_back() {
 }
 
 #[test]
+fn a_task_without_input_cannot_be_attached_to_and_the_screen_stays() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press("a");
+    let screen = until_shown(&terminal, &format!("{id} has no input to attach to"));
+    assert!(screen.is_full, "{}", screen.text);
+    leave(terminal);
+}
+
+#[test]
+fn a_terminal_that_cannot_place_text_is_refused() {
+    let home = home();
+    let command = format!("TERM=dumb exec {} top", env!("CARGO_BIN_EXE_mw"));
+    let mut terminal = home.program("sh").arg("-c").arg(&command).on_terminal();
+    assert_eq!(terminal.ended(), Some(2));
+    let screen = until_shown(&terminal, "TERM is dumb");
+    assert!(screen.is_given_back() && screen.text.contains("mw list"), "{screen:?}");
+}
+
+#[test]
 fn half_of_a_sequence_on_the_keyboard_holds_nothing_up() {
     // Alt-[, a key of a keypad, a click, a paste, and a letter, each without its end.
     for half in [&b"\x1b["[..], b"\x1bO", b"\x1b[<0;10;5", b"\x1b[200~abc", b"\xe6\x97"] {

@@ -306,7 +306,15 @@ fn going_up_in_a_log_reads_what_was_not_read() {
 fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("a");
-    assert!(desk.effects.contains(&Effect::Run(Program::Attach("bash-00000001".to_owned()))));
+    let id = "bash-00000001".to_owned();
+    assert_eq!(desk.effects, [Effect::Find(Lookup::Attachable(id.clone()))]);
+    desk.take(Event::Attachable(id.clone()));
+    assert_eq!(desk.effects, [Effect::Run(Program::Attach(id.clone()))]);
+    // Whoever has turned to something else is left there.
+    desk.press("j");
+    desk.take(Event::Attachable(id));
+    assert_eq!(desk.effects, []);
+    desk.press("k");
     desk.press("e");
     let path = "/home/me/tasks/bash-00000001/output.log".to_owned();
     assert!(desk.effects.contains(&Effect::Run(Program::Editor(path))));

@@ -100,7 +100,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Asked(proposed) => {
             state.is_changed |= state.proposed != proposed;
             state.proposed = proposed;
+            tasks::close_answered(state, effects);
         }
+        Event::Attachable(id) => tasks::attach_now(state, id, effects),
+        Event::Told(text) => say(state, Message::Note(text)),
         Event::Read(target, chunk) => {
             if state.log.target.as_ref() == Some(&target) {
                 state.log.append(&chunk);
