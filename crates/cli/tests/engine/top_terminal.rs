@@ -164,7 +164,7 @@ fn half_of_a_sequence_on_the_keyboard_holds_nothing_up() {
         let id = home.start(&children::gated("go", 3));
         let mut terminal = top(&home);
         until_shown(&terminal, "waiting");
-        terminal.press(half);
+        terminal.send(half);
         home.open("go");
         until(&terminal, "the task has failed", |screen| {
             line_of(screen, &id).is_some_and(|line| line.contains("failed"))
