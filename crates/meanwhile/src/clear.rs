@@ -10,7 +10,7 @@ use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
 use crate::queue;
 use crate::runtime::Runtime;
-use crate::store::Filter;
+use crate::store::{Filter, Transaction};
 use crate::task::Task;
 
 /// What was removed and what was not.
@@ -69,7 +69,7 @@ impl Runtime {
             if self.remove_if_room(&id)? {
                 report.cleared.push(id);
             } else {
-                let reason = "its files are removed, but the database has no room to forget it".to_owned();
+                let reason = "its output is removed, but the database has no room to forget it".to_owned();
                 let hint = "make room on the disk and clear it again".to_owned();
                 report.kept.push(Retained { id, reason, hint });
             }
@@ -102,7 +102,7 @@ impl Runtime {
         })
     }
 
-    /// Removes a task; false when its files are gone and the database has no room for that.
+    /// Removes a task; false when its output is gone and the database has no room for that.
     fn remove_if_room(&self, id: &TaskId) -> Result<bool> {
         match self.remove(id) {
             Ok(()) => Ok(true),
@@ -141,19 +141,20 @@ impl Runtime {
     /// Only what lies under the task root is ever removed: the path is built from a checked id.
     pub(crate) fn remove(&self, id: &TaskId) -> Result<()> {
         self.await_unsupervised(id)?;
-        match self.delete_row(id, || self.remove_files(id)) {
-            // The files are what takes the room: without them the database may have some.
-            Err(Error::Store(error)) if error.is_lack_of_room() => {
-                self.remove_files(id)?;
-                self.delete_row(id, || Ok(()))
-            }
-            other => other,
+        let failed = |error| Error::io(format!("cannot remove {}", self.home.task(id).display()))(error);
+        // What takes room goes first: the database may have none without it.
+        self.home.remove_output(id).map_err(failed)?;
+        self.delete_row(id)?;
+        fail_point("clear-committed");
+        match fs::remove_dir_all(self.home.task(id)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+            Ok(()) | Err(_) => Ok(()),
         }
     }
 
-    /// The files first: a row without files can be cleared again, files without a row would come back at the next
-    /// rebuild.
-    fn delete_row(&self, id: &TaskId, remove_files: impl FnOnce() -> Result<()>) -> Result<()> {
+    /// How it ended stays on record until it is forgotten, and what is left then is marked: it would come back at the
+    /// next rebuild.
+    fn delete_row(&self, id: &TaskId) -> Result<()> {
         let databases = self.databases()?;
         let mut changes = Vec::new();
         for database in &databases {
@@ -162,19 +163,12 @@ impl Runtime {
             transaction.delete(id)?;
             changes.push(transaction);
         }
-        remove_files()?;
+        self.home.begin_clearing(id);
         fail_point("clear-files-removed");
-        for transaction in changes {
-            transaction.commit()?;
+        let done = changes.into_iter().try_for_each(Transaction::commit);
+        if done.is_err() {
+            self.home.leave_clearing(id);
         }
-        Ok(())
-    }
-
-    fn remove_files(&self, id: &TaskId) -> Result<()> {
-        match fs::remove_dir_all(self.home.task(id)) {
-            Ok(()) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(Error::io(format!("cannot remove {}", self.home.task(id).display()))(error)),
-        }
+        Ok(done?)
     }
 }

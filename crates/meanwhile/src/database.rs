@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::index;
 use crate::runtime::Runtime;
 use crate::store::{Opened, Store, StoreError};
 
@@ -81,8 +80,11 @@ impl Runtime {
         let store = match (earlier, self.database.disk.get()) {
             (Some(earlier), _) => earlier.store,
             (None, Some(disk)) => disk.copy_to_memory()?,
-            // Not even room for what the users of a database share.
-            (None, None) => Store::read_alone(&self.home.database()).map_err(|_| error)?,
+            // Not even room for what the users of a database share, or for a database.
+            (None, None) => match Store::read_alone(&self.home.database()) {
+                Ok(store) => store,
+                Err(_) => self.rebuild_for_now().map_err(|_| error)?,
+            },
         };
         store.tells_batches.set(self.settings.batch_notices);
         self.take_in_for_now(&store)?;
@@ -129,7 +131,7 @@ impl Runtime {
             Opened::Behind(store) => {
                 store.tells_batches.set(self.settings.batch_notices);
                 store.bring_up_to_date(&self.home.tasks(), |transaction| {
-                    index::rebuild(&self.home, transaction)?;
+                    self.rebuild(transaction)?;
                     self.note_purge(transaction)
                 })?;
                 store

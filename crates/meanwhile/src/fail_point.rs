@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 19] = [
+pub const FAIL_POINTS: [&str; 20] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -17,6 +17,7 @@ pub const FAIL_POINTS: [&str; 19] = [
     "restart-committed",
     "restart-file-shelved",
     "clear-files-removed",
+    "clear-committed",
     "notices-handed-over",
     "reply-ready",
     "reply-written",

@@ -17,6 +17,9 @@ use crate::error::{Error, Result};
 use crate::session_dir::SessionDir;
 use crate::slots::WaitingFlag;
 
+/// The spec of a task that is being cleared.
+const CLEARED_FILE: &str = "spec.cleared";
+
 /// A checked home directory.
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -172,6 +175,44 @@ impl Home {
     /// Removes a task's directory.
     pub(crate) fn remove_task(&self, id: &TaskId) {
         let _ = fs::remove_dir_all(self.task(id));
+    }
+
+    /// Removes all of a task but what says how it ended, and who knows.
+    pub(crate) fn remove_output(&self, id: &TaskId) -> io::Result<()> {
+        const KEPT: [&str; 6] =
+            [SPEC_FILE, CLEARED_FILE, RESULT_FILE, JOURNAL_FILE, TOLD_FILE, TOLD_NEWS_FILE];
+        let entries = match fs::read_dir(self.task(id)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if KEPT.iter().any(|kept| entry.file_name() == *kept) {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a task is being cleared, which needs no room: what is left of it is no task any more once the
+    /// database has forgotten it.
+    pub(crate) fn begin_clearing(&self, id: &TaskId) {
+        let _ = fs::rename(self.task(id).join(SPEC_FILE), self.task(id).join(CLEARED_FILE));
+    }
+
+    /// It was not forgotten after all.
+    pub(crate) fn leave_clearing(&self, id: &TaskId) {
+        let _ = fs::rename(self.task(id).join(CLEARED_FILE), self.task(id).join(SPEC_FILE));
+    }
+
+    /// Tells whether somebody was killed while clearing a task.
+    pub(crate) fn was_being_cleared(&self, id: &TaskId) -> bool {
+        self.task(id).join(CLEARED_FILE).exists()
     }
 
     /// Holds a task that waits while it is being started; nothing when somebody does already.

@@ -48,12 +48,44 @@ impl Runtime {
     pub(crate) fn find_arrivals(&self, store: &Store) -> Result<()> {
         for id in directories(&self.home)? {
             if store.task(&id, &self.home.tasks())?.is_none() {
-                self.home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
+                self.note_arrival(&id)?;
             }
         }
         // Without room there is none, and the next one looks again.
         let _ = self.home.arrivals().make();
         Ok(())
+    }
+
+    /// Fills the database on disk from the task directories.
+    pub(crate) fn rebuild(&self, transaction: &Transaction<'_>) -> Result<()> {
+        rebuild(&self.home, transaction)?.iter().try_for_each(|id| self.note_arrival(id))
+    }
+
+    /// Makes a database that is gone with this process from the task directories. The list is left alone.
+    pub(crate) fn rebuild_for_now(&self) -> Result<Store> {
+        let store = Store::in_memory()?;
+        let mut left = Vec::new();
+        store.bring_up_to_date(&self.home.tasks(), |transaction| {
+            left = rebuild(&self.home, transaction)?;
+            Ok(())
+        })?;
+        self.take_in_all(&store, &left)?;
+        Ok(store)
+    }
+
+    /// Removes what is left of tasks whose clearing was cut short.
+    pub(crate) fn sweep_cleared(&self) -> Result<()> {
+        let store = self.store()?;
+        for id in directories(&self.home)? {
+            if self.home.was_being_cleared(&id) && store.task(&id, &self.home.tasks())?.is_none() {
+                self.home.remove_task(&id);
+            }
+        }
+        Ok(())
+    }
+
+    fn note_arrival(&self, id: &TaskId) -> Result<()> {
+        self.home.arrivals().announce(id, || Ok(())).map_err(Error::io("cannot note a task"))
     }
 
     /// Returns the tasks whose files cannot be read, and why. They are left alone, and no list has them.
@@ -82,7 +114,7 @@ impl Runtime {
     /// Tells what is wrong with a task that has a directory, and of which the database knows nothing.
     pub(crate) fn damage(&self, id: &TaskId) -> Option<Error> {
         let is_new = self.home.is_being_started(id) && self.home.journal(id).is_empty();
-        let is_there = self.home.task(id).is_dir() && !is_new;
+        let is_there = self.home.task(id).is_dir() && !is_new && !self.home.was_being_cleared(id);
         is_there.then(|| self.home.spec(id).err()).flatten()
     }
 
@@ -142,13 +174,17 @@ impl Runtime {
     }
 }
 
-/// Fills an empty database from the task directories. Directories that cannot be read are left alone.
-pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> {
+/// Fills an empty database from the task directories; returns those that somebody may still be starting. Directories
+/// that cannot be read are left alone.
+fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
     let mut specs: Vec<TaskSpec> = Vec::new();
+    let mut left = Vec::new();
     for id in directories(home)? {
-        if home.is_being_started(&id) || !(home.has_spec(&id) || home.was_begun(&id)) {
+        if home.was_being_cleared(&id) {
+            home.remove_task(&id);
+        } else if home.is_being_started(&id) || !(home.has_spec(&id) || home.was_begun(&id)) {
             // Its starter does not know that the database is new, or was killed before it had written anything.
-            home.arrivals().announce(&id, || Ok(())).map_err(Error::io("cannot note a task"))?;
+            left.push(id);
         } else if let Ok(spec) = home.spec(&id) {
             specs.push(spec);
         } else {
@@ -159,7 +195,7 @@ pub(crate) fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<()> 
     for spec in &specs {
         insert(home, transaction, spec)?;
     }
-    Ok(())
+    Ok(left)
 }
 
 /// Returns the ids of all task directories.

@@ -7,6 +7,7 @@ use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -315,7 +316,7 @@ pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
         what: format!("cannot move the files of run {run} to {}", shelf.display()),
         source: error,
     };
-    fs::create_dir_all(&shelf).map_err(failed)?;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&shelf).map_err(failed)?;
     // The record goes last: as long as it is there, the run counts as ended.
     for name in [LOG_FILE, INDEX_FILE, RESULT_FILE] {
         match fs::rename(home.task(id).join(name), shelf.join(name)) {

@@ -72,6 +72,7 @@ impl Runtime {
             }
             if report.cleared.len() - before < BATCH as usize {
                 self.forget_old_records()?;
+                self.sweep_cleared()?;
                 self.sweep_log_names();
                 return Ok(report);
             }

@@ -375,6 +375,8 @@ impl Runtime {
         match launched {
             Ok(task) => Ok(task),
             Err(Error::Unanswered) => self.after_silence(&id),
+            // A disk that is full now is no fault of the task's: it goes on waiting.
+            Err(Error::Spawn { code, .. }) if code == "no_room" => self.after_silence(&id),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)

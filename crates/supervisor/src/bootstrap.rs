@@ -37,7 +37,8 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
-        Self { code: "system", message: format!("{what}: {error}") }
+        let code = if error.kind() == io::ErrorKind::StorageFull { "no_room" } else { "system" };
+        Self { code, message: format!("{what}: {error}") }
     }
 
     fn busy(message: &str) -> Self {

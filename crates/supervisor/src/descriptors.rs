@@ -2,6 +2,7 @@
 //!
 //! Nothing is done about it before it is reached, and what is executed from here gets it back as it was.
 
+use std::fs::File;
 use std::io;
 use std::sync::OnceLock;
 
@@ -14,6 +15,12 @@ static BEFORE: OnceLock<Rlimit> = OnceLock::new();
 pub(crate) fn is_shortage(error: &io::Error) -> bool {
     let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Tells whether there are some left for what has to be opened later. Who only wants to be faster asks first.
+pub(crate) fn has_spare(any: &File) -> bool {
+    const ENOUGH: usize = 8;
+    (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
 }
 
 /// Does something that needs a descriptor, with more of them allowed if need be.

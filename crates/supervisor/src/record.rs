@@ -10,6 +10,7 @@ use mw_model::wire::{
 };
 
 use crate::clock;
+use crate::descriptors::with_enough;
 
 const RESERVED_RESULT: &str = ".result";
 const RESERVE_BYTES: usize = 8192;
@@ -38,7 +39,7 @@ impl Written {
 pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
     let mut text = serde_json::to_vec(record)?;
     text.push(b'\n');
-    let mut file = private(OpenOptions::new().create(true).write(true), RESERVED_RESULT)?;
+    let mut file = with_enough(|| private(OpenOptions::new().create(true).write(true), RESERVED_RESULT))?;
     file.write_all(&text)?;
     fs::rename(RESERVED_RESULT, RESULT_FILE)?;
     Ok(Written { file, len: text.len() as u64 })

@@ -111,6 +111,14 @@ impl Ledger {
     pub(super) fn lost(&self) -> impl Iterator<Item = &Notice> {
         self.shown.values().filter(|notice| self.lost.contains(&notice.number))
     }
+
+    /// Returns what is to be told now, each once, in the order in which it happened: that is not always how it was
+    /// numbered.
+    pub(super) fn untold(&self, new: &[Notice]) -> Vec<Notice> {
+        let new = new.iter().filter(|notice| !self.was_told(notice.number));
+        let by_time = self.lost().chain(new).map(|notice| ((notice.at, notice.number), notice.clone()));
+        by_time.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
 }
 
 #[cfg(test)]
@@ -132,13 +140,27 @@ mod tests {
     }
 
     fn notice(number: i64) -> Entry {
-        let notice: Notice = serde_json::from_value(json!({
-            "number": number, "task": "bash-k3f9x2ab", "handle": "bash_1", "run": 1, "at": "2027-01-15T08:00:00Z",
+        Entry::Notice { notice: Box::new(notice_at(number, "2027-01-15T08:00:00Z")) }
+    }
+
+    fn notice_at(number: i64, at: &str) -> Notice {
+        serde_json::from_value(json!({
+            "number": number, "task": "bash-k3f9x2ab", "handle": "bash_1", "run": 1, "at": at,
             "news": "ended", "cause": {"cause": "exited", "code": 0},
             "command": "true", "output_path": "/x", "duration_ms": 4240
         }))
-        .unwrap();
-        Entry::Notice { notice: Box::new(notice) }
+        .unwrap()
+    }
+
+    #[test]
+    fn what_is_told_comes_in_the_order_in_which_it_happened() {
+        let mut ledger = Ledger::of(&[notice(7), Entry::Told { numbers: vec![7] }, user("hello")]);
+        let new = [notice_at(8, "2027-01-15T09:00:00Z"), notice_at(9, "2027-01-15T07:00:00Z")];
+        let numbers =
+            |ledger: &Ledger| ledger.untold(&new).iter().map(|notice| notice.number).collect::<Vec<_>>();
+        assert_eq!(numbers(&ledger), [9, 8]);
+        ledger.take(&Entry::NotHeard { numbers: vec![7] });
+        assert_eq!(numbers(&ledger), [9, 7, 8]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Turns: when one begins, what it says, and what becomes of words that did not arrive.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use meanwhile::{Error, Moment};
@@ -59,11 +58,8 @@ impl Office<'_> {
     fn turn(&mut self, text: Option<&str>) -> Result<(), Error> {
         let host = Rc::clone(&self.host);
         let delivery = host.drain(Moment::RunStart)?;
-        let new = delivery.notices().iter().filter(|notice| self.is_news(notice));
-        let news: BTreeMap<_, _> =
-            self.ledger.lost().chain(new).map(|notice| (notice.number, notice.clone())).collect();
-        let numbers: Vec<_> = news.keys().copied().collect();
-        let news: Vec<_> = news.into_values().collect();
+        let news = self.ledger.untold(delivery.notices());
+        let numbers: Vec<_> = news.iter().map(|notice| notice.number).collect();
         let message = Turn::with_notices(&news, text.unwrap_or_default()).to_text();
         if message.is_empty() {
             return Ok(());

@@ -1,5 +1,7 @@
 //! `mw clear`: remove finished tasks and their files.
 
+use std::collections::HashSet;
+
 use clap::Args;
 use meanwhile::model::{TaskId, parse_duration_ms};
 use meanwhile::{ClearReport, Filter, KillRequest, Runtime};
@@ -41,6 +43,8 @@ impl Arguments {
             .iter()
             .map(|handle| runtime.resolve(handle, &context.scope()))
             .collect::<Result<Vec<_>, _>>()?;
+        let mut seen = HashSet::new();
+        ids.retain(|id| seen.insert(id.clone()));
         let by_rule = self.finished || self.older_than.is_some() || self.batch.is_some();
         if ids.is_empty() && !by_rule {
             return Err(CommandError::usage(

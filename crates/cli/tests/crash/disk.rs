@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
@@ -116,13 +117,56 @@ fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
     assert_eq!(home.mw(["output", &over]).ok(), "hi\n");
     assert_eq!(home.list().len(), 2);
     let report = home.mw(["clear", "--json", &over]).exits(0).json();
-    assert!(!home.task_dir(&over).exists(), "{report}");
+    assert!(!home.task_dir(&over).join("output.log").exists(), "{report}");
     let kept = report["kept"].as_array().unwrap().len();
     assert_eq!(home.list().len(), 1 + kept, "what is listed was not called cleared: {report}");
     let _ = home.mw(["kill", &live]);
     home.until_dead(home.pid(&live));
     fs::remove_file(&ballast).unwrap();
     assert_eq!(home.ended(&live)["status"], "cancelled");
+}
+
+#[test]
+fn without_a_database_and_room_for_one_all_is_seen_and_room_can_be_made() {
+    let Some(home) = small() else { return };
+    let over = home.start("head -c 100000 /dev/zero; exit 3");
+    home.ended(&over);
+    let live = home.start(children::SLEEPER);
+    let pid = home.pid(&live);
+    home.until_settled(&over);
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        fs::remove_file(home.state().join(name)).unwrap();
+    }
+    let _ballast = fill(&home);
+    assert_eq!(home.status(&over)["exit_code"], 3);
+    assert_eq!(home.list().len(), 2);
+    let _ = home.mw(["kill", &live]);
+    home.until_dead(pid);
+    home.wait_until_empty(SOON);
+    let _ = home.mw(["clear", "--finished"]).exits(0);
+    assert!(!home.task_dir(&over).join("output.log").exists());
+}
+
+#[test]
+fn who_finds_no_room_at_the_head_of_the_queue_goes_on_waiting() {
+    let home = crate::home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let (full, wrapper) = (home.work().join("full"), home.work().join("supervisor"));
+    let refusal = r#"{"refused":{"code":"no_room","message":"journal: No space left on device"}}"#;
+    let real = Path::new(env!("CARGO_BIN_EXE_mw")).with_file_name("mw-supervisor");
+    let (gone, real) = (full.display(), real.display());
+    let script = format!("#!/bin/sh\n[ ! -e '{gone}' ] || exec echo '{refusal}'\nexec '{real}' \"$@\"\n");
+    fs::write(&wrapper, script).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o700)).unwrap();
+    let home = home.with_env("MEANWHILE_SUPERVISOR", &wrapper);
+    let first = home.start(&children::gated("go", 3));
+    let second = home.start("exit 4");
+    fs::write(&full, "").unwrap();
+    home.open("go");
+    home.ended(&first);
+    home.until_settled(&first);
+    assert_eq!(home.status(&second)["status"], "pending");
+    fs::remove_file(&full).unwrap();
+    assert_eq!(home.ended(&second)["exit_code"], 4);
 }
 
 #[test]
@@ -274,10 +318,16 @@ fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared
     home.wait_until_empty(SOON);
     assert_eq!(home.status(&id)["status"], "failed");
     let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
-    assert!(!home.task_dir(&id).exists(), "{report}");
+    assert!(!home.task_dir(&id).join("output.log").exists(), "{report}");
     let kept = report["kept"].as_array().unwrap();
-    assert_eq!(kept.is_empty(), home.list().is_empty(), "what is listed was not called cleared: {report}");
+    let listed = home.list();
+    assert_eq!(kept.is_empty(), listed.is_empty(), "what is listed was not called cleared: {report}");
+    assert!(
+        listed.iter().all(|task| task["exit_code"] == 7),
+        "what has ended is not alive again: {listed:?}"
+    );
     fs::remove_file(&ballast).unwrap();
+    assert!(home.list().iter().all(|task| task["exit_code"] == 7), "how it ended is still known");
     let _ = home.mw(["clear", "--finished"]).ok();
     assert_eq!(home.list(), Vec::<Value>::new());
 }

@@ -77,6 +77,19 @@ fn few_descriptors_keep_nobody_from_killing_the_whole_tree() {
 }
 
 #[test]
+fn few_descriptors_end_no_task_that_prints_much_for_ever() {
+    let home = home();
+    for limit in [20, 22, 23, 24, 26, 28] {
+        let script = format!("{} | dd obs=300k 2>/dev/null; exit 5", children::numbers(300_000));
+        let id = start_limited(&home, &format!("ulimit -n {limit}"), "--cap 0", &script);
+        let task = home.ended(&id);
+        assert_eq!(task["exit_code"], 5, "with {limit}: {task}");
+        let full = children::numbered(1, 300_000);
+        assert!(home.log(&id) == full, "with {limit}: {} of {} bytes", home.log(&id).len(), full.len());
+    }
+}
+
+#[test]
 fn few_descriptors_hide_no_survivor() {
     let home = home();
     let script = format!("{}\nread go; exit 0", children::leave_double_fork("kid"));

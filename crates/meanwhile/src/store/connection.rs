@@ -56,6 +56,11 @@ impl Store {
         }
     }
 
+    /// Makes an empty one that needs no disk.
+    pub(crate) fn in_memory() -> Result<Self, StoreError> {
+        Ok(Self::over(Connection::open_in_memory()?))
+    }
+
     fn connected(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path)?;
         connection.busy_handler(Some(wait_for_writer))?;
@@ -75,7 +80,7 @@ impl Store {
 
     /// Copies everything into a database that needs no disk.
     pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
-        let mut copy = Self::over(Connection::open_in_memory()?);
+        let mut copy = Self::in_memory()?;
         copy.tells_batches.set(self.tells_batches.get());
         Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
             i32::MAX,

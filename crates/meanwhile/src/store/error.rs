@@ -36,6 +36,9 @@ impl StoreError {
     pub(crate) fn hint(&self) -> String {
         match self {
             Self::Newer { .. } => "upgrade mw, or set MEANWHILE_HOME to another directory".to_owned(),
+            Self::Sqlite(_) if self.is_lack_of_room() => {
+                "make room on the disk, or give it back its rights; mw clear --finished removes what has ended".to_owned()
+            }
             Self::Sqlite(_) | Self::Corrupt(_) => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
                     .to_owned()

@@ -110,7 +110,7 @@ pub enum Answer {
     },
     /// It was not, and nothing is left behind.
     Refused {
-        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `system`.
+        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `system`.
         code: String,
         /// What happened.
         message: String,

@@ -18,6 +18,7 @@ use rustix::fs::fstat;
 
 use super::batch::{self, Batch, Notes, Remedy, WINDOW};
 use super::{CHUNK, Log, Stream, read_away};
+use crate::descriptors::has_spare;
 use crate::fail_point::fail_point;
 use crate::sys;
 use waste::Waste;
@@ -117,7 +118,8 @@ impl Log {
             return Ok(None);
         }
         if let Staging::Untried = self.staging {
-            self.staging = Stage::open(&self.dir).map_or(Staging::Impossible, Staging::Ready);
+            let stage = Stage::open(&self.dir).ok().filter(|_| has_spare(&self.null));
+            self.staging = stage.map_or(Staging::Impossible, Staging::Ready);
         }
         let Staging::Ready(stage) = &mut self.staging else { return Ok(None) };
         let (log_inode, pipe_inode) = (self.inode, stage.inode_of(stream, source)?);

@@ -13,6 +13,7 @@ use std::thread;
 
 use rustix::io::ioctl_fionread;
 
+use crate::descriptors::has_spare;
 use crate::log::CHUNK;
 use crate::sys;
 
@@ -28,6 +29,9 @@ impl Waste {
     pub(super) fn begin(null: &File) -> io::Result<Self> {
         let waste = Self::unattended()?;
         let (read, null) = (waste.pipe.0.try_clone()?, null.try_clone()?);
+        if !has_spare(&null) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let caller = thread::current();
         let empty = move || {
             caller.unpark();
