@@ -91,7 +91,15 @@ impl Terminal {
     /// # Panics
     /// When the terminal is gone.
     pub fn press(&mut self, keys: &str) {
-        self.keyboard.write_all(keys.as_bytes()).expect("a terminal takes keys");
+        self.send(keys.as_bytes());
+    }
+
+    /// Sends bytes as a keyboard may, whole keys or not.
+    ///
+    /// # Panics
+    /// When the terminal is gone.
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.keyboard.write_all(bytes).expect("a terminal takes keys");
     }
 
     /// Returns all that was shown so far, control sequences included.

@@ -34,6 +34,12 @@ impl Arguments {
                 "mw list prints the tasks, with --json as data; mw watch prints what happens",
             ));
         }
+        if env::var_os("TERM").is_some_and(|name| name == "dumb") {
+            return Err(CommandError::usage(
+                "mw top needs a terminal that can place text anywhere, and TERM is dumb",
+                "mw list prints the tasks; mw watch prints what happens; a terminal that can do more has its own name in TERM",
+            ));
+        }
         if let (Some(own), Some(asked)) = (&context.session, &self.session)
             && own != asked
         {

@@ -179,6 +179,22 @@ fn what_waits_for_approval_is_answered() {
 }
 
 #[test]
+fn a_question_that_is_answered_elsewhere_closes_by_itself() {
+    let (home, call) = asking();
+    let mut terminal = top(&home);
+    until_shown(&terminal, "1 waits for approval: A");
+    terminal.press("A");
+    until_shown(&terminal, "rm precious");
+    let entries = home.mw(["approvals", "--json"]).json();
+    let id = entries["approvals"][0]["id"].as_str().unwrap();
+    assert_eq!(home.mw(["deny", id]).code, Some(0));
+    until_shown(&terminal, &format!("{id} was denied by "));
+    until(&terminal, "the question is gone", |screen| !screen.text.contains("approve?"));
+    assert_ne!(call.wait().code, Some(0));
+    leave(terminal);
+}
+
+#[test]
 fn nobody_answers_from_inside_a_task() {
     let (home, call) = asking();
     let mut terminal = home.command(["top"]).env("MEANWHILE_TASK_ID", "bash-aaaaaaaa").on_terminal();

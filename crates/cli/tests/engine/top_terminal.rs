@@ -16,6 +16,14 @@ fn state_of(pid: u32) -> Option<char> {
     stat.rsplit_once(") ")?.1.chars().next()
 }
 
+/// Tells whether a process that reads its input waits until some comes.
+fn waits_for_input(pid: u32) -> bool {
+    const O_NONBLOCK: u32 = 0o4000;
+    let about = std::fs::read_to_string(format!("/proc/{pid}/fdinfo/0")).unwrap();
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:")).unwrap();
+    u32::from_str_radix(flags.trim(), 8).unwrap() & O_NONBLOCK == 0
+}
+
 #[test]
 fn a_signal_gives_the_terminal_back() {
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
@@ -44,6 +52,7 @@ fn a_shell_gets_the_terminal_and_brings_it_back() {
     let mut terminal = home.program("sh").arg("-i").on_terminal();
     terminal.press(&format!("{} top\r", env!("CARGO_BIN_EXE_mw")));
     until_shown(&terminal, &id);
+    assert!(waits_for_input(terminal.pid()), "the shell's input is as it was");
     terminal.press(CTRL_Z);
     until_shown(&terminal, "Stopped");
     until(&terminal, "the terminal is given back", Screen::is_given_back);
@@ -122,6 +131,72 @@ fn other_programs_get_the_terminal_and_give_it_back() {
     until_shown(&terminal, "line for");
     terminal.press("typed\r");
     until_shown(&terminal, "was given 6 bytes");
+    leave(terminal);
+}
+
+#[test]
+fn a_task_without_input_cannot_be_attached_to_and_the_screen_stays() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let mut terminal = top(&home);
+    until_shown(&terminal, &id);
+    terminal.press("a");
+    let screen = until_shown(&terminal, &format!("{id} has no input to attach to"));
+    assert!(screen.is_full, "{}", screen.text);
+    leave(terminal);
+}
+
+#[test]
+fn a_terminal_that_cannot_place_text_is_refused() {
+    let home = home();
+    let command = format!("TERM=dumb exec {} top", env!("CARGO_BIN_EXE_mw"));
+    let mut terminal = home.program("sh").arg("-c").arg(&command).on_terminal();
+    assert_eq!(terminal.ended(), Some(2));
+    let screen = until_shown(&terminal, "TERM is dumb");
+    assert!(screen.is_given_back() && screen.text.contains("mw list"), "{screen:?}");
+}
+
+#[test]
+fn half_of_a_sequence_on_the_keyboard_holds_nothing_up() {
+    // Alt-[, a key of a keypad, a click, a paste, and a letter, each without its end.
+    for half in [&b"\x1b["[..], b"\x1bO", b"\x1b[<0;10;5", b"\x1b[200~abc", b"\xe6\x97"] {
+        let home = home();
+        let id = home.start(&children::gated("go", 3));
+        let mut terminal = top(&home);
+        until_shown(&terminal, "waiting");
+        terminal.send(half);
+        home.open("go");
+        until(&terminal, "the task has failed", |screen| {
+            line_of(screen, &id).is_some_and(|line| line.contains("failed"))
+        });
+        terminal.signal(Signal::TERM);
+        assert_eq!(terminal.ended(), Some(143), "{half:?}");
+        until(&terminal, "the terminal is given back", Screen::is_given_back);
+    }
+}
+
+#[test]
+fn a_sequence_in_two_parts_and_a_bare_escape_are_keys() {
+    let home = home();
+    let [last, middle] = [home.start(children::SLEEPER), home.start(children::SLEEPER)];
+    let first = home.start(&children::gated("go", 3));
+    let mut terminal = top(&home);
+    let is_selected =
+        |id: String| move |screen: &Screen| line_of(screen, &id).is_some_and(|line| line.starts_with('▸'));
+    until(&terminal, "the newest is selected", is_selected(first.clone()));
+    terminal.press("j");
+    until(&terminal, "the next is selected", is_selected(middle));
+    terminal.press("\u{1b}[");
+    home.open("go");
+    until(&terminal, "the newest has failed, so the first part was read", |screen| {
+        line_of(screen, &first).is_some_and(|line| line.contains("failed"))
+    });
+    terminal.press("B");
+    until(&terminal, "the last is selected", is_selected(last));
+    terminal.press("?");
+    until_shown(&terminal, "this help");
+    terminal.press("\u{1b}");
+    until(&terminal, "the help is closed", |screen| !screen.text.contains("this help"));
     leave(terminal);
 }
 

@@ -8,6 +8,7 @@
 //!
 //! The loop sleeps until something comes. Whatever ends it, the terminal is as it was before.
 
+mod keyboard;
 mod outside;
 mod post;
 mod program;

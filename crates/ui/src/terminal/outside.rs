@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use signal_hook::consts::SIGHUP;
 
+use super::keyboard;
 use super::post::Message;
 use super::program::{App, Ending, Input, MOMENT, Program, Request};
 
@@ -82,7 +83,9 @@ impl<A: App> Program<A> {
                 let _ = write!(err, "\r\n{name}: {status}. Any key goes back. ").and_then(|()| err.flush());
                 drop(err);
                 enable_raw_mode()?;
+                keyboard::take();
                 let ending = self.wait_for_key(wanted);
+                keyboard::give_back();
                 disable_raw_mode()?;
                 if let Some(ending) = ending? {
                     return Ok(Return::Leave(ending));

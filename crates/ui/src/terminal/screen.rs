@@ -19,6 +19,8 @@ use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
+use super::keyboard;
+
 /// Whether the terminal is ours, for whoever has to give it back in a panic.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 static HOOK: Once = Once::new();
@@ -69,6 +71,7 @@ impl Screen {
     /// Takes the terminal again after [`Screen::leave`].
     pub(super) fn enter(&mut self) -> io::Result<()> {
         TAKEN.store(true, Ordering::SeqCst);
+        keyboard::take();
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         self.set_mouse(self.mouse)?;
@@ -139,5 +142,6 @@ fn give_back() {
         let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste);
         let _ = execute!(stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
+        keyboard::give_back();
     }
 }

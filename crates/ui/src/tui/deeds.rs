@@ -67,8 +67,12 @@ fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest)
         return runtime.kill(id, scope, request).map(|receipt| receipt_lines(&receipt));
     }
     let mut tally = Tally::default();
-    let known = ids.iter().map(|id| (id, runtime.resolve(id, scope)));
+    let known = ids.iter().map(|id| (id, runtime.task(id, scope)));
     let known: Vec<_> = known.filter_map(|(id, found)| tally.result(id, found)).collect();
+    // What others have ended is not our doing.
+    let (over, known): (Vec<_>, Vec<_>) =
+        known.into_iter().partition(|task| task.status.is_terminal() && task.survivors == 0);
+    let known: Vec<_> = known.into_iter().map(|task| task.id).collect();
     let receipts = match runtime.kill_all(&known, request) {
         Ok(receipts) => receipts,
         // One that fails hides the others. All were asked, so each answers soon.
@@ -83,6 +87,7 @@ fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest)
             _ => tally.note("still alive in part", receipt_lines(receipt).join("\n")),
         }
     }
+    over.iter().for_each(|_| tally.add("over before"));
     Ok(tally.lines())
 }
 

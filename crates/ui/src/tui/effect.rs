@@ -40,6 +40,10 @@ pub enum Lookup {
     Runs(Vec<String>),
     /// Look up the sessions.
     Sessions,
+    /// Look whether one takes input, so that somebody can attach to it.
+    Attachable(String),
+    /// Look what became of a proposal that is no longer open.
+    Outcome(String),
     /// Read what comes before an offset.
     LogBefore(LogTarget, u64),
 }

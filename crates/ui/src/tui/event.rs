@@ -144,12 +144,16 @@ pub enum Event {
     SessionsKnown(Vec<SessionInfo>),
     /// These wait for a person's answer, oldest first.
     Asked(Vec<Proposed>),
+    /// This one can be attached to.
+    Attachable(String),
     /// A log was read.
     Read(LogTarget, LogChunk),
     /// The stretch before was read.
     ReadEarlier(LogTarget, LogChunk),
     /// A log cannot be read.
     Unreadable(LogTarget, String),
+    /// Somebody else did something that is to be known here.
+    Told(String),
     /// What was asked for is done: in words, the first line first.
     Done(Vec<String>),
     /// What was asked for failed: what happened, and what to do.

@@ -92,6 +92,15 @@ pub(crate) enum Message {
     Error(String),
 }
 
+/// What the selection stays with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// The first row, whoever comes there: nobody has chosen anything yet, and what starts is to be seen.
+    Top,
+    /// The task that somebody has chosen, wherever it goes.
+    Task,
+}
+
 /// The list.
 #[derive(Debug)]
 pub(crate) struct List {
@@ -105,6 +114,7 @@ pub(crate) struct List {
     /// Place of the selected row.
     pub(crate) selected: usize,
     pub(crate) selected_id: Option<String>,
+    pub(crate) holds: Holds,
     /// The selected task while it has the whole screen and does not fit the query any more.
     pub(crate) away: Option<Box<TaskRow>>,
     /// Place of the first row on screen.
@@ -202,6 +212,7 @@ impl State {
                 live: 0,
                 selected: 0,
                 selected_id: None,
+                holds: Holds::Top,
                 away: None,
                 top: 0,
                 loading: Loading::Idle,
@@ -284,7 +295,7 @@ impl State {
         }
     }
 
-    /// Takes rows over; what was selected stays selected, wherever it is now.
+    /// Takes rows over; what was chosen stays selected, wherever it is now.
     pub(crate) fn take_window(&mut self, window: Window) {
         let height = self.list_height();
         let list = &mut self.list;
@@ -296,6 +307,13 @@ impl State {
         (list.rows, list.start, list.total, list.live) =
             (window.rows, window.start, window.total, window.live);
         let before = (list.selected, list.selected_id.clone(), list.away.take());
+        if list.total == 0 {
+            list.holds = Holds::Top;
+        }
+        if list.holds == Holds::Top {
+            list.selected = 0;
+            list.take_place();
+        }
         let found = list.selected_id.as_ref().and_then(|id| list.rows.iter().position(|row| row.id == *id));
         let unlisted = window.unlisted.filter(|row| Some(&row.id) == list.selected_id.as_ref());
         list.selected = found.map_or(list.selected, |at| at + list.start).min(list.total.saturating_sub(1));
@@ -326,8 +344,24 @@ impl List {
         self.selected_id = self.row(self.selected).map(|row| row.id.clone());
     }
 
+    /// Stays with the selected task from now on, if there is one.
+    pub(crate) const fn hold(&mut self) {
+        if self.selected_id.is_some() {
+            self.holds = Holds::Task;
+        }
+    }
+
+    /// Returns the task that is to stay selected.
+    pub(crate) fn held(&self) -> Option<String> {
+        match self.holds {
+            Holds::Top => None,
+            Holds::Task => self.selected_id.clone(),
+        }
+    }
+
     /// Selects a row.
     pub(crate) fn select(&mut self, place: usize, height: usize) {
+        self.holds = Holds::Task;
         self.selected = place.min(self.total.saturating_sub(1));
         self.take_place();
         self.keep_in_sight(height);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
-use meanwhile::model::{Status, TaskState};
+use meanwhile::model::approval::ApprovalState;
+use meanwhile::model::{Io, Status, TaskState};
 use meanwhile::{
     Clock, Error, Filter, From, Order, Page, ReadRequest, Result, Runtime, Scope, SystemClock, Task,
 };
@@ -83,6 +84,8 @@ fn answer_one(options: &Options, opened: &mut Option<Library>, question: Lookup,
         Lookup::Sessions => {
             library.runtime.sessions().map_or_else(|error| Event::Failed(told(&error)), Event::SessionsKnown)
         }
+        Lookup::Attachable(id) => library.attachable(id).unwrap_or_else(|error| Event::Failed(told(&error))),
+        Lookup::Outcome(id) => library.outcome(&id).unwrap_or_else(|error| Event::Failed(told(&error))),
         Lookup::LogBefore(target, offset) => library.before(target, offset),
     };
     post.tell(answer);
@@ -175,6 +178,28 @@ impl Library {
         let mut known = facts(&task);
         known.extend(news_facts(&self.runtime.news_of(id, &self.scope)?));
         Ok(Event::Known(id.to_owned(), known))
+    }
+
+    fn attachable(&self, id: String) -> Result<Event> {
+        let task = self.runtime.resolve(&id, &self.scope)?;
+        Ok(match self.runtime.home().spec(&task)?.io {
+            Io::Stdin | Io::Pty { .. } => Event::Attachable(id),
+            Io::Pipes => Event::Failed(format!(
+                "{id} has no input to attach to: it was started without --pty or --stdin"
+            )),
+        })
+    }
+
+    fn outcome(&self, id: &str) -> Result<Event> {
+        let became = match self.runtime.find_approval(id)?.state {
+            ApprovalState::Approved { by, .. } | ApprovalState::Used { by, .. } => {
+                format!("was approved by {by}")
+            }
+            ApprovalState::Denied { by, why, .. } if why.is_empty() => format!("was denied by {by}"),
+            ApprovalState::Denied { by, why, .. } => format!("was denied by {by}: {why}"),
+            ApprovalState::Open | ApprovalState::Lapsed { .. } => "has lapsed: nobody answered".to_owned(),
+        };
+        Ok(Event::Told(format!("{id} {became}")))
     }
 
     fn lanes(&self, ids: &[String]) -> Vec<Lane> {

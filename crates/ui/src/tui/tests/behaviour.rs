@@ -66,6 +66,60 @@ fn the_selection_stays_with_a_task_that_goes_far_away() {
 }
 
 #[test]
+fn another_order_keeps_the_selection() {
+    let heading = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: 42,
+        row: 1,
+        modifiers: KeyModifiers::NONE,
+    };
+    for order in [key(KeyCode::Char('s')), key(KeyCode::Char('I')), Event::Mouse(heading)] {
+        let mut desk = Desk::with_tasks(80, 24);
+        desk.press("jjj");
+        desk.take(order);
+        assert_eq!(kept(&desk.effects), Some("bash-00000004"));
+        desk.list(rows().into_iter().rev().collect());
+        assert_eq!((selected(&desk), desk.state.list.selected), (Some("bash-00000004"), 3));
+        assert_eq!(desk.state.log.target, Some(target("bash-00000004")));
+    }
+}
+
+#[test]
+fn as_long_as_nobody_has_chosen_the_first_row_is_selected() {
+    let mut desk = Desk::new(80, 24);
+    desk.list(Vec::new());
+    for newest in 1..40 {
+        desk.take(Event::News);
+        assert_eq!(kept(&desk.effects), None);
+        desk.list((1..=newest).rev().map(|at| row(at, Status::Running, "x")).collect());
+        assert_eq!((desk.state.list.selected, desk.state.list.top), (0, 0));
+        let first = format!("bash-{newest:08}");
+        assert_eq!((selected(&desk), desk.state.log.target.clone()), (Some(&*first), Some(target(&first))));
+    }
+    desk.press("s");
+    desk.list(rows());
+    assert_eq!(selected(&desk), Some("bash-00000001"), "what an order brings to the top is seen");
+}
+
+#[test]
+fn a_key_for_the_selected_task_is_a_choice() {
+    for chooses in ["xn", "i", "e", "\t", "\n", "r"] {
+        let mut desk = Desk::with_tasks(80, 24);
+        for c in chooses.chars() {
+            desk.take(key(match c {
+                '\t' => KeyCode::Tab,
+                '\n' => KeyCode::Enter,
+                c => KeyCode::Char(c),
+            }));
+        }
+        let mut more = rows();
+        more.insert(0, row(99, Status::Running, "new"));
+        desk.list(more);
+        assert_eq!(selected(&desk), Some("bash-00000001"), "{chooses:?}");
+    }
+}
+
+#[test]
 fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
     let mut desk = Desk::new(80, 24);
     desk.take(Event::Listed(of_sixty(0, &[])));
@@ -252,7 +306,15 @@ fn going_up_in_a_log_reads_what_was_not_read() {
 fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("a");
-    assert!(desk.effects.contains(&Effect::Run(Program::Attach("bash-00000001".to_owned()))));
+    let id = "bash-00000001".to_owned();
+    assert_eq!(desk.effects, [Effect::Find(Lookup::Attachable(id.clone()))]);
+    desk.take(Event::Attachable(id.clone()));
+    assert_eq!(desk.effects, [Effect::Run(Program::Attach(id.clone()))]);
+    // Whoever has turned to something else is left there.
+    desk.press("j");
+    desk.take(Event::Attachable(id));
+    assert_eq!(desk.effects, []);
+    desk.press("k");
     desk.press("e");
     let path = "/home/me/tasks/bash-00000001/output.log".to_owned();
     assert!(desk.effects.contains(&Effect::Run(Program::Editor(path))));

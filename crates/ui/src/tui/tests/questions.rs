@@ -3,7 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Desk, key};
-use crate::tui::effect::{Deed, Effect, Force, Removal, Reply};
+use crate::tui::effect::{Deed, Effect, Force, Lookup, Removal, Reply};
 use crate::tui::event::{Event, Proposed, Query};
 
 #[test]
@@ -79,6 +79,26 @@ fn what_waits_for_approval_is_counted_shown_and_answered() {
     assert_eq!(desk.effects, []);
     desk.take(Event::Asked(Vec::new()));
     assert!(!desk.drawn().contains("approval"));
+}
+
+#[test]
+fn a_question_that_was_answered_elsewhere_closes_and_says_how() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("the matter of {id}")] };
+    desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
+    desk.press("A");
+    desk.take(Event::Asked(vec![asked("ask-one")]));
+    assert!(desk.drawn().contains("the matter of ask-one"), "{}", desk.drawn());
+    desk.take(Event::Asked(vec![asked("ask-two")]));
+    assert_eq!(desk.effects, [Effect::Find(Lookup::Outcome("ask-one".to_owned()))]);
+    assert!(!desk.drawn().contains("the matter of"), "{}", desk.drawn());
+    assert!(desk.state.take_changed());
+    desk.take(Event::Told("ask-one was denied by mw deny".to_owned()));
+    assert!(desk.drawn().contains("ask-one was denied by mw deny"), "{}", desk.drawn());
+    // Other questions are nobody else's.
+    desk.press("x");
+    desk.take(Event::Asked(Vec::new()));
+    assert!(desk.drawn().contains("Kill "), "{}", desk.drawn());
 }
 
 /// A question of forty lines and its answers.

@@ -114,6 +114,11 @@ fn sessions(state: &mut State, effects: &mut Vec<Effect>) {
 
 pub(super) fn set_focus(state: &mut State, focus: Focus) {
     (state.focus, state.zoom) = (focus, Zoom::Split);
+    match focus {
+        // Whoever reads a log wants to go on with it.
+        Focus::Detail => state.list.hold(),
+        Focus::List => {}
+    }
     if state.list.away.is_some() {
         state.list.take_place();
     }
@@ -163,7 +168,10 @@ fn longest_line(state: &State) -> usize {
 fn open(state: &mut State) {
     match (state.zoom, state.list.selected_row()) {
         (Zoom::Detail, _) => set_focus(state, Focus::List),
-        (Zoom::Split, Some(_)) => (state.zoom, state.focus) = (Zoom::Detail, Focus::Detail),
+        (Zoom::Split, Some(_)) => {
+            (state.zoom, state.focus) = (Zoom::Detail, Focus::Detail);
+            state.list.hold();
+        }
         (Zoom::Split, None) => {}
     }
 }
@@ -214,8 +222,6 @@ pub(super) fn sort_by(state: &mut State, sort: Sort, effects: &mut Vec<Effect>) 
 }
 
 fn order_by(state: &mut State, query: Query, effects: &mut Vec<Effect>) {
-    // What the order brings to the top is what one wants to see.
-    (state.list.selected_id, state.list.away) = (None, None);
     ask_for(state, query, effects);
     let text = format!("sorted by {}; live tasks first; I turns it round", state.list.query.order_word());
     say(state, Message::Note(text));

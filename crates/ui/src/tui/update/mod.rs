@@ -100,7 +100,10 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
         Event::Asked(proposed) => {
             state.is_changed |= state.proposed != proposed;
             state.proposed = proposed;
+            tasks::close_answered(state, effects);
         }
+        Event::Attachable(id) => tasks::attach_now(state, id, effects),
+        Event::Told(text) => say(state, Message::Note(text)),
         Event::Read(target, chunk) => {
             if state.log.target.as_ref() == Some(&target) {
                 state.log.append(&chunk);
@@ -149,7 +152,7 @@ pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
         Loading::Idle => {
             let (start, count) = around_screen(state);
             state.list.asked = (start, count);
-            let keep = state.list.selected_id.clone();
+            let keep = state.list.held();
             effects.push(Effect::Find(Lookup::List(
                 state.list.query.clone(),
                 Stretch { start, count, keep, look },

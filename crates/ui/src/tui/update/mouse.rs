@@ -85,6 +85,7 @@ fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect
             state.list.select(place, height);
         } else {
             state.focus = Focus::Detail;
+            state.list.hold();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{actions, say};
 use crate::task_row::TaskRow;
-use crate::tui::effect::{Deed, Effect, Program};
+use crate::tui::effect::{Deed, Effect, Lookup, Program};
 use crate::tui::layout::Areas;
 use crate::tui::question::{Asking, Named, Question};
 use crate::tui::state::{Message, Mode, Prompt, Purpose, State};
@@ -16,8 +16,9 @@ pub(super) fn mark(state: &mut State) {
     actions::move_selection(state, 1);
 }
 
-/// Returns the selected task; says so when there is none.
+/// Returns the selected task, which stays selected then; says so when there is none.
 fn selected(state: &mut State) -> Option<Named> {
+    state.list.hold();
     let found = state.list.selected_row().map(|row| Named { id: row.id.clone(), what: row.what.clone() });
     if found.is_none() {
         say(state, Message::Error("no task is selected".to_owned()));
@@ -90,6 +91,18 @@ pub(super) fn answer(state: &mut State) {
     }
 }
 
+/// Closes a question that somebody else has answered, and asks how.
+pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
+    if let Mode::Asking(asking) = &state.mode
+        && let Question::Answer(shown) = &asking.question
+        && state.proposed.iter().all(|open| open.id != shown.id)
+    {
+        effects.push(Effect::Find(Lookup::Outcome(shown.id.clone())));
+        state.mode = Mode::Normal;
+        state.is_changed = true;
+    }
+}
+
 pub(super) fn input(state: &mut State) {
     let Some(Named { id, .. }) = selected(state) else { return };
     if is_over(state) {
@@ -106,7 +119,14 @@ pub(super) fn attach(state: &mut State, effects: &mut Vec<Effect>) {
         say(state, Message::Error(format!("{id} has ended; e and p open its log")));
         return;
     }
-    effects.push(Effect::Run(Program::Attach(id)));
+    effects.push(Effect::Find(Lookup::Attachable(id)));
+}
+
+/// Attaches to a task that takes input, unless somebody has turned to something else meanwhile.
+pub(super) fn attach_now(state: &State, id: String, effects: &mut Vec<Effect>) {
+    if state.mode == Mode::Normal && state.list.selected_id.as_ref() == Some(&id) {
+        effects.push(Effect::Run(Program::Attach(id)));
+    }
 }
 
 /// Tells whether the selected task has come to its end.
@@ -124,6 +144,7 @@ pub(super) fn open_log(
     program: impl FnOnce(String) -> Program,
     effects: &mut Vec<Effect>,
 ) {
+    state.list.hold();
     let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
     match row {
         Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
