@@ -73,6 +73,17 @@ pub fn bytes(count: u64) -> String {
     }
 }
 
+/// Writes a path as it stands in the address of a file.
+pub(crate) fn address_path(path: &str) -> String {
+    let written = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    path.bytes().map(written).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,5 +123,11 @@ mod tests {
             [count(1, "process", "processes"), count(2, "process", "processes")],
             ["1 process", "2 processes"]
         );
+    }
+
+    #[test]
+    fn an_address_holds_no_letter_that_means_something_else() {
+        assert_eq!(address_path("/a-b/c_1.log~"), "/a-b/c_1.log~");
+        assert_eq!(address_path("/ü #?;%"), "/%C3%BC%20%23%3F%3B%25");
     }
 }

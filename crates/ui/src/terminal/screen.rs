@@ -20,6 +20,7 @@ use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
 use super::keyboard;
+use crate::text::address_path;
 
 /// Whether the terminal is ours, for whoever has to give it back in a panic.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -114,7 +115,7 @@ impl Screen {
             queue!(out, SavePosition)?;
             for Link { x, y, text, style, path } in &links {
                 queue!(out, MoveTo(*x, *y), SetStyle((*style).into_crossterm()))?;
-                let address = path.replace('%', "%25").replace(' ', "%20");
+                let address = address_path(path);
                 queue!(out, Print(format!("\x1b]8;;file://{address}\x1b\\{text}\x1b]8;;\x1b\\")))?;
                 queue!(out, ResetColor, SetAttribute(Attribute::Reset))?;
             }
