@@ -15,7 +15,7 @@ use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_
 use mw_agents::dialects::screens::Layout;
 use mw_agents::tools::{Background, Premises};
 use mw_ui::chat::{self, Ending, Options};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::colours::Colours;
 use super::policy::parse_mode;
@@ -199,9 +199,10 @@ fn chat_premises(
     Ok(Premises { session: session.to_owned(), background: Background::On, ..premises })
 }
 
-/// The end of tasks may take some seconds: says so, and lets a signal end the wait from here on.
+/// The end of tasks may take some seconds: says so, and lets a signal end the wait from here on. Not that of a
+/// terminal that goes away: it comes from the terminal and once more from the shell, and nobody is impatient.
 fn say_what_ends(runtime: &Runtime, session: &str) -> Result<(), CommandError> {
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::new(AtomicBool::new(true)))?;
     }
     let page = runtime.list(&Filter::new(Scope::Session(session.to_owned())));

@@ -115,6 +115,24 @@ fn a_signal_ends_the_chat_with_its_tasks_and_its_code() {
 }
 
 #[test]
+fn a_terminal_that_goes_away_and_a_shell_that_says_so_too_leave_no_task_behind() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_KILL_GRACE_MS", "1000");
+    let command = "trap '' TERM; echo $$ > child; while :; do sleep 0.1; done";
+    endpoint.will(Answer::empty().call("shell", json!({"command": command, "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    until_shown(&terminal, "It runs.");
+    let child = home.pid_in("child");
+    terminal.signal(Signal::HUP);
+    until_shown(&terminal, "ending 1 task");
+    terminal.signal(Signal::HUP);
+    assert_eq!(terminal.ended(), Some(129));
+    assert!(!alive(child), "it has ended with the chat");
+}
+
+#[test]
 fn a_question_shows_the_exact_command_and_is_answered_with_a_key() {
     let endpoint = ModelEndpoint::new();
     for command in ["rm -rf build; echo gone > mark", "rm -rf build; echo away > mark"] {
