@@ -141,19 +141,31 @@ impl Runtime {
     /// Only what lies under the task root is ever removed: the path is built from a checked id.
     pub(crate) fn remove(&self, id: &TaskId) -> Result<()> {
         self.await_unsupervised(id)?;
-        let failed = |error| Error::io(format!("cannot remove {}", self.home.task(id).display()))(error);
-        // What takes room goes first: the database may have none without it.
-        self.home.remove_output(id).map_err(failed)?;
-        self.delete_row(id)?;
+        match self.delete_row(id) {
+            // Output is what takes the room: without it the database may have some.
+            Err(Error::Store(error)) if error.is_lack_of_room() => {
+                self.remove_output(id)?;
+                self.delete_row(id)?;
+            }
+            other => other?,
+        }
         fail_point("clear-committed");
         match fs::remove_dir_all(self.home.task(id)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.not_removed(id)(error)),
             Ok(()) | Err(_) => Ok(()),
         }
     }
 
-    /// How it ended stays on record until it is forgotten, and what is left then is marked: it would come back at the
-    /// next rebuild.
+    fn remove_output(&self, id: &TaskId) -> Result<()> {
+        self.home.remove_output(id).map_err(self.not_removed(id))
+    }
+
+    fn not_removed(&self, id: &TaskId) -> impl FnOnce(std::io::Error) -> Error + use<> {
+        Error::io(format!("cannot remove {}", self.home.task(id).display()))
+    }
+
+    /// Output goes while the database is ours, so that nobody runs the task again meanwhile. How it ended stays on record
+    /// until it is forgotten, and what is left then is marked: it would come back at the next rebuild.
     fn delete_row(&self, id: &TaskId) -> Result<()> {
         let databases = self.databases()?;
         let mut changes = Vec::new();
@@ -163,6 +175,7 @@ impl Runtime {
             transaction.delete(id)?;
             changes.push(transaction);
         }
+        self.remove_output(id)?;
         self.home.begin_clearing(id);
         fail_point("clear-files-removed");
         let done = changes.into_iter().try_for_each(Transaction::commit);
