@@ -45,8 +45,7 @@ impl Runtime {
     /// When the system has no random numbers.
     pub fn begin_span(&self, name: &str, parent: Option<TraceParent>) -> Result<OwnSpan> {
         let random = platform::random_bytes().map_err(Error::io("no random numbers"))?;
-        let traces = self.settings.traces;
-        let trace = TaskTrace { export: traces.export, ..TaskTrace::new(random, parent, traces.sampler) };
+        let trace = self.settings.traces.place(random, parent);
         Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.clock.now() })
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use mw_model::{Limits, RawText, Sampler};
+use mw_model::{Limits, RawText, Sampler, TaskTrace, TraceParent};
 
 use crate::redact::SecretPattern;
 
@@ -126,6 +126,13 @@ pub struct TraceSettings {
     /// Whether the spans of tasks that are started are kept for an exporter; see
     /// [`Runtime::deliver_spans`](crate::Runtime::deliver_spans).
     pub export: bool,
+}
+
+impl TraceSettings {
+    /// Chooses a place in the trace of whoever asks, or in one of its own.
+    pub(crate) fn place(self, random: [u8; 32], host: Option<TraceParent>) -> TaskTrace {
+        TaskTrace { export: self.export, ..TaskTrace::new(random, host, self.sampler) }
+    }
 }
 
 /// What is hidden wherever texts of tasks are shown; see `redact`.

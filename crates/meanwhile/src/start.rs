@@ -289,8 +289,7 @@ impl Runtime {
         bytes.copy_from_slice(random);
         let host = variable(&request.env, TRACEPARENT_VARIABLE)
             .and_then(|value| std::str::from_utf8(value.as_bytes()).ok()?.parse().ok());
-        let traces = self.settings.traces;
-        TaskTrace { export: traces.export, ..TaskTrace::new(bytes, host, traces.sampler) }
+        self.settings.traces.place(bytes, host)
     }
 
     /// Writes what to run into the task's directory. From here on the task survives this process.
