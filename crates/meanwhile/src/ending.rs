@@ -21,6 +21,7 @@ pub(crate) fn end_unsupervised(
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
     // Without a directory, or without room, the database alone knows.
     let _ = home.replace(&task.id, RESULT_FILE, &text);
+    home.end_metadata(&task.id, &cause, now);
     let change = Change { journal_seen: Some(home.journal(&task.id).len() as u64), ..Change::default() };
     transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {

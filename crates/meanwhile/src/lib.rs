@@ -37,6 +37,7 @@ mod kill;
 mod launch;
 mod lease;
 mod local_files;
+mod metadata;
 mod notices;
 mod nursery;
 mod outbox;
@@ -73,7 +74,7 @@ mod usage;
 mod vanished;
 mod wait;
 
-pub use agents::{AgentMessage, child_session};
+pub use agents::{AgentMessage, child_session, keeper_session};
 pub use approval::{
     Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
     Patience as ApprovalPatience, Policy, RuleText,
