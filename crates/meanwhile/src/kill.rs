@@ -87,7 +87,7 @@ impl Runtime {
                 return Ok(Asked::Supervisor(line));
             }
             let task = self.current(id)?;
-            if let Some(process) = self.vanished(&task, &self.look_at(&task)) {
+            if let Some(process) = self.vanished(&task, &self.look_at(&task)?)? {
                 return Ok(Asked::Nobody(process.clone()));
             }
             match &task.state {

@@ -78,7 +78,7 @@ impl Runtime {
     pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
-            && self.home.has_spec(&id)
+            && self.home.has_spec(&id)?
         {
             return Ok(id);
         }
@@ -96,15 +96,17 @@ impl Runtime {
     /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
     fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         match (scope, handle.parse::<TaskId>()) {
-            (Scope::All, Ok(id)) if self.damage(&id).is_some() => Ok(id),
+            (Scope::All, Ok(id)) if self.damage(&id)?.is_some() => Ok(id),
             (Scope::All | Scope::Session(_), _) => Err(Error::NotFound(handle.to_owned())),
         }
     }
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        let unknown = || self.damage(id).unwrap_or_else(|| Error::NotFound(id.to_string()));
-        self.store()?.task(id, &self.home.tasks())?.ok_or_else(unknown)
+        match self.store()?.task(id, &self.home.tasks())? {
+            Some(task) => Ok(task),
+            None => Err(self.damage(id)?.unwrap_or_else(|| Error::NotFound(id.to_string()))),
+        }
     }
 
     /// Returns a task as it is.
@@ -125,7 +127,7 @@ impl Runtime {
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.proposal = spec.approval.map(|approval| approval.proposal);
-            task.limits = self.limits_of(&id, &spec.limits.resources);
+            task.limits = self.limits_of(&id, &spec.limits.resources)?;
             Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
             return Ok(task);
         }
@@ -133,15 +135,15 @@ impl Runtime {
     }
 
     /// Returns a task's limits on resources; its journal says how they are held.
-    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Option<TaskLimits> {
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Result<Option<TaskLimits>> {
         if resources.is_none() {
-            return None;
+            return Ok(None);
         }
-        let enforcement = self.home.journal(id).iter().rev().find_map(|line| match line.entry {
+        let enforcement = self.home.journal(id)?.iter().rev().find_map(|line| match line.entry {
             JournalEntry::Spawning { enforcement, .. } => enforcement,
             _ => None,
         });
-        TaskLimits::of(resources, enforcement)
+        Ok(TaskLimits::of(resources, enforcement))
     }
 
     /// Lists tasks as they are.
