@@ -10,6 +10,7 @@ use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlReque
 
 use crate::bell::short;
 use crate::home::Home;
+use crate::platform;
 
 /// A connection to a task's supervisor.
 pub(crate) struct Line {
@@ -49,6 +50,11 @@ impl Line {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         serde_json::from_str(&text).map_err(io::Error::from)
+    }
+
+    /// Returns the process that listens, where the system tells.
+    pub(crate) fn peer(&self) -> Option<u32> {
+        platform::peer_of(self.reader.get_ref().as_fd())
     }
 
     pub(crate) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {

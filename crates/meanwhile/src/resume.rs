@@ -44,7 +44,7 @@ impl Runtime {
         }
         if task.survivors > 0 {
             let request = KillRequest { by: "resume".to_owned(), signal: 15, grace_ms: None };
-            self.kill_all(std::slice::from_ref(&id), &request)?;
+            self.kill_all(std::slice::from_ref(&id), &request).all_done()?;
             self.reconcile_task(&id)?;
         }
         // What can no longer run is refused before anything is moved.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use meanwhile::{KillRequest, Runtime, Scope, Task};
+use meanwhile::{KillRequest, Kills, Runtime, Scope, Task};
 use mw_model::Status;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
@@ -118,7 +118,7 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let kill = KillRequest::term(format!("session {session}"));
-                match runtime.kill_as_owner(&[&id], &session, &kill) {
+                match runtime.kill_as_owner(&[&id], &session, &kill).and_then(Kills::all_done) {
                     Err(meanwhile::Error::NotFound(_)) => Ok(false),
                     other => other.map(|_| true),
                 }

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::os::fd::BorrowedFd;
 
 use mw_model::Process;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 struct Stat {
     parent: u32,
+    stopped: bool,
     start_ticks: u64,
 }
 
@@ -20,7 +22,11 @@ fn stat(pid: u32) -> Option<Stat> {
     let threads: u64 = fields.get(17)?.parse().ok()?;
     // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
     let has_ended = matches!(fields[0], "X" | "x") || (fields[0] == "Z" && threads <= 1);
-    let stat = Stat { parent: fields.get(1)?.parse().ok()?, start_ticks: fields.get(19)?.parse().ok()? };
+    let stat = Stat {
+        parent: fields.get(1)?.parse().ok()?,
+        stopped: fields[0] == "T",
+        start_ticks: fields.get(19)?.parse().ok()?,
+    };
     (!has_ended).then_some(stat)
 }
 
@@ -70,6 +76,20 @@ fn is_ours(pid: u32) -> bool {
             words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
         }
         _ => false,
+    }
+}
+
+/// Returns the process at the other end of a socket; of a listening one, the one that listens.
+pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
+    let pid = rustix::net::sockopt::socket_peercred(socket).ok()?.pid;
+    u32::try_from(pid.as_raw_nonzero().get()).ok()
+}
+
+/// Lets one of our supervisors run again that a signal has stopped.
+pub(crate) fn continue_if_stopped(pid: u32) {
+    const SIGCONT: i32 = 18;
+    if let Some(stat) = stat(pid).filter(|stat| stat.stopped && is_ours(pid)) {
+        let _ = signal(pid, stat.start_ticks, SIGCONT);
     }
 }
 
