@@ -121,7 +121,7 @@ impl Runtime {
     /// # Errors
     /// When the task is unknown, or its supervisor does not answer.
     pub fn kill(&self, handle: &str, scope: &Scope, request: &KillRequest) -> Result<KillReceipt> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         let mut receipts = self.kill_all(&[id], request).all_done()?;
         receipts.pop().ok_or_else(|| Error::NotFound(handle.to_owned()))
     }

@@ -113,7 +113,7 @@ impl Runtime {
     /// When a task is unknown, or the database fails.
     pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids = handles.iter().map(|handle| self.resolve(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids = handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
         if !request.ends() {
             return Ok(self.kill_all(&ids, request));
         }
@@ -180,7 +180,7 @@ impl Runtime {
     /// As [`Runtime::read`].
     pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve(handle, &scope)?;
+        let id = self.resolve_exact(handle, &scope)?;
         let ended = self.current(&id)?.status.is_terminal();
         let reply = self.read(id.as_str(), &scope, request)?;
         if ended && reply.eof {

@@ -17,7 +17,7 @@ impl Runtime {
     /// # Errors
     /// When the task is unknown, its spec is damaged, or it cannot be executed any more.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         let spec = self.home.spec(&id)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;

@@ -22,7 +22,7 @@ impl Runtime {
     /// When the task is unknown, is none of an agent's, has no answer, is being resumed already, or when the
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         let spec = self.home.spec(&id)?;
         if spec.agent.is_none() {
             return Err(Error::Invalid {

@@ -81,7 +81,7 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let scope = Scope::Session(premises.session.clone());
-                let task = match runtime.task(&id, &scope) {
+                let task = match runtime.resolve_exact(&id, &scope).and_then(|id| runtime.task(id.as_str(), &scope)) {
                     Err(meanwhile::Error::NotFound(_)) => return Ok(None),
                     other => other?,
                 };

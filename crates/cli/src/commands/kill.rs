@@ -41,7 +41,7 @@ impl Arguments {
         let mut ids: Vec<_> = self
             .ids
             .iter()
-            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .map(|handle| runtime.resolve_for_deed(handle, &context.scope()))
             .collect::<Result<_, _>>()?;
         if self.all || self.batch.is_some() {
             let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
