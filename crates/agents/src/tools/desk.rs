@@ -13,6 +13,7 @@ use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
+use crate::session_of::is_shared;
 use crate::toolset::USUAL_WAIT_MS;
 
 /// What holds for all calls of a session.
@@ -176,6 +177,14 @@ impl<'a> Desk<'a> {
     /// When there is none.
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
         self.runtime.task(handle, &self.scope())
+    }
+
+    /// Tells whether a task is this agent's own: where agents that know nothing of each other share a session, another
+    /// living one's is not.
+    #[must_use]
+    pub fn is_own(&self, task: &Task) -> bool {
+        let own = |teller| self.runtime.is_of(teller, task);
+        !is_shared(&self.premises.session) || self.teller.is_none_or(own)
     }
 
     /// Returns the session's tasks that are not over, as far as a refusal can name them.
