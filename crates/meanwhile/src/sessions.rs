@@ -53,7 +53,7 @@ impl Runtime {
     pub fn served_beside(&self, pid: u32) -> Result<Vec<String>> {
         let Some(starter) = platform::starter_of(pid) else { return Ok(Vec::new()) };
         let is_beside = |directory: &PathBuf| {
-            lease::holders(directory).into_iter().any(|host| platform::starter_of(host) == Some(starter))
+            lease::holders(directory).into_iter().any(|(_, host)| platform::starter_of(host) == Some(starter))
         };
         let directories = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
         let beside: Vec<_> = directories.map(|entry| entry.path()).filter(is_beside).collect();

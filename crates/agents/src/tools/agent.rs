@@ -52,6 +52,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         worktree: wish.worktree,
         mode: None,
         parent_message: None,
+        starter: desk.teller.cloned(),
         // The call itself has passed the gate.
         approval: Approval::Auto,
     };

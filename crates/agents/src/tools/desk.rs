@@ -13,6 +13,7 @@ use mw_model::{EnvVar, Lifetime, Limits, RawText, TaskId, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
+use crate::session_of::is_shared;
 use crate::toolset::USUAL_WAIT_MS;
 
 /// What holds for all calls of a session.
@@ -184,6 +185,14 @@ impl<'a> Desk<'a> {
     /// As [`Desk::resolve`].
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
         self.runtime.task(self.resolve(handle)?.as_str(), &self.scope())
+    }
+
+    /// Tells whether a task is this agent's own: where agents that know nothing of each other share a session, another
+    /// living one's is not.
+    #[must_use]
+    pub fn is_own(&self, task: &Task) -> bool {
+        let own = |teller| self.runtime.is_of(teller, task);
+        !is_shared(&self.premises.session) || self.teller.is_none_or(own)
     }
 
     /// Returns the session's tasks that are not over, as far as a refusal can name them.

@@ -74,6 +74,7 @@ impl ShellCall {
             lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
             expected: self.expected.as_deref().and_then(one_line),
+            starter: desk.teller.cloned(),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
         }
     }
