@@ -150,7 +150,7 @@ impl Runtime {
         }
         match task.cause_value() {
             Some(Cause::Cancelled { .. } | Cause::TimedOut { .. } | Cause::LimitReached { .. }) => {
-                self.end_session(&child, "the end of its agent")?;
+                let _ = self.end_session(&child, "the end of its agent")?.all_done()?;
                 Ok(Vec::new())
             }
             Some(

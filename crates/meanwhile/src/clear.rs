@@ -47,7 +47,8 @@ impl Runtime {
                     live.push(id.clone());
                 }
             }
-            self.kill_all(&live, request)?;
+            // What could not be ended is met again below, and kept.
+            let _ = self.kill_all(&live, request);
             // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
             for id in &live {
                 if self.damage(id)?.is_some() {

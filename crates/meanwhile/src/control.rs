@@ -12,6 +12,7 @@ use crate::bell::short;
 use crate::error::{Error, Result};
 use crate::home::Home;
 use crate::look::is_absent;
+use crate::platform;
 
 /// A connection to a task's supervisor.
 pub(crate) struct Line {
@@ -62,6 +63,11 @@ impl Line {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         serde_json::from_str(&text).map_err(io::Error::from)
+    }
+
+    /// Returns the process that listens, where the system tells.
+    pub(crate) fn peer(&self) -> Option<u32> {
+        platform::peer_of(self.reader.get_ref().as_fd())
     }
 
     pub(crate) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {

@@ -42,6 +42,8 @@ pub enum Error {
         why: String,
         /// To what.
         what: String,
+        /// What to do.
+        hint: String,
     },
     /// A person has to be asked, and has not answered.
     #[error("{message}")]
@@ -217,8 +219,8 @@ impl Error {
             Self::Invalid { hint, .. }
             | Self::Home { hint, .. }
             | Self::Denied { hint, .. }
+            | Self::NoConsent { hint, .. }
             | Self::NeedsApproval { hint, .. } => hint.clone(),
-            Self::NoConsent { .. } => "do not try it another way; ask the user what to do instead".to_owned(),
             Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
             Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
             Self::NoTrace(_) => {

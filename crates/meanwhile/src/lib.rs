@@ -86,7 +86,7 @@ pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use home::Home;
 pub use inspect::{Inspection, inspect};
-pub use kill::KillRequest;
+pub use kill::{KillFailure, KillRequest, Kills};
 pub use launch::Supervisor;
 pub use local_files::{LocalFiles, project_of};
 pub use mw_model as model;

@@ -18,7 +18,7 @@ use crate::launch::Supervisor;
 use crate::platform;
 use crate::redact::Redactor;
 use crate::settings::Settings;
-use crate::store::{EventRow, Filter, Page};
+use crate::store::{EventRow, Filter, Naming, Page};
 use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
@@ -71,18 +71,57 @@ impl Runtime {
         &self.settings
     }
 
-    /// Finds the one task that a handle means.
+    /// Finds the one task that a person means who wants to look at it: by its id or any beginning of that, a handle, or a
+    /// name.
     ///
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Look)
+    }
+
+    /// Finds the one task that a person means who wants to do something to it: the beginning of an id must have four of its
+    /// random characters.
+    ///
+    /// # Errors
+    /// As [`Runtime::resolve`]; a beginning that is too short is refused with the tasks that it fits.
+    pub fn resolve_for_deed(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        match self.resolve_as(handle, scope, Naming::Deed) {
+            Err(Error::NotFound(_)) => {
+                let fitting = self.store()?.resolve(handle, scope, Naming::Look)?;
+                if fitting.is_empty() {
+                    return Err(Error::NotFound(handle.to_owned()));
+                }
+                let fitting: Vec<_> = fitting.iter().map(ToString::to_string).collect();
+                Err(Error::Invalid {
+                    message: format!(
+                        "{handle:?} is too short to choose a task by: it fits {}",
+                        fitting.join(", ")
+                    ),
+                    hint: "write at least four characters after the dash, the whole id, or the name"
+                        .to_owned(),
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// Finds the one task that a model means: by its whole id, a handle or a name, never by a beginning.
+    ///
+    /// # Errors
+    /// As [`Runtime::resolve`].
+    pub fn resolve_exact(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Exact)
+    }
+
+    fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
             && self.home.has_spec(&id)?
         {
             return Ok(id);
         }
-        let mut found = self.store()?.resolve(handle, scope)?;
+        let mut found = self.store()?.resolve(handle, scope, naming)?;
         match found.len() {
             0 => self.resolve_damaged(handle, scope),
             1 => Ok(found.swap_remove(0)),
@@ -222,7 +261,7 @@ impl Runtime {
     }
 
     fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
         if task.state.process().is_some() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{KillReceipt, SentSignal, Survivor};
-use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
+use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 
 use crate::control::Line;
 use crate::error::{Error, Result};
@@ -70,6 +70,9 @@ impl Runtime {
         let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
         let mut hunt = Hunt { task: id.as_str(), process, reached: BTreeSet::new(), signals: Vec::new() };
         let mut left = hunt.send(request.signal, self.clock.now())?;
+        if !request.ends() {
+            return self.receipt_of(id, hunt, BTreeMap::new(), request, begun);
+        }
         let deadline = begun + grace;
         while !left.is_empty() && Instant::now() < deadline {
             std::thread::sleep(LOOK);
@@ -82,12 +85,24 @@ impl Runtime {
             std::thread::sleep(LOOK);
             left = hunt.living()?;
         }
+        self.receipt_of(id, hunt, left, request, begun)
+    }
+
+    fn receipt_of(
+        &self,
+        id: &TaskId,
+        hunt: Hunt<'_>,
+        left: BTreeMap<u32, u64>,
+        request: &KillRequest,
+        begun: Instant,
+    ) -> Result<KillReceipt> {
+        let reached = if request.ends() { hunt.reached } else { BTreeSet::new() };
         Ok(KillReceipt {
             id: id.to_string(),
             status: self.current(id)?.status,
             requested_by: request.by.clone(),
             signals: hunt.signals,
-            killed: hunt.reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
+            killed: reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
             killed_more: 0,
             survivors: left
                 .keys()
@@ -119,7 +134,7 @@ impl Hunt<'_> {
         for (pid, ticks) in &living {
             if platform::signal(*pid, *ticks, number) {
                 self.reached.insert(*pid);
-                if number != SIGKILL {
+                if asks_to_end(number) && number != SIGKILL {
                     let _ = platform::signal(*pid, *ticks, SIGCONT);
                 }
             }

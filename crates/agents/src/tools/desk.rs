@@ -10,10 +10,11 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TraceParent, policy};
+use mw_model::{EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
+use crate::session_of::is_shared;
 use crate::toolset::USUAL_WAIT_MS;
 
 /// What holds for all calls of a session.
@@ -200,12 +201,28 @@ impl<'a> Desk<'a> {
         format!("session {}", self.premises.session)
     }
 
+    /// Finds the task of the session that a model means. The beginning of an id means none.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
+        self.runtime.resolve_exact(handle, &self.scope())
+    }
+
     /// Returns one task of the session.
     ///
     /// # Errors
-    /// When there is none.
+    /// As [`Desk::resolve`].
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
-        self.runtime.task(handle, &self.scope())
+        self.runtime.task(self.resolve(handle)?.as_str(), &self.scope())
+    }
+
+    /// Tells whether a task is this agent's own: where agents that know nothing of each other share a session, another
+    /// living one's is not.
+    #[must_use]
+    pub fn is_own(&self, task: &Task) -> bool {
+        let own = |teller| self.runtime.is_of(teller, task);
+        !is_shared(&self.premises.session) || self.teller.is_none_or(own)
     }
 
     /// Returns the session's tasks that are not over, as far as a refusal can name them.

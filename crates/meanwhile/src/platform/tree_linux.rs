@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use mw_model::Process;
 use rustix::io::Errno;
@@ -11,6 +12,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 struct Stat {
     parent: u32,
+    stopped: bool,
     start_ticks: u64,
 }
 
@@ -38,7 +40,11 @@ fn parse(text: &str) -> Option<Stat> {
     let threads: u64 = fields.get(17)?.parse().ok()?;
     // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
     let has_ended = matches!(fields[0], "X" | "x") || (fields[0] == "Z" && threads <= 1);
-    let stat = Stat { parent: fields.get(1)?.parse().ok()?, start_ticks: fields.get(19)?.parse().ok()? };
+    let stat = Stat {
+        parent: fields.get(1)?.parse().ok()?,
+        stopped: fields[0] == "T",
+        start_ticks: fields.get(19)?.parse().ok()?,
+    };
     (!has_ended).then_some(stat)
 }
 
@@ -104,6 +110,23 @@ fn is_ours(pid: u32) -> io::Result<bool> {
         }
         _ => false,
     })
+}
+
+/// Returns the process at the other end of a socket; of a listening one, the one that listens.
+pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
+    let pid = rustix::net::sockopt::socket_peercred(socket).ok()?.pid;
+    u32::try_from(pid.as_raw_nonzero().get()).ok()
+}
+
+/// Lets one of our supervisors run again that a signal has stopped.
+pub(crate) fn continue_if_stopped(pid: u32) {
+    const SIGCONT: i32 = 18;
+    if let Ok(Some(stat)) = stat(pid)
+        && stat.stopped
+        && is_ours(pid).unwrap_or(false)
+    {
+        let _ = signal(pid, stat.start_ticks, SIGCONT);
+    }
 }
 
 /// Signals a process if it still is the one that began then; tells whether it did.
