@@ -15,13 +15,13 @@
 
 use std::collections::HashMap;
 
-use mw_model::wire::{KillReceipt, LOG_FILE};
+use mw_model::wire::LOG_FILE;
 use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn, short_handle};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::ToldNews;
-use crate::kill::KillRequest;
+use crate::kill::{KillRequest, Kills};
 use crate::lease::{self, Lease};
 use crate::output::{From, ReadReply, ReadRequest, clean_text};
 use crate::runtime::Runtime;
@@ -109,29 +109,27 @@ impl Runtime {
         Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
     }
 
-    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again.
+    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
+    /// be ended it is, and so it is after a signal that does not ask for an end.
     ///
     /// # Errors
-    /// As [`Runtime::kill`].
-    pub fn kill_as_owner(
-        &self,
-        handles: &[&str],
-        session: &str,
-        request: &KillRequest,
-    ) -> Result<Vec<KillReceipt>> {
+    /// When a task is unknown, or the database fails.
+    pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids = handles.iter().map(|handle| self.resolve(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids =
+            handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        if !request.ends() {
+            return Ok(self.kill_all(&ids, request));
+        }
         // Before the kill: an end that comes from it must find the latch.
         for id in &ids {
             self.note_told(id)?;
         }
-        let killed = self.kill_all(&ids, request);
-        if killed.is_err() {
-            for id in &ids {
-                self.change_latch(id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
-            }
+        let kills = self.kill_all(&ids, request);
+        for failure in &kills.failures {
+            self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
         }
-        killed
+        Ok(kills)
     }
 
     /// Notes that a task's owner knows how its present run has ended, or will end.
@@ -186,7 +184,7 @@ impl Runtime {
     /// As [`Runtime::read`].
     pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve(handle, &scope)?;
+        let id = self.resolve_exact(handle, &scope)?;
         let ended = self.current(&id)?.status.is_terminal();
         let reply = self.read(id.as_str(), &scope, request)?;
         if ended && reply.eof {

@@ -33,7 +33,7 @@ pub struct Cleared {
 pub fn clear(call: &ClearCall, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
     let mut ids = Vec::new();
     for handle in call.tasks.iter().flatten() {
-        ids.push(desk.runtime.resolve(handle, &desk.scope())?);
+        ids.push(desk.resolve(handle)?);
     }
     let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(desk.scope()) };
     if call.batch.is_some() {

@@ -9,7 +9,7 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
+use mw_model::{EnvVar, Lifetime, Limits, RawText, TaskId, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
@@ -178,12 +178,20 @@ impl<'a> Desk<'a> {
         format!("session {}", self.premises.session)
     }
 
+    /// Finds the task of the session that a model means. The beginning of an id means none.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
+        self.runtime.resolve_exact(handle, &self.scope())
+    }
+
     /// Returns one task of the session.
     ///
     /// # Errors
-    /// When there is none.
+    /// As [`Desk::resolve`].
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
-        self.runtime.task(handle, &self.scope())
+        self.runtime.task(self.resolve(handle)?.as_str(), &self.scope())
     }
 
     /// Tells whether a task is this agent's own: where agents that know nothing of each other share a session, another

@@ -161,7 +161,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         patience == Patience::GoOn && !task.status.is_terminal() && desk.background == Background::Off;
     if patience == Patience::GiveUp || is_late {
         let kill = KillRequest::term(desk.requester());
-        desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
+        desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?.all_done()?;
         task = desk.task(task.id.as_str())?;
     }
     if let Some(teller) = desk.teller.filter(|_| !task.status.is_terminal()) {

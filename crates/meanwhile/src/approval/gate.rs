@@ -98,7 +98,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::pass_start`]; or when there is no such task.
     pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
-        let spec = self.home.spec(&self.resolve(handle, scope)?)?;
+        let spec = self.home.spec(&self.resolve_for_deed(handle, scope)?)?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
         let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {

@@ -322,10 +322,19 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         let over = one.before.status.is_terminal();
         let dead = one.receipt.killed.len() as u64 + one.receipt.killed_more;
         let alive = one.receipt.survivors.len();
-        let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
+        let sent: Vec<_> = one.receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
+        let what = match () {
+            () if over => "was over already".to_owned(),
+            // It goes on: the signal was only sent.
+            () if !one.receipt.status.is_terminal() && dead == 0 && alive == 0 => {
+                format!("{} sent", sent.join(", "))
+            }
+            () => format!("{dead} processes ended"),
+        };
         let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };
         lines.push(format!("{}: {what}{rest}", line(&one.after)));
         let mut entry = entry(&one.after);
+        entry["signals"] = json!(one.receipt.signals);
         entry["killed"] = json!(one.receipt.killed);
         entry["survivors"] = json!(one.receipt.survivors);
         data.push(entry);

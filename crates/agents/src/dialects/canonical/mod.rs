@@ -114,7 +114,7 @@ pub(super) static TOOLS: [Tool; 9] = [
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("signal", Kind::Text, "Default TERM"),
+            Parameter::optional("signal", Kind::Text, "Default TERM; any but TERM, INT, KILL is only sent"),
         ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,
