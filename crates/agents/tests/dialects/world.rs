@@ -171,7 +171,9 @@ impl World {
             self.home.until_logged(id, "out");
         }
         match ending {
-            Ending::KilledByModel => drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap()),
+            Ending::KilledByModel => {
+                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap())
+            }
             Ending::KilledByUser => drop(self.runtime.kill(id, &Scope::All, &kill).unwrap()),
             Ending::Lost => {
                 self.home.slay_watchers(id);

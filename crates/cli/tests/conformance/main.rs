@@ -61,6 +61,7 @@ fn fixtures(home: &Home) -> Fixtures {
         dialect: Dialect::Canonical,
         clues: Clues { meanwhile_session: Some("conformance".to_owned()), ..Clues::default() },
         tells: Tells::Replies,
+        structured: true,
     };
     Fixtures::before(Server::with_tasks_after(offer, Duration::ZERO))
 }

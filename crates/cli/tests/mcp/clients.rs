@@ -61,7 +61,7 @@ fn inspect(home: &Home, era: &str, words: &[&str]) -> Outcome {
     for variable in &passed {
         invocation = invocation.arg("-e").arg(variable);
     }
-    for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp"].iter().chain(words) {
+    for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp", "--structured"].iter().chain(words) {
         invocation = invocation.arg(word);
     }
     invocation.limit(Duration::from_secs(240)).run()
