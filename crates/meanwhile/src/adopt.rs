@@ -9,7 +9,7 @@ use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
 use crate::reconcile::Findings;
 use crate::runtime::Runtime;
-use crate::slots::{Pool, Slots};
+use crate::slots::Slots;
 use crate::task::Task;
 
 impl Runtime {
@@ -22,10 +22,10 @@ impl Runtime {
         started_at: Timestamp,
     ) -> Result<bool> {
         let run = task.state.run();
-        let alone = self.home.hold_adoption(&task.id);
-        if self.home.is_supervised(&task.id) || self.home.result(&task.id, run).is_some() {
+        let alone = self.home.hold_adoption(&task.id)?;
+        if self.home.is_supervised(&task.id)? || self.home.result(&task.id, run)?.is_some() {
             // Somebody else was faster.
-            return self.record_findings(&task.id, &self.look_at(task));
+            return self.record_findings(&task.id, &self.look_at(task)?);
         }
         self.record_findings(
             &task.id,
@@ -37,7 +37,7 @@ impl Runtime {
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, run, launch);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
-            let slots = self.take_slots_patiently(&spec.session, Pool::of(spec.kind))?;
+            let slots = self.take_slots_patiently(&spec)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
             let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
             supervisor.send_to(&self.home.open_task(&task.id)?);
@@ -48,7 +48,7 @@ impl Runtime {
             Ok(_) => {
                 // When its process is gone, the adopter says so at once.
                 let _ = self.await_record(&task.id, run, std::time::Duration::from_millis(50));
-                if let Some(record) = self.home.result(&task.id, run) {
+                if let Some(record) = self.home.result(&task.id, run)? {
                     let findings = Findings {
                         record: Some(record),
                         supervised: true,

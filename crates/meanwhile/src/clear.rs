@@ -50,8 +50,10 @@ impl Runtime {
             // What could not be ended is met again below, and kept.
             let _ = self.kill_all(&live, request);
             // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
-            for id in live.iter().filter(|id| self.damage(id).is_some()) {
-                self.await_unsupervised(id)?;
+            for id in &live {
+                if self.damage(id)?.is_some() {
+                    self.await_unsupervised(id)?;
+                }
             }
         }
         let mut without_room = Vec::new();
@@ -90,7 +92,7 @@ impl Runtime {
             Err(Error::Damaged { .. }) => {
                 return Ok(self
                     .home
-                    .is_supervised(id)
+                    .is_supervised(id)?
                     .then(|| "it runs, though its files are damaged".to_owned()));
             }
             Err(error) => return Err(error),

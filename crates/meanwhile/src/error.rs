@@ -159,6 +159,31 @@ impl Error {
         move |source| Self::Io { what, source }
     }
 
+    /// Tells whether this process has no descriptor, process or memory left: whatever it does next fails likewise.
+    pub(crate) fn is_lack(&self) -> bool {
+        match self {
+            Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
+            Self::Invalid { .. }
+            | Self::NotFound(_)
+            | Self::NoProposal(_)
+            | Self::Denied { .. }
+            | Self::NoConsent { .. }
+            | Self::NeedsApproval { .. }
+            | Self::NoTrace(_)
+            | Self::Ambiguous { .. }
+            | Self::NameLive { .. }
+            | Self::AtCapacity { .. }
+            | Self::WrongState { .. }
+            | Self::Expired { .. }
+            | Self::Spawn { .. }
+            | Self::Unanswered
+            | Self::Home { .. }
+            | Self::Damaged { .. }
+            | Self::Refused { .. }
+            | Self::Store(_) => false,
+        }
+    }
+
     /// Returns the stable code for this error.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -218,7 +243,7 @@ impl Error {
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),
-            Self::Supervisor { source, .. } if is_lack(source) => {
+            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => {
                 "raise what this shell may use (ulimit -a), or end what uses it".to_owned()
             }
             Self::Supervisor { .. } => {

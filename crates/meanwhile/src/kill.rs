@@ -186,7 +186,7 @@ impl Runtime {
             return Ok(Stage::Asked(Asked::on(line)));
         }
         let task = self.current(id)?;
-        if let Some(process) = self.vanished(&task, &self.look_at(&task)) {
+        if let Some(process) = self.vanished(&task, &self.look_at(&task)?)? {
             return Ok(Stage::Vanished(process.clone()));
         }
         match &task.state {

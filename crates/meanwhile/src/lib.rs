@@ -37,6 +37,7 @@ mod kill;
 mod launch;
 mod lease;
 mod local_files;
+mod look;
 mod notices;
 mod nursery;
 mod outbox;

@@ -113,7 +113,8 @@ impl Runtime {
     /// When a task is unknown, or the database fails.
     pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids = handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids =
+            handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
         if !request.ends() {
             return Ok(self.kill_all(&ids, request));
         }

@@ -1,12 +1,15 @@
 //! The facade: one home, opened. What front ends call.
 
 use std::cell::Cell;
+use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, JournalEntry, Operation};
+use mw_model::wire::{ControlReply, JournalEntry, Operation, STDIN_FIFO};
 use mw_model::{RawText, Resources, TaskId, TaskKind, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
@@ -94,8 +97,12 @@ impl Runtime {
                 }
                 let fitting: Vec<_> = fitting.iter().map(ToString::to_string).collect();
                 Err(Error::Invalid {
-                    message: format!("{handle:?} is too short to choose a task by: it fits {}", fitting.join(", ")),
-                    hint: "write at least four characters after the dash, the whole id, or the name".to_owned(),
+                    message: format!(
+                        "{handle:?} is too short to choose a task by: it fits {}",
+                        fitting.join(", ")
+                    ),
+                    hint: "write at least four characters after the dash, the whole id, or the name"
+                        .to_owned(),
                 })
             }
             other => other,
@@ -113,7 +120,7 @@ impl Runtime {
     fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
-            && self.home.has_spec(&id)
+            && self.home.has_spec(&id)?
         {
             return Ok(id);
         }
@@ -131,15 +138,17 @@ impl Runtime {
     /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
     fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         match (scope, handle.parse::<TaskId>()) {
-            (Scope::All, Ok(id)) if self.damage(&id).is_some() => Ok(id),
+            (Scope::All, Ok(id)) if self.damage(&id)?.is_some() => Ok(id),
             (Scope::All | Scope::Session(_), _) => Err(Error::NotFound(handle.to_owned())),
         }
     }
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        let unknown = || self.damage(id).unwrap_or_else(|| Error::NotFound(id.to_string()));
-        self.store()?.task(id, &self.home.tasks())?.ok_or_else(unknown)
+        match self.store()?.task(id, &self.home.tasks())? {
+            Some(task) => Ok(task),
+            None => Err(self.damage(id)?.unwrap_or_else(|| Error::NotFound(id.to_string()))),
+        }
     }
 
     /// Returns a task as it is.
@@ -160,7 +169,7 @@ impl Runtime {
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.proposal = spec.approval.map(|approval| approval.proposal);
-            task.limits = self.limits_of(&id, &spec.limits.resources);
+            task.limits = self.limits_of(&id, &spec.limits.resources)?;
             Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
             return Ok(task);
         }
@@ -168,15 +177,15 @@ impl Runtime {
     }
 
     /// Returns a task's limits on resources; its journal says how they are held.
-    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Option<TaskLimits> {
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Result<Option<TaskLimits>> {
         if resources.is_none() {
-            return None;
+            return Ok(None);
         }
-        let enforcement = self.home.journal(id).iter().rev().find_map(|line| match line.entry {
+        let enforcement = self.home.journal(id)?.iter().rev().find_map(|line| match line.entry {
             JournalEntry::Spawning { enforcement, .. } => enforcement,
             _ => None,
         });
-        TaskLimits::of(resources, enforcement)
+        Ok(TaskLimits::of(resources, enforcement))
     }
 
     /// Lists tasks as they are.
@@ -266,6 +275,24 @@ impl Runtime {
             status: task.status.word(),
             message: "it is not running".to_owned(),
         })
+    }
+
+    /// Opens a task's standard input for writing, as a pipe that waits until the task reads; nothing when it has none, or
+    /// none any more. It has one from the moment on in which it has a pid.
+    ///
+    /// # Errors
+    /// When it cannot be opened for another reason.
+    pub fn open_input(&self, id: &TaskId) -> Result<Option<File>> {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed =
+            |error: Errno| Error::io(format!("cannot open the standard input of {id}"))(error.into());
+        let end = match rustix::fs::open(self.home.task(id).join(STDIN_FIFO), flags, Mode::empty()) {
+            Ok(end) => end,
+            Err(Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        rustix::io::ioctl_fionbio(&end, false).map_err(failed)?;
+        Ok(Some(File::from(end)))
     }
 
     /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.

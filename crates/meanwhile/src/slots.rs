@@ -15,11 +15,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::TaskKind;
 use mw_model::wire::SLOT_HELD;
+use mw_model::{QueueLimits, TaskKind};
 
 use crate::session_dir::open_below;
-use crate::settings::QueueSettings;
 
 /// Whose slots: agents have their own, since they wait for others more than they work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ impl Pool {
     }
 
     /// Returns how many of a session's tasks may run at a time.
-    pub(crate) const fn limit(self, limits: QueueSettings) -> u32 {
+    pub(crate) const fn limit(self, limits: QueueLimits) -> u32 {
         match self {
             Self::Commands => limits.max_running,
             Self::Agents => limits.max_agents,
@@ -76,7 +75,7 @@ impl Slots {
     pub(crate) fn take(
         session: &Path,
         home: &Path,
-        limits: QueueSettings,
+        limits: QueueLimits,
         pool: Pool,
     ) -> io::Result<Option<Self>> {
         let Some(own) = take_one(session, pool.limit(limits), pool)? else { return Ok(None) };
@@ -120,7 +119,7 @@ fn slot(directory: &Path, number: u32, pool: Pool) -> PathBuf {
 
 fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>> {
     let mut taken = None;
-    let mut held = held_beyond(directory, limit, pool);
+    let mut held = held_beyond(directory, limit, pool)?;
     let crowded = held > 0;
     for number in 0..limit {
         let file = open_below(directory, &slot(directory, number, pool), OpenOptions::new().read(true))?;
@@ -141,17 +140,22 @@ fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>
 }
 
 /// Counts tasks that were started when the limit was higher.
-fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> u32 {
+fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
     let mut held = 0;
     for number in limit.. {
-        // They are used from the first on, so the first that is missing is the last.
-        let Ok(file) = File::open(slot(directory, number, pool)) else { break };
+        let file = match File::open(slot(directory, number, pool)) {
+            Ok(file) => file,
+            // They are used from the first on, so the first that is missing is the last.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(error),
+        };
         match file.try_lock() {
+            Ok(()) => file.unlock()?,
             Err(TryLockError::WouldBlock) => held += 1,
-            _ => _ = file.unlock(),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    held
+    Ok(held)
 }
 
 /// Tells whether tasks wait for slots. Set inside the transaction that makes one wait, before slots are
@@ -189,10 +193,9 @@ mod tests {
     use mw_model::wire::SLOT_FREE;
 
     use super::*;
-    use crate::settings::AtCapacity;
 
-    const fn limits(max_running: u32, max_running_total: u32) -> QueueSettings {
-        QueueSettings { max_running, max_agents: 1, max_running_total, at_capacity: AtCapacity::Queue }
+    const fn limits(max_running: u32, max_running_total: u32) -> QueueLimits {
+        QueueLimits { max_running, max_agents: 1, max_running_total }
     }
 
     #[test]

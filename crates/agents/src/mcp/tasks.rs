@@ -81,10 +81,12 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let scope = Scope::Session(premises.session.clone());
-                let task = match runtime.resolve_exact(&id, &scope).and_then(|id| runtime.task(id.as_str(), &scope)) {
-                    Err(meanwhile::Error::NotFound(_)) => return Ok(None),
-                    other => other?,
-                };
+                let task =
+                    match runtime.resolve_exact(&id, &scope).and_then(|id| runtime.task(id.as_str(), &scope))
+                    {
+                        Err(meanwhile::Error::NotFound(_)) => return Ok(None),
+                        other => other?,
+                    };
                 let reply = match task.status.is_terminal() {
                     true => Some(finished(runtime, &premises, &task)?),
                     false => None,
