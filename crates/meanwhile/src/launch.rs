@@ -176,18 +176,6 @@ pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
 
 fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
-    // Whoever settles must hold the limits of whoever started.
-    let limits = [
-        ("--max-running", settings.queue.max_running),
-        ("--max-running-total", settings.queue.max_running_total),
-    ];
-    for (option, value) in limits {
-        settle.extend([RawText::from(option), RawText::from(value.to_string())]);
-    }
-    if spec.agent.is_some() {
-        let own = ["--max-agents".to_owned(), settings.queue.max_agents.to_string()];
-        settle.extend(own.map(RawText::from));
-    }
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
