@@ -65,6 +65,7 @@ mod settle;
 mod slots;
 mod spans;
 mod start;
+mod starters;
 mod store;
 mod subscription;
 pub mod summary;

@@ -19,6 +19,7 @@ use tokio::sync::watch;
 
 use super::client::Client;
 use super::error::AcpError;
+use super::quirks::Quirks;
 use super::serving::{apart, serving};
 use super::transcript::Transcript;
 use super::wire::Garbage;
@@ -223,7 +224,7 @@ impl Talk {
         if let (Stay::Resident, Some(known)) = (self.conversation.stay, &self.conversation.known) {
             return Ok(known.clone());
         }
-        let greeted = greet(connection).await?;
+        let greeted = greet(connection, self.client.quirks).await?;
         let can_load = greeted.agent_capabilities.load_session;
         if !can_load && self.conversation.stay == Stay::Unknown {
             return Err(AcpError::NeedsKeeper);
@@ -314,9 +315,15 @@ impl OwnServer<'_> {
 }
 
 /// Greets an agent as somebody who has files and terminals for it.
-pub(super) async fn greet(connection: &ConnectionTo<Agent>) -> Result<InitializeResponse, AcpError> {
-    let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
-    greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await
+pub(super) async fn greet(
+    connection: &ConnectionTo<Agent>,
+    quirks: Quirks,
+) -> Result<InitializeResponse, AcpError> {
+    let has_files = quirks.writes_through_client;
+    let files = FileSystemCapabilities::new().read_text_file(has_files).write_text_file(has_files);
+    let mut greeted = greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await?;
+    greeted.agent_capabilities.load_session &= quirks.loads;
+    Ok(greeted)
 }
 
 /// Greets an agent.

@@ -210,7 +210,7 @@ impl Transcript {
 
 /// What a line begins with after which the agent waits for somebody, or is silent. Supervisors of agent tasks look for
 /// it where others look for prompts.
-pub(super) const WAITS: &str = "⏸ waiting:";
+pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 
 fn write_out(text: &str) {
     let mut out = io::stdout().lock();

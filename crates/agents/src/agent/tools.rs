@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
 use meanwhile::{OwnSpan, Policy, Runtime, Teller};
@@ -24,6 +25,9 @@ use crate::toolset::ToolSpec;
 
 /// Most bytes of a file whose change is shown as a whole.
 const MOST_DIFF: usize = 128 << 10;
+
+/// How long a cancelled command may take to die before its turn ends all the same.
+const UNTIL_DEAD: Duration = Duration::from_secs(2);
 
 /// A call that was carried out, or refused.
 pub(super) struct Carried {
@@ -160,9 +164,14 @@ impl Agent {
                 started: trace.and_then(|trace| trace.started.get()),
             })
         });
+        tokio::pin!(done);
         tokio::select! {
-            done = done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
-            () = cancelled.cancelled() => Some(Carried::refused("cancelled by the user")),
+            done = &mut done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
+            () = cancelled.cancelled() => {
+                // What it runs is dead when the reply says so, unless it will not die.
+                let _ = tokio::time::timeout(UNTIL_DEAD, &mut done).await;
+                Some(Carried::refused("cancelled by the user"))
+            }
         }
     }
 

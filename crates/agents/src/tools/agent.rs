@@ -6,7 +6,6 @@ use meanwhile::{Approval, Condition, Error, Task, WaitRequest};
 
 use super::desk::{Desk, Patience};
 use super::refusal::Refusal;
-use super::wait::LOOK_EVERY;
 use crate::acp::{AgentCall, order};
 
 /// What is wanted of another agent.
@@ -75,7 +74,7 @@ pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
         any: false,
         condition: Condition::Exit,
         timeout: Some(desk.premises.longest_call),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(desk.task(task.id.as_str())?)

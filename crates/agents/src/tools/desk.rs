@@ -17,6 +17,8 @@ use crate::acp::AgentSettings;
 use crate::session_of::is_shared;
 use crate::toolset::USUAL_WAIT_MS;
 
+use super::wait::LOOK_EVERY;
+
 /// What holds for all calls of a session.
 #[derive(Clone)]
 pub struct Premises {
@@ -65,6 +67,11 @@ pub enum Background {
 pub trait Caller {
     /// Hears how things stand, about every second, and says whether to go on.
     fn meanwhile(&self, tasks: &[Task]) -> Patience;
+
+    /// Returns how long it may take until a call notices that it was broken off.
+    fn look_every(&self) -> Duration {
+        LOOK_EVERY
+    }
 
     /// Is asked whether something may be done, as [`Asker::ask`] says. By default there is no way to a person
     /// from here.

@@ -10,7 +10,6 @@ use super::desk::{Background, Desk, Patience};
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::reply::Reply;
-use super::wait::LOOK_EVERY;
 
 /// A command to run.
 #[derive(Clone, Debug)]
@@ -151,7 +150,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         any: false,
         condition: Condition::Exit,
         timeout: Some(longest),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     let mut patience = Patience::GoOn;
     let waited = desk.runtime.wait_with(&request, |tasks| {

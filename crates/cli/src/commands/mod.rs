@@ -39,6 +39,7 @@ mod tools;
 mod top;
 mod traces;
 mod wait;
+mod wake;
 mod watch;
 
 use std::ffi::OsStr;
