@@ -114,7 +114,8 @@ impl Runtime {
             }
         }
         let tasks = self.home.tasks();
-        for name in entries(&tasks) {
+        // The directory itself tells what is a link; most of what is there is none.
+        for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
             let target = fs::read_link(name.path()).ok();
             let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
             let task = task.and_then(|task| task.parse::<TaskId>().ok());

@@ -57,6 +57,14 @@ impl Dialect {
         }
     }
 
+    /// Tells whether the replies of its source are objects, and not lines of text.
+    pub(crate) const fn replies_with_objects(self) -> bool {
+        match self {
+            Self::Mycode | Self::BackgroundTask | Self::CoCli => true,
+            Self::Canonical | Self::Zidane | Self::Opta => false,
+        }
+    }
+
     /// Puts a refusal into its words that came before there was a home to look at.
     pub(crate) fn refuse_unopened(self, refusal: &Refusal) -> Reply {
         let mut reply = match self {

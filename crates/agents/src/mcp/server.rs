@@ -285,6 +285,7 @@ impl Server {
     fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
         self.inner.structured
+            || self.inner.dialect.replies_with_objects()
             || experimental.is_some_and(|declared| declared.contains_key(DATA))
             || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }
