@@ -16,7 +16,7 @@ use crate::task::Task;
 impl Runtime {
     /// The task runs, or ran, or has left children behind, and nobody looks after it: starts an adopter. One that has
     /// none and of which nothing lives is lost; what lives is tried again by whoever looks next.
-    pub(crate) fn adopt(&self, task: &Task, process: Process, started_at: Timestamp) -> Result<bool> {
+    pub(crate) fn adopt(&self, task: &Task, process: &Process, started_at: Timestamp) -> Result<bool> {
         let run = task.state.run();
         let alone = self.home.hold_adoption(&task.id)?;
         let findings = self.look_at(task)?;
@@ -27,7 +27,7 @@ impl Runtime {
         let findings = Findings { supervised: true, ..findings };
         self.record_findings(&task.id, &findings)?;
         fail_point("adopt-recorded");
-        let adopted = self.send_adopter(task, &findings, process.clone(), started_at);
+        let adopted = self.send_adopter(task, &findings, process, started_at);
         drop(alone);
         match adopted {
             Ok(()) => {
@@ -43,7 +43,7 @@ impl Runtime {
             Err(Error::Spawn { code, .. }) if code == "busy" => Ok(false),
             Err(error) => {
                 let reason = format!("its supervisors were killed and it cannot be adopted: {error}");
-                if findings.record.is_none() && !self.lives(task, &process, &findings.journal)? {
+                if findings.record.is_none() && !self.lives(task, process, &findings.journal)? {
                     return self.record_unsupervised(&task.id, run, Cause::Lost { reason });
                 }
                 self.untended.borrow_mut().insert(task.id.clone(), reason);
@@ -56,12 +56,12 @@ impl Runtime {
         &self,
         task: &Task,
         findings: &Findings,
-        process: Process,
+        process: &Process,
         started_at: Timestamp,
     ) -> Result<()> {
         let run = task.state.run();
         let spec = self.home.spec(&task.id)?;
-        let launch = Launch::Adopt { process, started_at };
+        let launch = Launch::Adopt { process: process.clone(), started_at };
         let message = launch::adopt_message(&self.settings, &spec, run, launch);
         // Its slot went with its supervisors; it runs, whether or not there is one for it. Children that were left
         // behind need none.

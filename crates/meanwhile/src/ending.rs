@@ -21,8 +21,8 @@ pub(crate) fn end_unsupervised(
     cause: Cause,
     now: Timestamp,
 ) -> Result<()> {
-    let mut record = ExitRecord::unsupervised(task.state.run(), cause.clone(), now);
-    record.output_lost = matches!(cause, Cause::Lost { .. });
+    let output_lost = matches!(cause, Cause::Lost { .. });
+    let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
     let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
     // What never ran has no log.
     if let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both) {

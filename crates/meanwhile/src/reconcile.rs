@@ -171,7 +171,7 @@ impl Runtime {
                 Some((record.process.clone()?, record.started_at?))
             });
             let (process, started_at) = begun.unwrap_or_else(|| (nobody(), task.created_at));
-            return self.adopt(task, process, started_at);
+            return self.adopt(task, &process, started_at);
         }
         if let TaskState::Starting { run, since, .. } = &task.state
             && *since < self.boot_time()
@@ -188,7 +188,7 @@ impl Runtime {
             return self.record_unsupervised(&task.id, task.state.run(), cause);
         }
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
-            return self.adopt(task, process, started_at);
+            return self.adopt(task, &process, started_at);
         }
         if let Some(process) = self.vanished(task, findings)? {
             return self.lose(task, process);
