@@ -22,6 +22,8 @@ pub(crate) struct Picked {
     pub(crate) to_launch: Vec<Granted>,
     /// Whether tasks ended without having run.
     pub(crate) any_ended: bool,
+    /// Whether slots were left alone, because a task may live on in one whose supervisors were killed.
+    pub(crate) any_untended: bool,
 }
 
 /// A task and the slots it was given.
@@ -92,6 +94,12 @@ impl Runtime {
                     Some(slots) => Some((task, slots)),
                 },
             };
+            if granted.as_ref().is_some_and(|(_, slots)| !slots.were_given_back())
+                && self.any_untended(transaction)?
+            {
+                picked.any_untended = true;
+                return Ok(());
+            }
             // The task that had the slots has ended. That comes first in the stream of events, and others may have
             // waited for it.
             if self.record_endings(transaction)? {
@@ -103,6 +111,16 @@ impl Runtime {
             let hold = self.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
+    }
+
+    /// Tells whether a task lives on, or may, whose supervisors were killed.
+    fn any_untended(&self, transaction: &Transaction<'_>) -> Result<bool> {
+        for task in transaction.unsettled()? {
+            if task.state.holds_slot() && self.look_at(&task)?.is_untended(task.state.run()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the first waiting task that may run, ending those on the way that never will. `passed` counts
@@ -141,6 +159,7 @@ impl Runtime {
             let picked = self.pick(transaction, &waiting.session)?;
             all.to_launch.extend(picked.to_launch);
             all.any_ended |= picked.any_ended;
+            all.any_untended |= picked.any_untended;
         }
         Ok(all)
     }

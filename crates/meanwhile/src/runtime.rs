@@ -1,6 +1,7 @@
 //! The facade: one home, opened. What front ends call.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,8 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
+    /// Tasks that live and could not be adopted, and why.
+    pub(crate) untended: RefCell<HashMap<TaskId, String>>,
     /// Whether this process is the one that settles: runs hooks, and removes what is old.
     pub(crate) settles_itself: Cell<bool>,
 }
@@ -58,6 +61,7 @@ impl Runtime {
             database: Database::default(),
             clock,
             ready: Cell::new(None),
+            untended: RefCell::default(),
             settles_itself: Cell::new(false),
         })
     }
@@ -213,6 +217,7 @@ impl Runtime {
 
     /// Adds what is not stored because it changes while nobody writes.
     pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
+        task.untended = self.untended.borrow().get(&task.id).cloned();
         match &task.state {
             TaskState::Pending { .. } => task.queue_position = Some(self.store()?.queue_position(task)?),
             TaskState::Starting { .. } => {}

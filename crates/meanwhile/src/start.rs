@@ -146,7 +146,7 @@ impl Runtime {
         drop(hold);
         match launched {
             // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => self.after_silence(&new.id),
+            Err(error @ Error::Unanswered) => self.after_silence(&new.id, error),
             other => other,
         }
     }
@@ -161,12 +161,13 @@ impl Runtime {
         );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
+        let untended = picked.any_untended;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
         let launched = own.map(|granted| self.launch(granted));
         drop(hold);
-        if self.launch_all(picked.to_launch) {
+        if self.launch_all(picked.to_launch) || untended {
             self.pump_queue();
         }
         match launched {
@@ -380,9 +381,9 @@ impl Runtime {
         };
         match launched {
             Ok(task) => Ok(task),
-            Err(Error::Unanswered) => self.after_silence(&id),
-            // A disk that is full now is no fault of the task's: it goes on waiting.
-            Err(Error::Spawn { code, .. }) if code == "no_room" => self.after_silence(&id),
+            // A disk that is full, or a starter that may not start processes, is no fault of the task's: it goes on
+            // waiting.
+            Err(error) if error.is_for_now() => self.after_silence(&id, error),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)
@@ -433,13 +434,13 @@ impl Runtime {
         Ok(())
     }
 
-    /// The supervisor was killed before it answered. What its directory shows decides; a command that
-    /// was not executed waits for the next command, which starts it.
-    fn after_silence(&self, id: &TaskId) -> Result<Task> {
+    /// The supervisor was killed before it answered, or could not begin. What its directory shows decides; a command
+    /// that was not executed waits for the next command, which starts it.
+    fn after_silence(&self, id: &TaskId, error: Error) -> Result<Task> {
         self.reconcile_started(id)?;
         let task = self.stored(id)?;
         match task.state {
-            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(Error::Unanswered),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(error),
             TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(task),
         }
     }
@@ -466,7 +467,9 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
-        // The files first, as when it is cleared: files without a row might come back.
+        // The files first, as when it is cleared: files without a row might come back. What cannot be removed now is no
+        // task any more.
+        self.home.begin_clearing(id);
         self.home.remove_task(id);
         let removed = self.durable().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;
