@@ -53,9 +53,13 @@ impl Runtime {
         Ok(None)
     }
 
-    /// Returns the limits that a waiting task was asked for with.
-    fn queue_limits_of(&self, id: &TaskId) -> Result<QueueLimits> {
-        match self.home.spec(id) {
+    /// Returns the limits of a session: those that its latest start was made with, whoever looks now.
+    fn limits_of_session(&self, transaction: &Transaction<'_>, session: &str) -> Result<QueueLimits> {
+        let spec = match transaction.newest_of(session)? {
+            Some(id) => self.home.spec(&id),
+            None => return Ok(self.settings.queue.limits()),
+        };
+        match spec {
             Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.settings.queue.limits())),
             // What is wrong with it is told by its launch.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.settings.queue.limits()),
@@ -63,8 +67,7 @@ impl Runtime {
         }
     }
 
-    /// Gives slots to a session's waiting tasks, by priority, then in order. The first that may run waits until fewer tasks
-    /// run than its own limits allow; nobody overtakes it.
+    /// Gives slots to a session's waiting tasks, by priority, then in order.
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
         let mut picked = Picked::default();
         for pool in Pool::ALL {
@@ -85,28 +88,22 @@ impl Runtime {
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
+        let limits = self.limits_of_session(transaction, session)?;
         loop {
-            let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
-            let granted = match next {
-                None => None,
-                Some(task) => match self.take_slots(session, pool, self.queue_limits_of(&task.id)?)? {
-                    None => return Ok(()),
-                    Some(slots) => Some((task, slots)),
-                },
-            };
-            if granted.as_ref().is_some_and(|(_, slots)| !slots.were_given_back())
+            let slots = self.take_slots(session, pool, limits)?;
+            if slots.as_ref().is_some_and(|slots| !slots.were_given_back())
                 && self.any_untended(transaction)?
             {
                 picked.any_untended = true;
                 return Ok(());
             }
-            // The task that had the slots has ended. That comes first in the stream of events, and others may have
+            // The task that had them has ended. That comes first in the stream of events, and others may have
             // waited for it.
-            if self.record_endings(transaction)? {
+            if slots.is_some() && self.record_endings(transaction)? {
                 passed = 0;
-                continue;
             }
-            let Some((mut task, slots)) = granted else { return Ok(()) };
+            let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
+            let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
             let hold = self.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });

@@ -125,7 +125,8 @@ impl Lifetime {
     }
 }
 
-/// How many tasks might run when a task was asked for. They hold for that task, whoever starts it later.
+/// How many tasks may run at a time, as it was when a task was started. Those of its latest start hold for a session, whoever
+/// frees a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLimits {
     /// Commands of its session.
@@ -181,7 +182,7 @@ pub struct TaskSpec {
     /// Higher starts earlier.
     #[serde(default)]
     pub priority: i32,
-    /// The limits it waits for. Specs of earlier builds have none: those of the process that starts it hold then.
+    /// The limits it was started with. Specs of earlier builds have none: those of the process that looks hold then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,
     /// What makes it ready, if anybody wants to know.

@@ -33,12 +33,18 @@ fn a_look_with_other_settings_starts_nothing_beyond_the_limit_of_the_start() {
 }
 
 #[test]
-fn a_start_with_a_higher_limit_does_not_overtake_one_that_waits() {
+fn the_latest_start_of_a_session_sets_its_limits() {
     let home = home();
-    let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "8", "0")];
-    assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (1, 2));
+    let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "3", "0")];
+    assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (3, 0));
+    let last = start(&home, "2", "0");
     let _ = home.mw(["kill", &ids[0]]).ok();
-    wait_until(SOON, "both follow", || (with_status(&home, "running") == 2).then_some(()));
+    assert_eq!(home.status(&last)["status"], "pending", "two run");
+    let _ = home.mw(["kill", &ids[1]]).ok();
+    wait_until(SOON, "the last one follows", || (home.status(&last)["status"] == "running").then_some(()));
+    // Another session has its own.
+    let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().exits(0).json();
+    assert_eq!(other["status"], "running", "{other}");
 }
 
 #[test]
