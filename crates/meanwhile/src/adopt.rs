@@ -9,7 +9,7 @@ use crate::launch::{self, Purpose, Supervisor};
 use crate::platform;
 use crate::reconcile::Findings;
 use crate::runtime::Runtime;
-use crate::slots::{Pool, Slots};
+use crate::slots::Slots;
 use crate::task::Task;
 
 impl Runtime {
@@ -37,7 +37,7 @@ impl Runtime {
         let adopted = self.home.spec(&task.id).and_then(|spec| {
             let message = launch::adopt_message(&self.settings, &spec, run, launch);
             // Its slot went with its supervisors; it runs, whether or not there is one for it.
-            let slots = self.take_slots_patiently(&spec.session, Pool::of(spec.kind))?;
+            let slots = self.take_slots_patiently(&spec)?;
             let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
             let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;
             supervisor.send_to(&self.home.open_task(&task.id)?);

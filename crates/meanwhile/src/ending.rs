@@ -28,6 +28,7 @@ pub(crate) fn end_unsupervised(
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }
+    home.end_metadata(&task.id, &cause, now);
     transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {
         transaction.call_deliverer();

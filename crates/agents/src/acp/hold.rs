@@ -250,7 +250,9 @@ impl Talk<'_> {
             Offer::Services => talk::greet(&self.connection, Quirks::of(&options.command)).await?,
         };
         let can_load = greeted.agent_capabilities.load_session;
-        let servers = vec![OwnServer { mw: &options.mw, env: &options.server_env }.described()];
+        let servers = vec![
+            OwnServer { mw: &options.mw, dialect: options.dialect, env: &options.server_env }.described(),
+        ];
         let mut taken_up = None;
         if let Some(known) = options.known.as_ref().filter(|_| can_load) {
             let request = LoadSessionRequest::new(known.clone(), options.cwd.clone());

@@ -23,6 +23,7 @@ use super::quirks::Quirks;
 use super::serving::{apart, serving};
 use super::transcript::Transcript;
 use super::wire::Garbage;
+use crate::dialects::Dialect;
 
 /// How long an agent may take over requests that take a moment.
 const MOMENT: Duration = Duration::from_secs(60);
@@ -289,13 +290,15 @@ impl Conversation {
             ("MEANWHILE_SESSION".to_owned(), self.child.clone()),
             (DEPTH_VARIABLE.to_owned(), self.depth.to_string()),
         ];
-        OwnServer { mw: &self.mw, env: &env }.described()
+        OwnServer { mw: &self.mw, dialect: Dialect::Canonical, env: &env }.described()
     }
 }
 
 /// Our own server, as an agent is told of it.
 pub(super) struct OwnServer<'a> {
     pub(super) mw: &'a Path,
+    /// Whose tools it offers.
+    pub(super) dialect: Dialect,
     pub(super) env: &'a [(String, String)],
 }
 
@@ -303,7 +306,11 @@ impl OwnServer<'_> {
     pub(super) fn described(&self) -> McpServer {
         let env = self.env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
         let server = McpServerStdio::new("meanwhile", self.mw.to_owned());
-        McpServer::Stdio(server.args(vec!["mcp".to_owned()]).env(env))
+        let mut words = vec!["mcp".to_owned()];
+        if self.dialect != Dialect::Canonical {
+            words.extend(["--dialect".to_owned(), self.dialect.name().to_owned()]);
+        }
+        McpServer::Stdio(server.args(words).env(env))
     }
 }
 

@@ -86,6 +86,7 @@ impl Transcript {
                 let status = status_word(call.status);
                 let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
                 self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(status));
+                self.activity.tool_name(&call.tool_call_id.0, call.name.as_deref());
                 if is_new {
                     self.begin_segment();
                     self.print(&format!("→ {}", first_line(&call.title)));
