@@ -6,7 +6,7 @@ use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
 use super::text::{dated, minutes, title};
-use super::{Dialect, screens};
+use super::{Dialect, Speaks, screens};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Refusal, Reply, ShellCall,
     StopCall, Tool, list, output, start, stop, told,

@@ -9,19 +9,28 @@ mod opta;
 mod panel;
 pub mod screens;
 mod text;
-mod words;
 mod zidane;
 
 use meanwhile::Task;
 
-pub use words::Dialect;
+pub use mw_model::Dialect;
 
 use crate::tools::{Desk, Refusal, Reply, Tool};
 
-impl Dialect {
+/// What a dialect has to say about the calls of models.
+pub(crate) trait Speaks: Copy {
     /// Returns its tools.
-    #[must_use]
-    pub const fn tools(self) -> &'static [Tool] {
+    fn tools(self) -> &'static [Tool];
+
+    /// Puts a refusal into its words.
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply;
+
+    /// Returns its word for the state a task is in. All but zidane have one for every state.
+    fn state(self, task: &Task) -> &'static str;
+}
+
+impl Speaks for Dialect {
+    fn tools(self) -> &'static [Tool] {
         match self {
             Self::Canonical => &canonical::TOOLS,
             Self::Zidane => &zidane::TOOLS,
@@ -32,19 +41,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the name it has for a task.
-    #[must_use]
-    pub fn handle(self, task: &Task) -> String {
-        match self {
-            Self::Canonical | Self::Mycode | Self::BackgroundTask => task.id.to_string(),
-            Self::Zidane => text::counted(task),
-            Self::Opta => task.id.suffix().to_owned(),
-            Self::CoCli => text::dated(task),
-        }
-    }
-
-    /// Puts a refusal into its words.
-    pub(crate) fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
         match self {
             Self::Canonical => canonical::refuse(refusal, desk),
             Self::Zidane => zidane::refuse(refusal, desk),
@@ -55,7 +52,6 @@ impl Dialect {
         }
     }
 
-    /// Returns its word for the state a task is in. All but zidane have one for every state.
     fn state(self, task: &Task) -> &'static str {
         self.word(task.status, task.cause_value()).unwrap_or("running")
     }

@@ -4,9 +4,9 @@ use meanwhile::{Condition, Error, Task};
 use mw_model::Status;
 use serde_json::{Value, json};
 
-use super::Dialect;
 use super::panel::Panel;
 use super::text::{first_line, minutes};
+use super::{Dialect, Speaks};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
     StopCall, Tool, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,

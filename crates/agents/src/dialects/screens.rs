@@ -6,7 +6,7 @@ use meanwhile::Task;
 use mw_model::Status;
 
 use super::text::{cell, clock, cut, dated, first_line, minutes, title};
-use super::{Dialect, mycode};
+use super::{Dialect, Speaks, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

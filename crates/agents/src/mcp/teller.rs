@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
-use mw_model::{News, Notice};
+use mw_model::Notice;
 use tokio::sync::oneshot;
 
 use crate::dialects::Dialect;
@@ -176,13 +176,14 @@ fn fitting(notices: &[Told]) -> usize {
 }
 
 fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
-    let scope = Scope::Session(session.to_owned());
-    let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
-    let status = match &notice.news {
-        News::Ended { cause } => dialect.word(cause.status(), Some(cause)),
-        _ => None,
-    };
-    let handle = handle.unwrap_or_else(|_| notice.task.to_string());
-    let block = notice.to_block_as(&handle, status.unwrap_or_else(|| notice.news.status()));
-    Told { notice: notice.clone(), block }
+    let mut notice = notice.clone();
+    // Of whatever was started otherwise it is told in the words of this conversation, too.
+    if notice.dialect != Some(dialect) {
+        let scope = Scope::Session(session.to_owned());
+        let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
+        notice.handle = handle.unwrap_or_else(|_| notice.task.to_string());
+        notice.dialect = Some(dialect);
+    }
+    let block = notice.to_block();
+    Told { notice, block }
 }

@@ -9,7 +9,7 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{EnvVar, Lifetime, Limits, RawText, policy};
+use mw_model::{Dialect, EnvVar, Lifetime, Limits, RawText, policy};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
@@ -102,6 +102,8 @@ pub struct Desk<'a> {
     pub caller: &'a dyn Caller,
     /// Who tells the session its news, if anybody does: what a reply tells is not told beside it then.
     pub teller: Option<&'a Teller>,
+    /// The dialect of the tool that is called.
+    pub dialect: Dialect,
     /// The tool that is called, for policy.
     pub tool: policy::Tool,
     /// Whether this call may leave something behind that runs.
@@ -130,7 +132,8 @@ impl<'a> Desk<'a> {
         // Until a tool is called, the strictest class stands for it.
         let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
         let background = premises.background;
-        Self { runtime, premises, caller, teller: None, tool, background, wait_ms: USUAL_WAIT_MS }
+        let dialect = Dialect::Canonical;
+        Self { runtime, premises, caller, teller: None, dialect, tool, background, wait_ms: USUAL_WAIT_MS }
     }
 
     /// Lets a start pass the gate, or not.
@@ -158,6 +161,11 @@ impl<'a> Desk<'a> {
         Duration::from_millis(asked_ms.unwrap_or(self.wait_ms))
     }
 
+    /// Returns the context in which the tasks of a call are counted, where its dialect counts them so.
+    pub(crate) fn context(&self) -> Option<&str> {
+        (self.dialect == Dialect::Zidane).then_some(self.premises.context_stamp.as_str())
+    }
+
     /// Whose tasks a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {
@@ -175,7 +183,10 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// When there is none.
     pub fn task(&self, handle: &str) -> Result<Task, Error> {
-        self.runtime.task(handle, &self.scope())
+        match self.context() {
+            Some(context) => self.runtime.task_in_context(handle, &self.premises.session, context),
+            None => self.runtime.task(handle, &self.scope()),
+        }
     }
 
     /// Returns the session's tasks that are not over, as far as a refusal can name them.

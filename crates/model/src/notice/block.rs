@@ -9,6 +9,7 @@ const CLOSE: &str = "</task-notification>";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) handle: String,
+    pub(super) name: Option<String>,
     pub(super) status: String,
     pub(super) exit_code: Option<i32>,
     pub(super) output_file: String,
@@ -21,14 +22,10 @@ impl Notice {
     /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
     #[must_use]
     pub fn to_block(&self) -> String {
-        self.to_block_as(&self.handle, self.news.status())
-    }
-
-    /// The same in the words of somebody who calls the task and its state otherwise.
-    #[must_use]
-    pub fn to_block_as(&self, handle: &str, status: &str) -> String {
-        let mut lines = vec![OPEN.to_owned(), element("task-id", handle), element("status", status)];
-        lines.extend(self.news.exit_code().map(|code| element("exit-code", &code.to_string())));
+        let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
+        lines.extend(self.name.as_ref().map(|name| element("name", name)));
+        lines.push(element("status", self.status()));
+        lines.extend(self.exit_code().map(|code| element("exit-code", &code.to_string())));
         lines.push(element("output-file", &self.output_path));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
@@ -47,8 +44,9 @@ impl Notice {
     pub fn is_block(&self, text: &str) -> bool {
         let own = Fields {
             handle: self.handle.clone(),
-            status: self.news.status().to_owned(),
-            exit_code: self.news.exit_code(),
+            name: self.name.clone(),
+            status: self.status().to_owned(),
+            exit_code: self.exit_code(),
             output_file: self.output_path.clone(),
             summary: self.summary(),
             outcome: self.outcome.clone(),
@@ -119,6 +117,7 @@ pub(super) fn parse(text: &str) -> Option<Fields> {
     };
     Some(Fields {
         handle: take("task-id")?,
+        name: take("name"),
         status: take("status")?,
         exit_code,
         output_file: take("output-file")?,
