@@ -216,7 +216,7 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
 fn log_header(spec: &TaskSpec) -> String {
     format!(
         "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
-        spec.id,
+        spec.handle(),
         spec.to_line().replace('\n', " "),
         spec.approved_by,
         spec.approved_at,
@@ -233,7 +233,7 @@ pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> 
     texts.extend(agent.map(|agent| agent.prompt.as_str()));
     let redactor = Redactor::for_texts(settings, &spec.env, &texts);
     Metadata {
-        task_id: spec.id.to_string(),
+        task_id: spec.handle(),
         created_at: spec.created_at,
         started_at: None,
         completed_at: None,

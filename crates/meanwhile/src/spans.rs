@@ -78,6 +78,7 @@ pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<
         | Event::Stalled { .. }
         | Event::Ready { .. }
         | Event::Progress { .. }
+        | Event::MovedToBackground { .. }
         | Event::Reassigned { .. }
         | Event::TreeEmpty => None,
     }

@@ -302,12 +302,22 @@ impl Runtime {
     fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
         let session = self.home.session(&request.session);
         let number = session.take_number(|| Ok(self.store()?.last_number(&request.session)?))?;
-        let spec = self.spec_of(request, new, number, self.clock.now());
+        let mut spec = self.spec_of(request, new, number, self.clock.now());
+        if !request.foreground {
+            spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
+        }
         self.home.write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
         let task = new_task(&spec, state, &self.home.log(&spec.id));
+        self.link_log(&task);
         Ok((spec, task))
+    }
+
+    /// Takes the number for the next short handle of a context, or else of a session.
+    pub(crate) fn next_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
+        let last = || Ok(self.store()?.last_handle_number(session, context)?);
+        self.home.session(session).take_handle_number(context, last)
     }
 
     fn spec_of(&self, request: &TaskRequest, new: &NewTask, number: u64, now: Timestamp) -> TaskSpec {
@@ -331,6 +341,10 @@ impl Runtime {
             kind: request.kind,
             session: request.session.clone(),
             number,
+            dialect: request.dialect,
+            context: request.context.clone(),
+            handle_number: None,
+            foreground: request.foreground,
             name: request.name.clone(),
             description: request.description.clone(),
             command: request.command.clone(),

@@ -1,10 +1,12 @@
 //! A task as front ends see it: one stable record.
 
+use std::borrow::Cow;
+
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState,
-    TaskTrace, Timestamp, TraceId, next_state,
+    Activity, Cause, Dialect, Enforcement, Event, Named, Progress, Resources, SpanId, Status, TaskId,
+    TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -136,6 +138,18 @@ pub struct Task {
     /// Its number within the session.
     #[serde(skip)]
     pub number: u64,
+    /// The dialect it was started through.
+    #[serde(skip)]
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session.
+    #[serde(skip)]
+    pub context: Option<String>,
+    /// The number in its short handle; none while it runs in the foreground.
+    #[serde(skip)]
+    pub handle_number: Option<u64>,
+    /// Whether it began in the foreground.
+    #[serde(skip)]
+    pub foreground: bool,
     /// Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
@@ -249,6 +263,12 @@ impl Task {
         matches!(self.state, TaskState::Ended { started_at: None, .. })
     }
 
+    /// Returns what it is called in the dialect it was started through.
+    #[must_use]
+    pub fn handle(&self) -> String {
+        self.dialect.handle(self)
+    }
+
     /// Returns why it ended, if it has.
     #[must_use]
     pub fn cause_value(&self) -> Option<&Cause> {
@@ -259,5 +279,31 @@ impl Task {
             | TaskState::Running { .. }
             | TaskState::Cancelling { .. } => None,
         }
+    }
+}
+
+impl Named for Task {
+    fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    fn kind(&self) -> TaskKind {
+        self.kind
+    }
+
+    fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    fn handle_number(&self) -> Option<u64> {
+        self.handle_number
+    }
+
+    fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    fn line(&self) -> Cow<'_, str> {
+        self.command.as_str().into()
     }
 }

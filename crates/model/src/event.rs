@@ -64,6 +64,11 @@ pub enum Event {
         /// What it told.
         progress: Progress,
     },
+    /// Nobody waits for it in the foreground any more; it goes on in the background.
+    MovedToBackground {
+        /// The number in its short handle from now on.
+        handle_number: u64,
+    },
     /// It belongs to another session now.
     Reassigned {
         /// Whose it was.
@@ -91,6 +96,7 @@ impl Event {
             Self::Stalled { .. } => "stalled",
             Self::Ready { .. } => "ready",
             Self::Progress { .. } => "progress",
+            Self::MovedToBackground { .. } => "moved_to_background",
             Self::Reassigned { .. } => "reassigned",
             Self::TreeEmpty => "tree_empty",
         }

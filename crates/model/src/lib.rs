@@ -15,6 +15,7 @@ mod agent;
 pub mod approval;
 mod cause;
 pub mod chat;
+mod dialect;
 mod event;
 mod id;
 mod limits;
@@ -41,8 +42,9 @@ pub mod wire;
 
 pub use agent::{Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree};
 pub use cause::{Cause, Exit, TimeLimit};
+pub use dialect::{Dialect, Named};
 pub use event::Event;
-pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, short_handle};
+pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle};
 pub use limits::Limits;
 pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentSpec;
 use crate::approval::ApprovalRecord;
+use crate::dialect::Dialect;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
 use crate::raw_text::RawText;
@@ -150,6 +151,20 @@ pub struct TaskSpec {
     pub session: String,
     /// Its number among the session's tasks, from 1.
     pub number: u64,
+    /// The dialect it was started through, and is spoken of in.
+    #[serde(default, skip_serializing_if = "Dialect::is_canonical")]
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session: when that began, see
+    /// [`context_stamp`](crate::context_stamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The number in its short handle: which background task of its context it is, from 1. None while it runs in
+    /// the foreground, and in specs of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle_number: Option<u64>,
+    /// Whether it began in the foreground: somebody waits for its first run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreground: bool,
     /// A name unique among the session's live tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -222,6 +237,12 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
+    /// Returns what it is called in the dialect it was started through.
+    #[must_use]
+    pub fn handle(&self) -> String {
+        self.dialect.handle(self)
+    }
+
     /// Returns what it does, as a person would say it: the command, or what an agent was asked.
     #[must_use]
     pub fn to_line(&self) -> String {

@@ -110,6 +110,11 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::Progress { .. }, Running { .. } | Cancelling { .. }) => Ok(state.clone()),
         (Event::Progress { .. }, Pending { .. } | Starting { .. } | Ended { .. }) => refused(),
 
+        (Event::MovedToBackground { .. }, Starting { .. } | Running { .. } | Cancelling { .. }) => {
+            Ok(state.clone())
+        }
+        (Event::MovedToBackground { .. }, Pending { .. } | Ended { .. }) => refused(),
+
         (
             Event::Reassigned { .. },
             Pending { .. } | Starting { .. } | Running { .. } | Cancelling { .. } | Ended { .. },
@@ -153,6 +158,7 @@ mod tests {
             Event::Stalled { prompt: "y/n".to_owned() },
             Event::Ready { what: "port 80".to_owned(), ready_at: at },
             Event::Progress { progress: Progress::default() },
+            Event::MovedToBackground { handle_number: 1 },
             Event::TreeEmpty,
         ]
     }

@@ -26,7 +26,7 @@ use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
 use super::teller::{Drained, Held, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
-use crate::dialects::Dialect;
+use crate::dialects::{Dialect, Speaks};
 use crate::session_of::{Clues, HostSession, session_of};
 use crate::tools::{Caller, Desk, Premises, Reply};
 use crate::toolset::{Form, Toolset};

@@ -72,6 +72,12 @@ impl World {
         Self { runtime, premises, tools: Toolset::of(dialect), home }
     }
 
+    /// Lets logs begin with the lines that say what they are, from now on.
+    pub fn log_headers(&mut self) {
+        let settings = Settings { log_header: true, ..self.runtime.settings().clone() };
+        self.runtime = Runtime::open(settings).unwrap();
+    }
+
     /// Calls a tool. Whatever it answers fits its own schema, and tells no ending of what runs.
     #[expect(clippy::needless_pass_by_value, reason = "calls are written with `json!` in place")]
     #[track_caller]

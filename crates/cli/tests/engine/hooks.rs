@@ -122,11 +122,12 @@ fn hooks_desktop_takes_effect() {
     for home in both_ways("hooks.desktop", "true") {
         fs::remove_file(&seen).ok();
         let home = home.with_env("PATH", format!("{}:/usr/bin:/bin", place.work().display()));
-        home.ended(&home.start("exit 4"));
+        let id = home.start("exit 4");
+        home.ended(&id);
         let text = wait_until(SOON, "it is shown", || {
             fs::read_to_string(&seen).ok().filter(|text| text.ends_with('\n'))
         });
-        assert_eq!(text, "bash_1 exited 4: exit 4\n");
+        assert_eq!(text, format!("{id} exited 4: exit 4\n"));
     }
 }
 

@@ -98,6 +98,11 @@ impl World {
     }
 
     pub fn start(&mut self, asked: Asked) {
+        self.start_in(asked, None);
+    }
+
+    /// The same in a context of its session.
+    pub fn start_in(&mut self, asked: Asked, context: Option<&str>) {
         // Bounded, for the case that this process is killed and nobody takes the file away.
         let script = format!(
             "echo $$ > pid-{at}; i=0
@@ -110,6 +115,7 @@ impl World {
         let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
         let cwd = self.dir.path().to_owned();
         let request = TaskRequest {
+            context: context.map(str::to_owned),
             after: asked.after.iter().map(|at| self.known[*at].id.clone()).collect(),
             priority: asked.priority,
             ..TaskRequest::new(&session_name(asked.session), command, cwd, vec![path])
