@@ -20,6 +20,7 @@ mod host_state;
 mod otel;
 mod programs;
 mod render;
+mod table;
 mod terminal;
 mod tree;
 

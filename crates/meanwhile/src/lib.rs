@@ -72,6 +72,7 @@ mod traces;
 mod usage;
 mod vanished;
 mod wait;
+mod waiting;
 
 pub use agents::{AgentMessage, child_session};
 pub use approval::{

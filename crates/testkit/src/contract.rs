@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Fields of a task in `list --json` and `status --json`; null when not known, never absent.
-pub const TASK_FIELDS: [&str; 33] = [
+pub const TASK_FIELDS: [&str; 36] = [
     "id",
     "kind",
     "name",
@@ -28,6 +28,9 @@ pub const TASK_FIELDS: [&str; 33] = [
     "runs",
     "resume_count",
     "queue_position",
+    "after",
+    "waiting_for",
+    "stalled",
     "lifetime",
     "deadline",
     "ready",

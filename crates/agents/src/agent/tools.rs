@@ -34,15 +34,17 @@ pub(super) struct Carried {
     pub(super) shown: Vec<ToolCallContent>,
     /// What is told once this has been noted.
     pub(super) receipt: Option<Receipt>,
+    /// The reply for programs, where the engine gave one.
+    pub(super) data: Value,
 }
 
 impl Carried {
     pub(super) fn refused(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true, shown: Vec::new(), receipt: None }
+        Self { text: text.into(), failed: true, shown: Vec::new(), receipt: None, data: Value::Null }
     }
 
     fn done(text: String) -> Self {
-        Self { text, failed: false, shown: Vec::new(), receipt: None }
+        Self { text, failed: false, shown: Vec::new(), receipt: None, data: Value::Null }
     }
 }
 
@@ -148,6 +150,7 @@ impl Agent {
                 failed: reply.failed,
                 shown: Vec::new(),
                 receipt: Some(receipt),
+                data: reply.data,
             })
         });
         tokio::select! {
@@ -345,7 +348,7 @@ async fn save(talk: &Talk, path: &std::path::Path, content: &str) -> Result<(), 
 fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> Carried {
     let size = old.as_ref().map_or(0, String::len) + new.len();
     let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
-    Carried { text, failed: false, shown, receipt: None }
+    Carried { shown, ..Carried::done(text) }
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {

@@ -22,6 +22,19 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     }
 }
 
+/// Tells whether a call ran a command that did not succeed, by the reply for programs.
+pub(super) fn ran_badly(tool: &str, data: &Value) -> bool {
+    let bad_code = data["exit_code"].as_i64().is_some_and(|code| code != 0);
+    let bad_end = matches!(data["status"].as_str(), Some("failed" | "cancelled" | "timed_out" | "lost"));
+    tool == "shell" && (bad_code || bad_end)
+}
+
+/// Returns the task that a call has left running or queued, by the reply for programs.
+pub(super) fn left_running<'a>(tool: &str, data: &'a Value) -> Option<&'a str> {
+    let lives = matches!(data["status"].as_str(), Some("running" | "pending"));
+    if matches!(tool, "shell" | "agent") && lives { data["task_id"].as_str() } else { None }
+}
+
 /// Returns a line that says what a call does.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -13,7 +13,7 @@ use mw_agents::hook::{HookCall, HookHost, HookMoment};
 use mw_agents::setup::HOSTS;
 use mw_agents::{Clues, session_of};
 
-use crate::context::Context;
+use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 
 /// How long a host may have to wait for us. What is not told by then waits for the next hook.
@@ -44,7 +44,8 @@ impl Arguments {
     /// Runs it so that no error of ours becomes one of the host's.
     pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
         self.host()?;
-        if let Err(error) = Context::load(json, None).and_then(|context| self.run(&context)) {
+        if let Err(error) = Context::load(json, None, Needs::Settings).and_then(|context| self.run(&context))
+        {
             warn(&error.message);
         }
         Ok(0)

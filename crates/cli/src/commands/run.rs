@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::follow::Streams;
+use super::queued::explain_queue;
 use super::start::TaskArguments;
 use super::status;
 use super::wait::task_code;
@@ -42,7 +43,11 @@ impl Arguments {
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
         let io = self.task.io();
-        let id = self.task.start(context, &runtime, "run")?.task.id;
+        let task = self.task.start(context, &runtime, "run")?.task;
+        if !context.json {
+            explain_queue(context, &runtime, &task);
+        }
+        let id = task.id;
         if io != Io::Pipes && std::io::stdin().is_terminal() {
             render::note(&format!(
                 "what is typed here does not reach {id}: mw attach {id} in another terminal does, or mw input {id} TEXT"
@@ -72,7 +77,7 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
         return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
-        render::note(&format!("{id} {}: {}", task.status.word(), task.cause.unwrap_or_default()));
+        render::note(&format!("{} {}", task.short_name(), mw_ui::state_words(&task)));
     }
     Ok(code)
 }

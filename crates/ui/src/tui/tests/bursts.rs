@@ -86,7 +86,8 @@ impl World {
             Deed::Kill(ids, _) => Some(ids.clone()),
             _ => None,
         });
-        let names = ids.flatten().map(|id| self.tasks.iter().find(|task| task.id == id).unwrap().what.clone());
+        let names =
+            ids.flatten().map(|id| self.tasks.iter().find(|task| task.id == id).unwrap().what.clone());
         names.collect()
     }
 }
@@ -125,7 +126,8 @@ fn whoever_cannot_wait_can_leave() {
     let mut world = World::new(&["victim", "wanted"]);
     world.answer_all();
     world.keys("/wanted⏎xy");
-    let interrupt = crossterm::event::KeyEvent::new(KeyCode::Char('c'), crossterm::event::KeyModifiers::CONTROL);
+    let interrupt =
+        crossterm::event::KeyEvent::new(KeyCode::Char('c'), crossterm::event::KeyModifiers::CONTROL);
     world.desk.take(Event::Key(interrupt));
     assert!(world.desk.effects.contains(&Effect::Quit));
     world.answer_all();
@@ -146,7 +148,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Step> {
     let words = prop::sample::select(vec!["victim", "wanted", "other", "nobody", "e"]);
-    let moves = prop::sample::select(vec!["j", "k", "g", "G", "jj", "⎋", "x", "xy", "xn", "x9", "jxy", "Gxy"]);
+    let moves =
+        prop::sample::select(vec!["j", "k", "g", "G", "jj", "⎋", "x", "xy", "xn", "x9", "jxy", "Gxy"]);
     prop_oneof![
         4 => (words, any::<bool>())
             .prop_map(|(word, kills)| Step::Keys(format!("/{word}⏎{}", if kills { "xy" } else { "" }))),
@@ -165,8 +168,7 @@ const NAMES: [&str; 3] = ["victim", "wanted", "other"];
 fn selected_on_screen(desk: &Desk) -> Option<String> {
     use ratatui::style::Modifier;
     let (width, height) = desk.state.size;
-    let mut terminal =
-        ratatui::Terminal::new(ratatui::backend::TestBackend::new(width, height)).unwrap();
+    let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(width, height)).unwrap();
     terminal.draw(|frame| crate::tui::view::view(&desk.state, frame)).unwrap();
     let list = crate::tui::layout::Areas::of(&desk.state).list;
     if list.height == 0 {
