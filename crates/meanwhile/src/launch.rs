@@ -224,19 +224,19 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
     })
 }
 
+/// The lines in front of a log, but for the last: when it started the supervisor knows.
 fn log_header(spec: &TaskSpec) -> String {
     format!(
-        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n# Started: {}\n",
+        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
         spec.id,
         spec.to_line().replace('\n', " "),
         spec.approved_by,
         spec.approved_at,
-        spec.created_at,
     )
 }
 
 /// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
-fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
+pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
     let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
     let description = spec.description.clone().unwrap_or_else(|| spec.to_line());
     let mut texts: Vec<_> = words.iter().map(String::as_str).collect();

@@ -37,6 +37,8 @@ mod kill;
 mod launch;
 mod lease;
 mod local_files;
+mod look;
+mod metadata;
 mod notices;
 mod nursery;
 mod outbox;
@@ -63,6 +65,7 @@ mod settle;
 mod slots;
 mod spans;
 mod start;
+mod starters;
 mod store;
 mod subscription;
 pub mod summary;
@@ -74,7 +77,7 @@ mod vanished;
 mod wait;
 mod waiting;
 
-pub use agents::{AgentMessage, child_session};
+pub use agents::{AgentMessage, child_session, keeper_session};
 pub use approval::{
     Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
     Patience as ApprovalPatience, Policy, RuleText,
@@ -85,7 +88,7 @@ pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use home::Home;
 pub use inspect::{Inspection, inspect};
-pub use kill::KillRequest;
+pub use kill::{KillFailure, KillRequest, Kills};
 pub use launch::Supervisor;
 pub use local_files::{LocalFiles, project_of};
 pub use mw_model as model;

@@ -15,13 +15,13 @@
 
 use std::collections::HashMap;
 
-use mw_model::wire::{KillReceipt, LOG_FILE};
+use mw_model::wire::LOG_FILE;
 use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn, short_handle};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::ToldNews;
-use crate::kill::KillRequest;
+use crate::kill::{KillRequest, Kills};
 use crate::lease::{self, Lease};
 use crate::output::{From, ReadReply, ReadRequest, clean_text};
 use crate::runtime::Runtime;
@@ -78,10 +78,12 @@ pub struct Teller(pub(crate) String);
 
 /// A host at work on a session. As long as it lives, what it was handed is not handed to others.
 pub struct Host<'runtime> {
-    runtime: &'runtime Runtime,
-    session: String,
-    lease: Lease,
+    pub(crate) runtime: &'runtime Runtime,
+    pub(crate) session: String,
+    pub(crate) lease: Lease,
     policy: DeliveryPolicy,
+    /// Whose starts it tells of while those who made them live; absent = everybody's.
+    pub(crate) starters: Option<Vec<String>>,
 }
 
 impl Runtime {
@@ -93,7 +95,7 @@ impl Runtime {
         let lease = Lease::host(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
         self.announce_host(session)?;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy })
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
     }
 
     /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
@@ -103,32 +105,31 @@ impl Runtime {
     pub fn teller(&self, session: &str) -> Result<Host<'_>> {
         let lease = Lease::teller(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy: DeliveryPolicy::Immediate })
+        let policy = DeliveryPolicy::Immediate;
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
     }
 
-    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again.
+    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
+    /// be ended it is, and so it is after a signal that does not ask for an end.
     ///
     /// # Errors
-    /// As [`Runtime::kill`].
-    pub fn kill_as_owner(
-        &self,
-        handles: &[&str],
-        session: &str,
-        request: &KillRequest,
-    ) -> Result<Vec<KillReceipt>> {
+    /// When a task is unknown, or the database fails.
+    pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids = handles.iter().map(|handle| self.resolve(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids =
+            handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        if !request.ends() {
+            return Ok(self.kill_all(&ids, request));
+        }
         // Before the kill: an end that comes from it must find the latch.
         for id in &ids {
             self.note_told(id)?;
         }
-        let killed = self.kill_all(&ids, request);
-        if killed.is_err() {
-            for id in &ids {
-                self.change_latch(id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
-            }
+        let kills = self.kill_all(&ids, request);
+        for failure in &kills.failures {
+            self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
         }
-        killed
+        Ok(kills)
     }
 
     /// Notes that a task's owner knows how its present run has ended, or will end.
@@ -183,7 +184,7 @@ impl Runtime {
     /// As [`Runtime::read`].
     pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve(handle, &scope)?;
+        let id = self.resolve_exact(handle, &scope)?;
         let ended = self.current(&id)?.status.is_terminal();
         let reply = self.read(id.as_str(), &scope, request)?;
         if ended && reply.eof {
@@ -257,7 +258,9 @@ impl Runtime {
         Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
     }
 
-    fn outcome(&self, task: &Task) -> Option<String> {
+    /// Returns what a task's output says about its outcome, on one line.
+    #[must_use]
+    pub fn outcome(&self, task: &Task) -> Option<String> {
         let request = ReadRequest {
             from: From::TailBytes(OUTCOME_BYTES),
             max_bytes: OUTCOME_BYTES,
@@ -297,7 +300,15 @@ impl Host<'_> {
     /// # Errors
     /// When the database fails.
     pub fn drain(&self, moment: Moment) -> Result<Delivery<'_>> {
-        let rows = if self.policy.allows(moment) { self.take()? } else { Vec::new() };
+        self.drain_but(moment, |_| false)
+    }
+
+    /// The same without the ends of tasks that are being told another way.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn drain_but(&self, moment: Moment, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
+        let rows = if self.policy.allows(moment) { self.take(is_told)? } else { Vec::new() };
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         let notices = rows.into_iter().map(|row| self.runtime.notice(row));
@@ -319,7 +330,7 @@ impl Host<'_> {
         Ok(transaction.commit()?)
     }
 
-    fn take(&self) -> Result<Vec<NoticeRow>> {
+    fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
         // What happened is in the directories; it becomes news here at the latest.
         self.runtime.reconcile()?;
         if !self.runtime.store()?.any_notices(&self.session)? {
@@ -339,6 +350,8 @@ impl Host<'_> {
         };
         let mut rows = transaction.open_notices(&self.session, MOST)?;
         rows.retain(|row| row.holder.as_ref().is_none_or(|token| !held_by_another(token)));
+        rows.retain(|row| !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)));
+        rows.retain(|row| self.tells_of(&row.task));
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         transaction.hand_over(&numbers, self.lease.token())?;
         transaction.commit()?;

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use mw_model::wire::Metadata;
 use mw_model::{
     Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RawText, RunOrigin, SPEC_VERSION, Status,
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
@@ -153,7 +154,11 @@ impl Runtime {
     /// Puts a task in its place among those that wait, and starts whoever may start.
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
-        let (_, task) = self.write_down(request, new)?;
+        let (spec, task) = self.write_down(request, new)?;
+        self.home.write_metadata(
+            id,
+            &Metadata { status: Status::Pending, ..launch::metadata(&spec, 1, &self.settings.redact) },
+        );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         fail_point("start-committed");
@@ -342,6 +347,7 @@ impl Runtime {
             parent_session: request.parent_session.clone(),
             parent_message: request.parent_message.clone(),
             teller: request.teller.as_ref().map(|teller| teller.0.clone()),
+            starter: request.starter.as_ref().map(|starter| starter.0.clone()),
             created_at: now,
             agent: request.agent.clone(),
             approved_by: request.approval.by().to_owned(),

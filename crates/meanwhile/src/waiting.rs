@@ -37,7 +37,7 @@ impl Runtime {
 
     /// Returns when a running task was seen to wait for input and behind which line, if it has printed nothing since.
     fn stall(&self, task: &Task) -> Option<(Timestamp, String)> {
-        let journal = self.home.journal(&task.id);
+        let journal = self.home.journal(&task.id).ok()?;
         let stalled = journal.into_iter().rev().filter(|line| line.run == task.state.run()).find_map(
             |line| match line.entry {
                 JournalEntry::Stalled { prompt } => Some((line.at, prompt)),

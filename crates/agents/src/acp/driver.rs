@@ -14,6 +14,7 @@ use super::error::AcpError;
 use super::given::Given;
 use super::link::Link;
 use super::permissions::Permissions;
+use super::quirks::Quirks;
 use super::talk::{Conversation, Stay, Talk};
 use super::terminals::Terminals;
 use super::transcript::Transcript;
@@ -68,7 +69,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     finish_worktree(&runtime, &message, &client);
     runtime.write_agent_record(&id, &record)?;
     if outcome == Err(AcpError::Cancelled) {
-        runtime.end_session(&child, "the end of its agent")?;
+        let _ = runtime.end_session(&child, "the end of its agent")?.all_done()?;
     } else {
         runtime.reassign(&child, &message.spec.session, "its agent has ended")?;
     }
@@ -119,6 +120,7 @@ fn client(
         },
         permissions: Arc::clone(&options.permissions),
         given: Given::default(),
+        quirks: Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command)),
         root: options.root.clone(),
     })
 }

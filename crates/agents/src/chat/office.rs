@@ -118,6 +118,7 @@ impl Office<'_> {
             settings,
             premises,
             layout,
+            dialect: options.dialect,
             messages: messages.clone(),
             queue: Queue::default(),
         });
@@ -321,7 +322,7 @@ impl Office<'_> {
         self.line.stop();
         let ended = end();
         self.line.close();
-        let ended = ended.and(end()).map(drop);
+        let ended = ended.and(end()).and_then(|kills| kills.all_done().map(drop));
         (self.options.transcript.close(), ended)
     }
 }

@@ -11,7 +11,7 @@ use super::lines::Lines;
 use super::server::Server;
 
 /// How long replies that are under way may take once the client is gone.
-const LAST_WORDS: Duration = Duration::from_millis(1500);
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(1500);
 
 /// Serves the client on standard input and output until it closes them or ends this process.
 ///

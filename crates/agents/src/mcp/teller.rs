@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
-use mw_model::{News, Notice};
+use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
 use crate::dialects::Dialect;
+use crate::session_of::is_shared;
 
 /// Most bytes of notices in front of one reply.
 const MOST_BYTES: usize = 8 << 10;
@@ -30,6 +31,35 @@ pub(crate) struct Tellers {
     dialect: Dialect,
     tells: Tells,
     known: Mutex<HashMap<String, Sender<Wish>>>,
+    /// What replies tell that are on their way.
+    underway: Underway,
+}
+
+/// Tasks whose ends are told by replies that are on their way: no other reply tells them meanwhile.
+#[derive(Clone, Default)]
+struct Underway(Arc<Mutex<Vec<TaskId>>>);
+
+impl Underway {
+    fn tasks(&self) -> Vec<TaskId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// A reply on its way that tells the ends of tasks. Dropped once that is noted, or when it came to nothing.
+pub(crate) struct OnItsWay {
+    tasks: Vec<TaskId>,
+    underway: Underway,
+}
+
+impl Drop for OnItsWay {
+    fn drop(&mut self) {
+        let mut underway = self.underway.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for task in &self.tasks {
+            if let Some(at) = underway.iter().position(|known| known == task) {
+                underway.swap_remove(at);
+            }
+        }
+    }
 }
 
 enum Wish {
@@ -81,7 +111,7 @@ impl Drop for Held {
 
 impl Tellers {
     pub(crate) fn new(settings: Arc<Settings>, dialect: Dialect, tells: Tells) -> Self {
-        Self { settings, dialect, tells, known: Mutex::default() }
+        Self { settings, dialect, tells, known: Mutex::default(), underway: Underway::default() }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
@@ -90,7 +120,13 @@ impl Tellers {
         self.ask(session, Wish::Name).await
     }
 
-    /// Takes what a session has not been told.
+    /// Notes that a reply tells the ends of these tasks, until what is returned is dropped.
+    pub(crate) fn on_its_way(&self, tasks: &[TaskId]) -> OnItsWay {
+        self.underway.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(tasks);
+        OnItsWay { tasks: tasks.to_vec(), underway: self.underway.clone() }
+    }
+
+    /// Takes what a session has not been told, and no reply on its way tells.
     pub(crate) async fn drain(&self, session: &str) -> Drained {
         match self.tells {
             Tells::Replies => self.ask(session, Wish::Drain).await.unwrap_or_default(),
@@ -113,8 +149,8 @@ impl Tellers {
         let start = || {
             let (wishes, inbox) = channel();
             let (settings, session, dialect) = (Arc::clone(&self.settings), session.to_owned(), self.dialect);
-            let own = wishes.clone();
-            thread::spawn(move || tell(&settings, &session, dialect, &inbox, &own));
+            let (own, underway) = (wishes.clone(), self.underway.clone());
+            thread::spawn(move || tell(&settings, &session, dialect, &inbox, &own, &underway));
             wishes
         };
         known.entry(session.to_owned()).or_insert_with(start).clone()
@@ -122,18 +158,28 @@ impl Tellers {
 }
 
 /// Serves one session until nobody can ask any more, or its home cannot be used.
-fn tell(settings: &Settings, session: &str, dialect: Dialect, inbox: &Receiver<Wish>, own: &Sender<Wish>) {
+fn tell(
+    settings: &Settings,
+    session: &str,
+    dialect: Dialect,
+    inbox: &Receiver<Wish>,
+    own: &Sender<Wish>,
+    underway: &Underway,
+) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let Ok(host) = runtime.teller(session) else { return };
+    let Ok(mut host) = runtime.teller(session) else { return };
+    if is_shared(session) {
+        host = host.of_own_starts();
+    }
     let mut open = HashMap::new();
     let mut last = 0;
     while let Ok(wish) = inbox.recv() {
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
             Wish::Drain(answer) => {
-                let Some(mut delivery) =
-                    host.drain(Moment::Idle).ok().filter(|found| !found.notices().is_empty())
-                else {
+                let told = underway.tasks();
+                let drained = host.drain_but(Moment::Idle, |task| told.contains(task));
+                let Some(mut delivery) = drained.ok().filter(|found| !found.notices().is_empty()) else {
                     let _ = answer.send(Drained::default());
                     continue;
                 };
@@ -178,11 +224,7 @@ fn fitting(notices: &[Told]) -> usize {
 fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
     let scope = Scope::Session(session.to_owned());
     let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
-    let status = match &notice.news {
-        News::Ended { cause } => dialect.word(cause.status(), Some(cause)),
-        _ => None,
-    };
     let handle = handle.unwrap_or_else(|_| notice.task.to_string());
-    let block = notice.to_block_as(&handle, status.unwrap_or_else(|| notice.news.status()));
+    let block = notice.to_block_as(&handle, dialect.news_word(&notice.news));
     Told { notice: notice.clone(), block }
 }

@@ -51,7 +51,7 @@ impl Waited {
 pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {
-        match desk.runtime.resolve(&handle, &desk.scope()) {
+        match desk.resolve(&handle) {
             Ok(id) if ids.contains(&id) => {}
             Ok(id) => ids.push(id),
             Err(Error::NotFound(_)) => unknown.push(handle),
@@ -67,7 +67,7 @@ pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
         any: call.any,
         condition: call.condition,
         timeout: Some(call.timeout.map_or(longest, |timeout| timeout.min(longest))),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     let waited = desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })

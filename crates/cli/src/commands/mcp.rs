@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use meanwhile::{Runtime, Settings};
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
 use mw_agents::tools::Premises;
 use mw_agents::{Clues, Dialect, Toolset};
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// Whose names, parameters, replies and figures
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
+    /// Give replies as data beside the text, and schemas of them: for programs, models read the text
+    #[arg(long)]
+    structured: bool,
     /// Serve over HTTP on this port of this machine instead, 0 = any
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
@@ -34,7 +38,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let server = Server::new(self.offer(context)?);
+        let offer = self.offer(context)?;
+        purge(&offer.settings);
+        let server = Server::new(offer);
         match self.http {
             None => {
                 if io::stdin().is_terminal() {
@@ -89,6 +95,7 @@ impl Arguments {
             dialect: self.dialect,
             clues,
             tells: config.tools.tells(),
+            structured: self.structured,
         })
     }
 }
@@ -104,6 +111,13 @@ fn unbound(port: u16, error: &io::Error) -> CommandError {
         message,
         format!("choose another port, or 0 for any; mw list --port {port} shows who listens"),
     )
+}
+
+/// Removes what is too old, beside the server's own work: nobody waits for it, and what fails is tried again at the next
+/// ending.
+pub(super) fn purge(settings: &Settings) {
+    let settings = settings.clone();
+    std::thread::spawn(move || Runtime::open(settings).and_then(|runtime| runtime.purge_at_startup()));
 }
 
 /// A token that nobody can guess.

@@ -41,6 +41,7 @@ mod tools;
 mod top;
 mod traces;
 mod wait;
+mod wake;
 mod watch;
 
 pub(crate) use start::{command_last, command_words};

@@ -182,12 +182,12 @@ impl Config {
         if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
     }
 
-    /// Reads everything as it holds in another directory.
+    /// Reads everything as it holds in another directory, with the figures of a profile.
     ///
     /// # Errors
     /// The first problem.
-    pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL, Some(directory.to_owned()))?.without_problems()
+    pub(crate) fn load_in(directory: &Path, profile: &str) -> Result<Self, CommandError> {
+        Self::load_from(profile::named(profile), Some(directory.to_owned()))?.without_problems()
     }
 
     /// Reads everything, with the figures of a profile unless the user chose another.
