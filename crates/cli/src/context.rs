@@ -9,6 +9,7 @@ use meanwhile::{Runtime, Scope, Supervisor};
 
 use crate::config::Config;
 use crate::error::CommandError;
+use crate::render;
 
 /// Settings, session and the way to print.
 pub(crate) struct Context {
@@ -19,8 +20,17 @@ pub(crate) struct Context {
     early: Mutex<Option<Supervisor>>,
 }
 
+/// What a command cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Needs {
+    /// Every setting must be right: it starts something, or decides by them.
+    Settings,
+    /// Those that are wrong are left out, with a warning.
+    Nothing,
+}
+
 impl Context {
-    pub(crate) fn load(json: bool, early: Option<Supervisor>) -> Result<Self, CommandError> {
+    pub(crate) fn load(json: bool, early: Option<Supervisor>, needs: Needs) -> Result<Self, CommandError> {
         let session = match env::var("MEANWHILE_SESSION") {
             Ok(session) if session.is_empty() => None,
             Ok(session) if session.len() > 200 || session.chars().any(char::is_control) => {
@@ -41,7 +51,15 @@ impl Context {
         if let Ok(name) = env::var("MEANWHILE_FAIL_AT") {
             meanwhile::arm_fail_point(&name);
         }
-        Ok(Self { config: Config::load()?, session, json, early: Mutex::new(early) })
+        let mut config = Config::load_tolerantly()?;
+        // What an agent does is decided by the settings: then all of them count.
+        if needs == Needs::Settings || session.is_some() {
+            config = config.without_problems()?;
+        }
+        for problem in &config.problems {
+            render::warning(&format!("{}; left out", problem.message), &problem.hint);
+        }
+        Ok(Self { config, session, json, early: Mutex::new(early) })
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {

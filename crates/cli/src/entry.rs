@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, FromArgMatches};
 use meanwhile::Supervisor;
 
 use crate::commands::{self, Command};
-use crate::context::Context;
+use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::{exit_code, panics, programs, render};
 
@@ -39,6 +40,18 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
     let first = words.get(1).map(OsString::as_os_str).unwrap_or_default();
     let mut command = commands::only(root(), first);
     let read = command.try_get_matches_from_mut(words)?;
+    let read = match read.subcommand().and_then(|(_, read)| commands::command_last(words, read)) {
+        None => read,
+        Some(again) => {
+            let read = command.try_get_matches_from_mut(&again)?;
+            let command_words = read.subcommand().map(|(_, read)| commands::command_words(read));
+            if command_words != Some(1) {
+                let text = "a script is one quoted argument, and more words follow it";
+                return Err(command.error(ErrorKind::TooManyValues, text));
+            }
+            read
+        }
+    };
     let parts =
         Options::from_arg_matches(&read).and_then(|options| Ok((options.json, Command::read(&read)?)));
     parts.map_err(|error| error.format(&mut command))
@@ -54,13 +67,26 @@ pub fn mw() -> i32 {
             json,
             match command {
                 Command::Config(config) if config.wants_default() => config.print_default(json),
-                command => command.run(|| Context::load(json, early)),
+                Command::Doctor(_) => without_surfaces(json),
+                command => {
+                    let needs = command.needs();
+                    command.run(|| Context::load(json, early, needs))
+                }
             },
         ),
-        Err(error) => refuse(&error),
+        Err(error) => refuse(&with_synonym(error)),
     };
     // Not by returning: this writes out what was printed.
     std::process::exit(code.into())
+}
+
+/// Has `mw-surfaces` examine everything; where it cannot be run, says at least what is missing.
+fn without_surfaces(json: bool) -> CommandResult {
+    let error = programs::become_surfaces();
+    if !json {
+        render::out(&programs::report()?)?;
+    }
+    Err(error)
 }
 
 /// The whole of `mw-surfaces`, which `mw` becomes when one of its large commands is called.
@@ -86,9 +112,12 @@ fn surface() -> u8 {
             Command::Hook(hook) => hook.run_without_failing(json),
             // The rest of it was done in `mw`.
             Command::Settle(settle) => {
-                Context::load(json, None).and_then(|context| settle.deliver_spans(&context))
+                Context::load(json, None, Needs::Settings).and_then(|context| settle.deliver_spans(&context))
             }
-            command => Context::load(json, None).and_then(|context| command.run_surface(&context)),
+            command => {
+                let needs = command.needs();
+                Context::load(json, None, needs).and_then(|context| command.run_surface(&context))
+            }
         },
     )
 }
@@ -118,6 +147,32 @@ fn summon_early(words: &[OsString]) -> Option<Supervisor> {
         && words.all(|word| word != "--help" && word != "-h");
     // What fails here fails again where it can be told.
     starts.then(programs::early).flatten().and_then(|programs| Supervisor::summon(&programs).ok())
+}
+
+/// What people of other programs type for a command of ours.
+const SYNONYMS: [(&str, &str); 12] = [
+    ("add", "start"),
+    ("exec", "run"),
+    ("follow", "output --follow"),
+    ("log", "output"),
+    ("logs", "output"),
+    ("ps", "list"),
+    ("remove", "clear"),
+    ("rm", "clear"),
+    ("show", "status"),
+    ("stop", "kill"),
+    ("tail", "output --follow"),
+    ("terminate", "kill"),
+];
+
+/// Suggests the command that does what an unknown word means elsewhere.
+fn with_synonym(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && let Some((_, ours)) = SYNONYMS.iter().find(|(theirs, _)| theirs == word)
+    {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![(*ours).to_owned()]));
+    }
+    error
 }
 
 /// Bad arguments, in the same shape as every other error; help and version are no errors.

@@ -50,7 +50,10 @@ impl CommandError {
 
     pub(crate) fn no_batch(batch: &str) -> Self {
         let message = format!("no task belongs to the batch {batch:?}");
-        Self::not_found(message, "mw list shows the batch of each task")
+        Self::not_found(
+            message,
+            "mw start --batch NAME makes one; mw list --json shows the batch_id of each task",
+        )
     }
 
     /// Adds what became of a task that was started before this went wrong.
@@ -69,10 +72,7 @@ impl CommandError {
         if as_json && render::json(&value).is_ok() {
             return;
         }
-        render::note(&self.message);
-        if !self.hint.is_empty() {
-            render::aside(&format!("    {}", self.hint));
-        }
+        render::failure(&self.message, &self.hint);
     }
 }
 
@@ -111,7 +111,16 @@ impl From<Error> for CommandError {
                 exit_code::STORE
             }
         };
-        Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint(), exit }
+        let (mut message, mut hint) = (error.to_string(), error.hint());
+        if matches!(error, Error::Unanswered)
+            && let Some(path) = std::env::var_os("MEANWHILE_SUPERVISOR")
+        {
+            let path = path.to_string_lossy();
+            message =
+                format!("{path}, which MEANWHILE_SUPERVISOR names, ended before it could start the command");
+            hint = "it must be mw-supervisor of this version; mw doctor says whether it is".to_owned();
+        }
+        Self { code: error.code().to_owned(), message, hint, exit }
     }
 }
 
@@ -121,11 +130,8 @@ impl From<io::Error> for CommandError {
         // answer besides what they print, see `answer`.
         let exit = if error.kind() == io::ErrorKind::BrokenPipe { 0 } else { exit_code::FAILURE };
         let message = if exit == 0 { String::new() } else { error.to_string() };
-        Self {
-            code: "io".to_owned(),
-            message,
-            hint: "check the terminal or pipe that mw writes to".to_owned(),
-            exit,
-        }
+        let hint =
+            if render::is_unwritten(&error) { "check the terminal or pipe that mw writes to" } else { "" };
+        Self { code: "io".to_owned(), message, hint: hint.to_owned(), exit }
     }
 }

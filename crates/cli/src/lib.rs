@@ -21,6 +21,7 @@ mod otel;
 mod panics;
 mod programs;
 mod render;
+mod table;
 mod terminal;
 mod tree;
 

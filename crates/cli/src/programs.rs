@@ -79,6 +79,18 @@ pub(crate) fn become_surfaces() -> CommandError {
     })
 }
 
+/// Says which of the programs are there, for `mw doctor` without the one that examines everything.
+pub(crate) fn report() -> Result<String, CommandError> {
+    let mw = mw()?;
+    let line = |name: &str, path: &Path| {
+        let (sign, found) = if path.is_file() { ("✓", "") } else { ("✗", " is missing") };
+        format!("{sign} {name:<15}{}{found}\n", path.display())
+    };
+    let surfaces = line(SURFACES, &mw.with_file_name(SURFACES));
+    let supervisor = line("mw-supervisor", &supervisor(&mw)?);
+    Ok(line("mw", &mw) + &surfaces + &supervisor)
+}
+
 /// Returns the words that `mw` was called with, in the executable that it became.
 pub(crate) fn words_of_mw() -> Result<Vec<OsString>, CommandError> {
     let mut words: Vec<_> = env::args_os().collect();

@@ -1,12 +1,11 @@
 //! Text for people: colour where wanted, cut to the terminal, safe to show.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
-use meanwhile::{Page, PortHolders, Started, Task};
-use mw_ui::{Fact, Row, duration, facts, icon, receipt_lines, shortened, state_words};
+use meanwhile::{PortHolders, Started, Task};
+use mw_ui::{Fact, duration, facts, receipt_lines, shortened, sign, state_words, waits};
 use serde::Serialize;
 
 use crate::terminal;
@@ -22,9 +21,41 @@ pub(crate) fn out_bytes(bytes: &[u8]) -> std::io::Result<()> {
     out.write_all(bytes).and_then(|()| out.flush()).map_err(|error| unwritten("standard output", &error))
 }
 
+const UNWRITTEN: &str = "cannot write to ";
+
 /// Names the stream that took nothing.
 pub(crate) fn unwritten(stream: &str, error: &std::io::Error) -> std::io::Error {
-    std::io::Error::new(error.kind(), format!("cannot write to {stream}: {error}"))
+    std::io::Error::new(error.kind(), format!("{UNWRITTEN}{stream}: {error}"))
+}
+
+/// Tells whether an error is about a stream that took nothing.
+pub(crate) fn is_unwritten(error: &std::io::Error) -> bool {
+    error.to_string().starts_with(UNWRITTEN)
+}
+
+/// Says on stderr what went wrong and what to do about it, as errors in the arguments are told.
+pub(crate) fn failure(message: &str, hint: &str) {
+    aside(&format!("{} {message}", label("error:", "1;31")));
+    if !hint.is_empty() {
+        aside(&format!("{} {hint}", label("hint:", "36")));
+    }
+}
+
+/// Says on stderr what is wrong and did not keep a command from its work.
+pub(crate) fn warning(message: &str, hint: &str) {
+    aside(&format!("{} {message}", label("warning:", "1;33")));
+    if !hint.is_empty() {
+        aside(&format!("{} {hint}", label("hint:", "36")));
+    }
+}
+
+fn label(word: &str, code: &str) -> String {
+    let wants_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wants_colour && std::io::stderr().is_terminal() {
+        format!("\x1b[{code}m{word}\x1b[0m")
+    } else {
+        word.to_owned()
+    }
 }
 
 /// Says something on stderr beside the answer. Where nobody can hear it, the answer is still one.
@@ -44,7 +75,7 @@ pub(crate) fn json(value: &impl Serialize) -> std::io::Result<()> {
     out_bytes(&text)
 }
 
-fn coloured(text: &str, status: Status, colour: bool) -> String {
+pub(crate) fn coloured(text: &str, status: Status, colour: bool) -> String {
     let code = match status {
         Status::Pending => "2",
         Status::Running | Status::Resumed => "36",
@@ -60,29 +91,43 @@ fn title(task: &Task) -> String {
     task.name.clone().or_else(|| task.description.clone()).unwrap_or_else(|| task.command.clone())
 }
 
+/// Colours the words about a task.
+pub(crate) fn painted(text: &str, task: &Task, colour: bool) -> String {
+    match (colour, waits(task)) {
+        (true, Some(_)) => format!("\x1b[33m{text}\x1b[0m"),
+        (_, _) => coloured(text, task.status, colour),
+    }
+}
+
+/// Returns how many columns of a line a text may have that shares it with others: any number where nobody sees lines.
+fn room(others: usize) -> usize {
+    terminal::size().map_or(usize::MAX, |(columns, _)| usize::from(columns).saturating_sub(others).max(20))
+}
+
 /// One line for one task.
 pub(crate) fn line(task: &Task, colour: bool) -> String {
     let elapsed = task.duration_ms.map(duration).unwrap_or_default();
-    let head =
-        coloured(&format!("{} {} {}", icon(task.status), task.id, state_words(task)), task.status, colour);
-    let rest = shortened(&title(task), terminal::width().saturating_sub(20).max(20));
+    let head = painted(&format!("{} {} {}", sign(task), task.id, state_words(task)), task, colour);
+    let rest = shortened(&title(task), room(20));
     format!("{head}  {elapsed}  {rest}")
 }
 
 /// The reply to a start.
 pub(crate) fn started(started: &Started, colour: bool) -> String {
     let task = &started.task;
-    let id = task.id.as_str();
+    let id = &task.name.as_ref().map_or_else(|| task.id.to_string(), |name| format!("{name} ({})", task.id));
     if task.never_ran() {
         let cause = task.cause.as_deref().unwrap_or(task.status.word());
         let head = coloured(&format!("{id} did not start: {cause}"), task.status, colour);
-        return format!("{head}\nonce that is mended: mw restart {id}\n");
+        return format!("{head}\nonce that is mended: mw restart {}\n", task.id);
     }
     let head = match (started.existed, task.status, task.queue_position) {
         (true, _, _) => format!("{id} is {} already", task.status.word()),
-        (false, Status::Pending, Some(place)) => format!("queued {id} ({place}. in queue)"),
-        (false, Status::Pending, None) => format!("queued {id}"),
-        (false, _, _) => format!("started {id} (pid {})", task.pid.unwrap_or(0)),
+        (false, Status::Pending, _) => {
+            let words = state_words(task);
+            format!("queued {id}{}", words.strip_prefix("queued").unwrap_or_default())
+        }
+        (false, _, _) => format!("started {id}, pid {}", task.pid.unwrap_or(0)),
     };
     let output = if colour {
         format!("\x1b[2moutput {}\x1b[0m", task.output_path)
@@ -92,49 +137,11 @@ pub(crate) fn started(started: &Started, colour: bool) -> String {
     format!("{}\n{output}\n", coloured(&head, Status::Running, colour))
 }
 
-/// The list.
-pub(crate) fn list(page: &Page, colour: bool) -> String {
-    if page.tasks.is_empty() {
-        return "No tasks.\n".to_owned();
-    }
-    let width = terminal::width();
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(["", "ID", "STATUS", "TIME", "WHAT"]);
-    let room = width.saturating_sub(52).max(16);
-    for task in &page.tasks {
-        let row = Row::of(task);
-        table.add_row([
-            row.icon.to_owned(),
-            row.id,
-            shortened(&row.state, 28),
-            row.time,
-            shortened(&row.what, room),
-        ]);
-    }
-    let mut text = String::new();
-    for (position, row) in table.to_string().lines().enumerate() {
-        let row = row.trim_end();
-        let painted = match position.checked_sub(1).and_then(|at| page.tasks.get(at)) {
-            Some(task) => coloured(row, task.status, colour),
-            None if colour => format!("\x1b[1m{row}\x1b[0m"),
-            None => row.to_owned(),
-        };
-        text.push_str(&painted);
-        text.push('\n');
-    }
-    let hidden = page.total.saturating_sub(page.tasks.len() as u64);
-    if hidden > 0 {
-        text.push_str(&format!("{hidden} more: mw list --all\n"));
-    }
-    text
-}
-
 /// One task in full.
 pub(crate) fn status(task: &Task, output: &str, colour: bool) -> String {
     let line = |fact: &Fact| {
         let value = match fact.name {
-            "status" => coloured(&fact.value, task.status, colour),
+            "status" => painted(&fact.value, task, colour),
             _ => fact.value.clone(),
         };
         format!("{:<10} {}\n", fact.name, visible(&value, colour))
@@ -161,7 +168,7 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
         text.push_str(&format!("{}\n", line(task, colour)));
     }
     for other in &found.others {
-        let command = shortened(&other.command, terminal::width().saturating_sub(40).max(20));
+        let command = shortened(&other.command, room(40));
         text.push_str(&format!("process {}, which is no task: {command}\n", other.pid));
     }
     if text.is_empty() { format!("Nobody listens on port {port}, as far as can be seen.\n") } else { text }

@@ -135,5 +135,5 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
     // What a task tells on purpose says more than its last line.
     let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
-    format!("{elapsed}  {} {}  {bar}{said}", task.id, task.status.word())
+    format!("{elapsed}  {} {}  {bar}{said}", task.short_name(), mw_ui::state_words(task))
 }

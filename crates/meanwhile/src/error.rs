@@ -110,8 +110,8 @@ pub enum Error {
         /// What happened.
         message: String,
     },
-    /// The supervisor was killed before it answered; the command was not executed.
-    #[error("the supervisor was killed before it could start the command")]
+    /// The supervisor ended before it answered; the command was not executed.
+    #[error("the supervisor ended before it could start the command")]
     Unanswered,
     /// The supervisor program itself cannot be run.
     #[error("cannot run the supervisor {}: {source}", path.display())]
@@ -258,10 +258,10 @@ impl Error {
                 }
                 _ => "check free disk space and process limits".to_owned(),
             },
-            Self::Unanswered => "try again".to_owned(),
+            Self::Unanswered => "try again; mw doctor says whether mw-supervisor works".to_owned(),
             Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => LACK_HINT.to_owned(),
             Self::Supervisor { .. } => {
-                "install both executables side by side (cargo install --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
+                "install mw, mw-surfaces and mw-supervisor side by side (cargo install --locked --path crates/cli), or name it in MEANWHILE_SUPERVISOR".to_owned()
             }
             Self::Damaged { id, .. } => format!("mw clear {id} removes it"),
             Self::Refused { id, .. } => format!("mw status {id} shows where it stands"),

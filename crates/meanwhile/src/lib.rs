@@ -75,6 +75,7 @@ mod traces;
 mod usage;
 mod vanished;
 mod wait;
+mod waiting;
 
 pub use agents::{AgentMessage, child_session, keeper_session};
 pub use approval::{

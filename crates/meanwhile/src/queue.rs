@@ -211,7 +211,10 @@ fn verdict(transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result
             Some(before) if before.status == Status::Completed => {}
             Some(before) if before.status.is_terminal() => {
                 let how = before.cause.unwrap_or_else(|| before.status.word().to_owned());
-                return Ok(Verdict::End(Cause::Skipped { reason: format!("{id} did not complete ({how})") }));
+                let which = before.name.map_or_else(|| id.to_string(), |name| format!("{name} ({id})"));
+                return Ok(Verdict::End(Cause::Skipped {
+                    reason: format!("{which} did not complete ({how})"),
+                }));
             }
             Some(_) => return Ok(Verdict::Wait),
             // Whoever wants a further run cannot wait for what is gone.

@@ -110,6 +110,13 @@ pub struct Task {
     pub resume_count: u32,
     /// Place in the queue, from 1.
     pub queue_position: Option<u32>,
+    /// Tasks that must complete before it starts.
+    pub after: Vec<TaskId>,
+    /// What it waits for, in words: while it is queued, which of those tasks; while it runs, the line behind which it
+    /// waits for input, or what its agent asks permission for.
+    pub waiting_for: Option<String>,
+    /// Since when it is known to wait for input, if it does.
+    pub stalled: Option<Timestamp>,
     /// Whether it ends with its session.
     pub lifetime: String,
     /// When it ends at the latest.
@@ -153,9 +160,6 @@ pub struct Task {
     /// Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
-    /// Tasks that must complete first.
-    #[serde(skip)]
-    pub after: Vec<TaskId>,
     /// Its state with all data.
     #[serde(skip)]
     pub state: TaskState,
@@ -255,6 +259,12 @@ impl Task {
             self.dropped_bytes = record.dropped_bytes;
             self.survivors = record.survivors.len() as u32;
         }
+    }
+
+    /// Returns what people call it: its name, else its id.
+    #[must_use]
+    pub fn short_name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.id.to_string())
     }
 
     /// Tells whether its present run ended without having been started: skipped, refused by the system, too late.

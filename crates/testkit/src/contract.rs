@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Fields of a task in `list --json` and `status --json`; null when not known, never absent.
-pub const TASK_FIELDS: [&str; 34] = [
+pub const TASK_FIELDS: [&str; 37] = [
     "id",
     "kind",
     "name",
@@ -29,6 +29,9 @@ pub const TASK_FIELDS: [&str; 34] = [
     "runs",
     "resume_count",
     "queue_position",
+    "after",
+    "waiting_for",
+    "stalled",
     "lifetime",
     "deadline",
     "ready",

@@ -1,8 +1,9 @@
 //! What is known about one task, line by line.
 
+use meanwhile::model::Status;
 use meanwhile::{Progress, Task, TaskNews, Told};
 
-use crate::row::state_words;
+use crate::row::{state_words, waits};
 use crate::text::{bytes, duration};
 
 /// One thing that is known about a task.
@@ -24,6 +25,9 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     let mut add = |name: &'static str, value: Option<String>| {
         facts.extend(value.map(|value| Fact { name, value }));
     };
+    add("waits for", waiting_for(task));
+    let after = task.after.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    add("after", (!after.is_empty()).then_some(after));
     add("name", task.name.clone());
     add("about", task.description.clone());
     add("command", Some(task.command.clone()));
@@ -57,6 +61,16 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     add("output", Some(format!("{} ({}{dropped}{missing})", task.output_path, bytes(task.output_bytes))));
     add("untended", task.untended.clone());
     facts
+}
+
+/// Says what a task waits for.
+fn waiting_for(task: &Task) -> Option<String> {
+    let what = task.waiting_for.as_deref()?;
+    Some(match (task.status, waits(task)) {
+        (Status::Pending, _) => format!("{what} to complete"),
+        (_, Some("input")) => format!("input: {what}"),
+        (_, _) => what.to_owned(),
+    })
 }
 
 /// Says what a task's owner knows of it.

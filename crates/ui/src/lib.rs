@@ -18,6 +18,6 @@ pub mod tui;
 
 pub use facts::{Fact, facts, news_facts};
 pub use receipt::receipt_lines;
-pub use row::{Row, icon, state_words, what};
+pub use row::{Row, by_state, icon, sign, state_words, waits, what};
 pub use task_row::{Sample, TaskRow};
-pub use text::{bar, bytes, count, duration, shortened};
+pub use text::{ago, bar, bytes, count, duration, shortened};

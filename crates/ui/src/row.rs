@@ -1,7 +1,7 @@
 //! A task as one row of a list.
 
-use meanwhile::Task;
-use meanwhile::model::Status;
+use meanwhile::model::{Status, Timestamp};
+use meanwhile::{Order, Task};
 
 use crate::text::duration;
 
@@ -18,8 +18,12 @@ pub struct Row {
     pub time: String,
     /// What it is: name, description or command.
     pub what: String,
+    /// When it last began or ended, or was asked for.
+    pub when: Timestamp,
     /// The state itself, for colour.
     pub status: Status,
+    /// Whether it waits for somebody.
+    pub waits: bool,
 }
 
 impl Row {
@@ -28,14 +32,25 @@ impl Row {
     pub fn of(task: &Task) -> Self {
         let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
         Self {
-            icon: icon(task.status),
+            icon: sign(task),
             id: task.id.to_string(),
             state: format!("{}{survivors}", state_words(task)),
             time: task.duration_ms.map_or_else(|| "-".to_owned(), duration),
             what: what(task),
+            when: task.ended_at.or(task.started_at).unwrap_or(task.created_at),
             status: task.status,
+            waits: waits(task).is_some(),
         }
     }
+}
+
+/// For how long a failure stands before other ended tasks.
+const LATELY_US: i64 = 3_600_000_000;
+
+/// Returns the order in which people are shown tasks.
+#[must_use]
+pub const fn by_state(now: Timestamp) -> Order {
+    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(LATELY_US)) }
 }
 
 /// Returns what a task is: name and command, else its description, else its command.
@@ -46,6 +61,26 @@ pub fn what(task: &Task) -> String {
         (None, Some(description)) => description.clone(),
         (None, None) => task.command.clone(),
     }
+}
+
+/// The sign of a task that waits for somebody.
+pub(crate) const WAITS: &str = "!";
+
+/// Returns what a running task waits for, if somebody has to do something before it goes on.
+#[must_use]
+pub fn waits(task: &Task) -> Option<&'static str> {
+    let asks = task.agent.as_ref().is_some_and(|agent| agent.activity.waiting.is_some());
+    match task.status {
+        Status::Running | Status::Resumed if asks => Some("permission"),
+        Status::Running | Status::Resumed if task.stalled.is_some() => Some("input"),
+        _ => None,
+    }
+}
+
+/// Returns a sign for how a task stands.
+#[must_use]
+pub fn sign(task: &Task) -> &'static str {
+    if waits(task).is_some() { WAITS } else { icon(task.status) }
 }
 
 /// Returns a sign for a state.
@@ -69,9 +104,14 @@ pub fn state_words(task: &Task) -> String {
     let percent = task.progress.as_ref().and_then(|progress| progress.percent);
     let ready = if task.ready.is_some() { " (ready)" } else { "" };
     match (task.status, &task.cause, percent) {
-        (Status::Pending, _, _) => task
-            .queue_position
-            .map_or_else(|| "pending".to_owned(), |place| format!("pending ({place}. in queue)")),
+        (Status::Pending, _, _) => match (&task.waiting_for, task.queue_position) {
+            (Some(others), _) => format!("queued, after {others}"),
+            (None, Some(place)) => format!("queued, position {place}"),
+            (None, None) => "queued".to_owned(),
+        },
+        (Status::Running | Status::Resumed, _, _) if let Some(what) = waits(task) => {
+            format!("waits for {what}")
+        }
         (Status::Running | Status::Resumed, _, Some(percent)) => {
             format!("{} {percent:.0}%{ready}", task.status.word())
         }

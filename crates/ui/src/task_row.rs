@@ -3,7 +3,7 @@
 use meanwhile::Task;
 use meanwhile::model::{Status, TaskState, Timestamp};
 
-use crate::row::{state_words, what};
+use crate::row::{WAITS, icon, state_words, waits, what};
 
 /// What a live list shows of a task. Plain data, for terminal and web alike.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct TaskRow {
     pub state: String,
     /// What it is: name, description or command.
     pub what: String,
+    /// What somebody has to give before it goes on: input or permission.
+    pub waits: Option<&'static str>,
     /// Its owner.
     pub session: String,
     /// The batch it belongs to.
@@ -54,6 +56,12 @@ pub struct Sample {
 }
 
 impl TaskRow {
+    /// Returns a sign for how it stands.
+    #[must_use]
+    pub fn icon(&self) -> &'static str {
+        if self.waits.is_some() { WAITS } else { icon(self.status) }
+    }
+
     /// Makes the row of a task.
     #[must_use]
     pub fn of(task: &Task, sample: Sample) -> Self {
@@ -68,6 +76,7 @@ impl TaskRow {
             status: task.status,
             state: format!("{}{survivors}", state_words(task)),
             what: what(task),
+            waits: waits(task),
             session: task.session.clone(),
             batch: task.batch_id.clone(),
             run: task.state.run(),

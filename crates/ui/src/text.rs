@@ -48,6 +48,19 @@ pub fn duration(ms: u64) -> String {
     }
 }
 
+/// Returns `now`, `45s ago`, `12m ago`, `5h ago`, `3d ago`.
+#[must_use]
+pub fn ago(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0 => "now".to_owned(),
+        1..60 => format!("{seconds}s ago"),
+        60..3600 => format!("{}m ago", seconds / 60),
+        3600..86400 => format!("{}h ago", seconds / 3600),
+        _ => format!("{}d ago", seconds / 86400),
+    }
+}
+
 /// Returns `1 task`, `2 tasks`.
 #[must_use]
 pub fn count(number: usize, one: &str, many: &str) -> String {
@@ -100,6 +113,12 @@ mod tests {
         for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
             assert_eq!(duration(ms), text);
         }
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        let shown = [900, 45_000, 723_000, 7_500_000, 200_000_000].map(ago);
+        assert_eq!(shown, ["now", "45s ago", "12m ago", "2h ago", "2d ago"]);
     }
 
     #[test]

@@ -92,7 +92,7 @@ pub(super) fn finish(worktree: &Worktree) -> Changes {
 fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     let real = path.join(git(path, &["rev-parse", "--git-path", "index"])?);
     let copy = real.with_file_name("meanwhile-index");
-    let copied = match std::fs::copy(&real, &copy) {
+    let copied = match fs::copy(&real, &copy) {
         // Nothing was ever staged.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
         other => other,
@@ -101,7 +101,7 @@ fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     let with_copy = |arguments: &[&str]| git_output(path, arguments, Some(&copy));
     let found = with_copy(&["add", "--all", "--intent-to-add"])
         .and_then(|_| with_copy(&["diff", "--no-color", "--no-ext-diff", "--binary", base]));
-    let _ = std::fs::remove_file(&copy);
+    let _ = fs::remove_file(&copy);
     found
 }
 

@@ -22,7 +22,7 @@ impl Turn<'_> {
         let empty = Map::new();
         let arguments = call.arguments.as_object();
         let title = words::title(&call.tool, arguments.unwrap_or(&empty));
-        let begun = ToolCall::new(id.clone(), title)
+        let begun = ToolCall::new(id.clone(), title.clone())
             .name(call.tool.clone())
             .kind(words::kind(&call.tool))
             .status(ToolCallStatus::Pending)
@@ -51,18 +51,22 @@ impl Turn<'_> {
         self.session.end_call_span(span, &call.tool, failure, carried.started);
         let shown =
             if carried.shown.is_empty() { vec![ToolCallContent::from(text.clone())] } else { carried.shown };
-        let status = if carried.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+        let ran_badly = words::ran_badly(&call.tool, &carried.data);
+        let status =
+            if carried.failed || ran_badly { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+        let mut fields = ToolCallUpdateFields::new().status(status).content(shown);
+        if let Some(task) = words::left_running(&call.tool, &carried.data) {
+            fields = fields.title(format!("in the background as {task}: {title}"));
+        }
         self.work.note(Record::Result(Answered {
             call: call.id.clone(),
             tool: call.tool.clone(),
             text,
             failed: carried.failed,
+            ran_badly,
             notices,
         }))?;
-        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(
-            id,
-            ToolCallUpdateFields::new().status(status).content(shown),
-        )));
+        self.talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));
         self.told(carried.receipt).await;
         match broken {
             Some(broken) => Err(broken),

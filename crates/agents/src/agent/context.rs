@@ -199,7 +199,14 @@ mod tests {
 
     fn result(size: usize) -> Record {
         let (call, tool) = ("c".to_owned(), "shell".to_owned());
-        Record::Result(Answered { call, tool, text: "x".repeat(size), failed: false, notices: Vec::new() })
+        Record::Result(Answered {
+            call,
+            tool,
+            text: "x".repeat(size),
+            failed: false,
+            ran_badly: false,
+            notices: Vec::new(),
+        })
     }
 
     #[test]

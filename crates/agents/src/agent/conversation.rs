@@ -77,6 +77,9 @@ pub(super) struct Answered {
     pub(super) text: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) failed: bool,
+    /// Whether the command that it ran did not succeed; the call itself did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ran_badly: bool,
     /// What the machine had to tell, in front of it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) notices: Vec<Block>,
@@ -247,7 +250,7 @@ mod tests {
 
     fn result(id: &str, notices: Vec<Block>) -> Record {
         let (call, tool, text) = (id.to_owned(), "shell".to_owned(), "done".to_owned());
-        Record::Result(Answered { call, tool, text, failed: false, notices })
+        Record::Result(Answered { call, tool, text, failed: false, ran_badly: false, notices })
     }
 
     #[test]

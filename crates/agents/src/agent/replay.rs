@@ -45,7 +45,11 @@ pub(super) fn replay(session: &Session, talk: &Talk) {
             }
             Record::Result(answered) => {
                 let Some(id) = open.pop_front() else { continue };
-                let status = if answered.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
+                let status = if answered.failed || answered.ran_badly {
+                    ToolCallStatus::Failed
+                } else {
+                    ToolCallStatus::Completed
+                };
                 let content = vec![ToolCallContent::from(answered.text.clone())];
                 let fields = ToolCallUpdateFields::new().status(status).content(content);
                 talk.tell(SessionUpdate::ToolCallUpdate(ToolCallUpdate::new(id, fields)));

@@ -95,7 +95,9 @@ impl Work {
     pub(super) fn mend(&mut self) -> Result<(), StoreError> {
         for Call { id, tool, .. } in self.conversation.unanswered() {
             let text = "the agent ended before this call was answered; it may have taken effect".to_owned();
-            self.note(Record::Result(Answered { call: id, tool, text, failed: true, notices: Vec::new() }))?;
+            let answered =
+                Answered { call: id, tool, text, failed: true, ran_badly: false, notices: Vec::new() };
+            self.note(Record::Result(answered))?;
         }
         Ok(())
     }

@@ -38,17 +38,26 @@ pub(super) struct Carried {
     pub(super) shown: Vec<ToolCallContent>,
     /// What is told once this has been noted.
     pub(super) receipt: Option<Receipt>,
+    /// The reply for programs, where the engine gave one.
+    pub(super) data: Value,
     /// The run that it has started in the background, in the trace.
     pub(super) started: Option<TraceParent>,
 }
 
 impl Carried {
     pub(super) fn refused(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true, shown: Vec::new(), receipt: None, started: None }
+        Self {
+            text: text.into(),
+            failed: true,
+            shown: Vec::new(),
+            receipt: None,
+            data: Value::Null,
+            started: None,
+        }
     }
 
     fn done(text: String) -> Self {
-        Self { text, failed: false, shown: Vec::new(), receipt: None, started: None }
+        Self { text, failed: false, shown: Vec::new(), receipt: None, data: Value::Null, started: None }
     }
 }
 
@@ -161,6 +170,7 @@ impl Agent {
                 failed: reply.failed,
                 shown: Vec::new(),
                 receipt: Some(receipt),
+                data: reply.data,
                 started: trace.and_then(|trace| trace.started.get()),
             })
         });
@@ -373,7 +383,7 @@ async fn save(talk: &Talk, path: &std::path::Path, content: &str) -> Result<(), 
 fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> Carried {
     let size = old.as_ref().map_or(0, String::len) + new.len();
     let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
-    Carried { text, failed: false, shown, receipt: None, started: None }
+    Carried { shown, ..Carried::done(text) }
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {

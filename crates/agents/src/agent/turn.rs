@@ -129,6 +129,7 @@ impl Turn<'_> {
                 tool,
                 text,
                 failed: true,
+                ran_badly: false,
                 notices: Vec::new(),
             }))?;
         }

@@ -24,6 +24,19 @@ pub(super) fn kind(tool: &str) -> ToolKind {
     }
 }
 
+/// Tells whether a call ran a command that did not succeed, by the reply for programs.
+pub(super) fn ran_badly(tool: &str, data: &Value) -> bool {
+    let bad_code = data["exit_code"].as_i64().is_some_and(|code| code != 0);
+    let bad_end = matches!(data["status"].as_str(), Some("failed" | "cancelled" | "timed_out" | "lost"));
+    runs_a_command(tool) && (bad_code || bad_end)
+}
+
+/// Returns the task that a call has left running or queued, by the reply for programs.
+pub(super) fn left_running<'a>(tool: &str, data: &'a Value) -> Option<&'a str> {
+    let lives = matches!(data["status"].as_str(), Some("running" | "pending"));
+    if (runs_a_command(tool) || tool == "agent") && lives { data["task_id"].as_str() } else { None }
+}
+
 /// Tells whether a tool, by its name in any dialect, runs a command.
 fn runs_a_command(tool: &str) -> bool {
     Tool::named(tool).is_some_and(|tool| tool.class.runs_a_command())

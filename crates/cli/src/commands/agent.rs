@@ -73,6 +73,15 @@ impl Arguments {
 
     fn ask(self, prompt: String, settings: &AgentSettings, context: &Context) -> CommandResult {
         let config = &context.config;
+        let chosen = match &self.agent {
+            Some(name) => settings.registry.get(name),
+            None => settings.registry.default_agent(),
+        };
+        // Our own agent without a model would start and fail; variables that are added may name one.
+        if chosen.is_some_and(|entry| entry.name == "mw" && !entry.configured) && self.env.is_empty() {
+            super::acp::model(config, None)?
+                .map_err(|error| CommandError::usage(error.message, error.hint))?;
+        }
         let mut limits = config.settings.limits.clone();
         limits.run_timeout_ms = self.timeout.or(limits.run_timeout_ms).filter(|ms| *ms > 0);
         let cwd = self.cwd.map_or_else(std::env::current_dir, std::path::absolute)?;

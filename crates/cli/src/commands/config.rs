@@ -60,9 +60,14 @@ fn as_json(config: &Config) -> Value {
         })
         .collect();
     let path = |path: Option<&Path>| path.map(|path| path.to_string_lossy().into_owned());
+    let problems: Vec<_> = config
+        .problems
+        .iter()
+        .map(|problem| json!({"message": problem.message, "hint": problem.hint}))
+        .collect();
     json!({"home": path(Some(&config.settings.home)), "file": path(config.user_file.as_deref()),
            "project_file": path(config.project_file.as_deref()), "settings": settings, "not_taken": not_taken,
-           "unknown_variables": Config::unknown_variables()})
+           "unknown_variables": Config::unknown_variables(), "problems": problems})
 }
 
 fn as_text(config: &Config) -> String {

@@ -14,7 +14,7 @@ use mw_agents::setup::HOSTS;
 use mw_agents::{Clues, is_shared, session_of};
 
 use super::wake;
-use crate::context::Context;
+use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 
 /// How long a host may have to wait for us. What is not told by then waits for the next hook.
@@ -51,7 +51,7 @@ impl Arguments {
     /// Runs it so that no error of ours becomes one of the host's.
     pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
         self.host()?;
-        match Context::load(json, None).and_then(|context| self.run(&context)) {
+        match Context::load(json, None, Needs::Settings).and_then(|context| self.run(&context)) {
             Ok(code) => Ok(code),
             Err(error) => {
                 warn(&error.message);

@@ -1,14 +1,15 @@
 //! `mw list`: tasks, live ones first.
 
 use clap::Args;
-use meanwhile::model::Status;
-use meanwhile::{Filter, PortHolder, Runtime, Scope, Task};
+use meanwhile::model::{Status, Timestamp};
+use meanwhile::{Clock, Filter, Page, PortHolder, Runtime, Scope, SystemClock, Task};
 use serde::Serialize;
 
+use super::numbers::parse_number;
 use super::start::{KindChoice, parse_port};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::render;
+use crate::{render, table, terminal};
 
 #[derive(Args)]
 pub(crate) struct Arguments {
@@ -34,7 +35,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "limit")]
     all: bool,
     /// Most tasks to show
-    #[arg(long, value_name = "N", default_value_t = 50, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     limit: u32,
     /// Show secrets, too
     #[arg(long)]
@@ -70,7 +71,14 @@ impl Arguments {
         if let Some(port) = self.port {
             return show_port(context, &runtime, port, &scope);
         }
+        let is_filtered = !self.status.is_empty()
+            || self.kind.is_some()
+            || self.batch.is_some()
+            || self.name.is_some()
+            || scope != Scope::All;
+        let now = SystemClock.now();
         let filter = Filter {
+            order: mw_ui::by_state(now),
             statuses: self.status,
             kind: self.kind.map(KindChoice::kind),
             batch: self.batch,
@@ -82,11 +90,34 @@ impl Arguments {
         if context.json {
             render::json(&ListReply { tasks: &page.tasks, total: page.total })?;
         } else {
-            render::out(&render::list(&page, context.colour()))?;
+            show(&page, now, is_filtered, context.colour())?;
         }
         warn_of_damaged(&runtime)?;
         Ok(0)
     }
+}
+
+/// Prints the table, and what is not in it.
+fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<(), CommandError> {
+    let columns = terminal::size().map(|(columns, _)| columns.into());
+    let hidden = page.total.saturating_sub(page.tasks.len() as u64);
+    match (page.tasks.is_empty(), hidden) {
+        (true, 0) if is_filtered => render::out("No task fits.\n")?,
+        (true, 0) => render::out("No tasks.\n")?,
+        (true, _) => {}
+        (false, _) => render::out(&table::table(page, now, columns, colour))?,
+    }
+    if hidden == 0 {
+        return Ok(());
+    }
+    let more = format!("{hidden} more: add --all to the command, or --limit N");
+    // Whoever reads a pipe wants tasks and nothing else.
+    if columns.is_some() {
+        render::out(&format!("{more}\n"))?
+    } else {
+        render::note(&more)
+    }
+    Ok(())
 }
 
 fn warn_of_damaged(runtime: &Runtime) -> Result<(), CommandError> {

@@ -1,6 +1,7 @@
 //! `mw mcp`: serve the tools to an agent.
 
 use std::env;
+use std::io::{self, IsTerminal};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +42,13 @@ impl Arguments {
         purge(&offer.settings);
         let server = Server::new(offer);
         match self.http {
-            None => serve_stdio(server)?,
+            None => {
+                if io::stdin().is_terminal() {
+                    render::note("this speaks MCP on stdin and stdout, for agents; ctrl+d or ctrl+c ends it");
+                    render::note("mw setup tells an agent of it; mw mcp --http PORT serves over HTTP");
+                }
+                serve_stdio(server)?;
+            }
             Some(port) => {
                 let made_up = self.token.is_none();
                 let token = match self.token {
@@ -55,7 +62,8 @@ impl Arguments {
                     None => made_up_token()?,
                 };
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-                let listening = listen(server, &HttpOptions { address, token: token.clone() })?;
+                let options = HttpOptions { address, token: token.clone() };
+                let listening = listen(server, &options).map_err(|error| unbound(port, &error))?;
                 let url = format!("http://{}/mcp", listening.address()?);
                 if context.json {
                     render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
@@ -92,6 +100,19 @@ impl Arguments {
     }
 }
 
+/// Says which port cannot be listened on.
+fn unbound(port: u16, error: &io::Error) -> CommandError {
+    let message = match error.kind() {
+        io::ErrorKind::AddrInUse => format!("port {port} is in use by another process"),
+        io::ErrorKind::PermissionDenied => format!("port {port} may not be listened on: {error}"),
+        _ => format!("cannot listen on port {port}: {error}"),
+    };
+    CommandError::conflict(
+        message,
+        format!("choose another port, or 0 for any; mw list --port {port} shows who listens"),
+    )
+}
+
 /// Removes what is too old, beside the server's own work: nobody waits for it, and what fails is tried again at the next
 /// ending.
 pub(super) fn purge(settings: &Settings) {
@@ -105,7 +126,7 @@ fn made_up_token() -> Result<String, CommandError> {
     let mut filled = 0;
     while filled < bytes.len() {
         filled += rustix::rand::getrandom(&mut bytes[filled..], rustix::rand::GetRandomFlags::empty())
-            .map_err(std::io::Error::from)?;
+            .map_err(io::Error::from)?;
     }
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

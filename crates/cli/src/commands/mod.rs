@@ -24,9 +24,11 @@ mod limits;
 mod list;
 mod mcp;
 mod notices;
+mod numbers;
 mod output;
 mod policy;
 mod premises;
+mod queued;
 mod reference;
 mod restart;
 mod resume;
@@ -43,11 +45,13 @@ mod wait;
 mod wake;
 mod watch;
 
+pub(crate) use start::{command_last, command_words};
+
 use std::ffi::OsStr;
 
 use clap::{ArgMatches, Args, FromArgMatches};
 
-use crate::context::Context;
+use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 use crate::programs;
 
@@ -66,11 +70,14 @@ macro_rules! commands {
             root$(.subcommand(described::<$arguments>($word, $about)$(.$with($value))*))+
         }
 
-        /// Adds the command of that name to the root, and no other; all of them where there is none.
+        /// Adds the command of that name to the root, and no other; all that people are shown where there is none.
         pub(crate) fn only(root: clap::Command, name: &OsStr) -> clap::Command {
             match name.to_str() {
                 $(Some($word) => root.subcommand(described::<$arguments>($word, $about)$(.$with($value))*),)+
-                _ => all(root),
+                _ => {
+                    let all = all(clap::Command::new("all"));
+                    root.subcommands(all.get_subcommands().filter(|command| !command.is_hide_set()).cloned())
+                }
             }
         }
 
@@ -82,6 +89,28 @@ macro_rules! commands {
                         <$arguments>::from_arg_matches(matches).map(Self::$variant)
                     })+
                     _ => Err(clap::Error::new(clap::error::ErrorKind::MissingSubcommand)),
+                }
+            }
+
+            /// Tells whether every setting must be right for it. Whatever only shows or ends what is there does what
+            /// it can.
+            pub(crate) const fn needs(&self) -> Needs {
+                match self {
+                    Self::List(_)
+                        | Self::Status(_)
+                        | Self::Output(_)
+                        | Self::Wait(_)
+                        | Self::Kill(_)
+                        | Self::Clear(_)
+                        | Self::Watch(_)
+                        | Self::Approvals(_)
+                        | Self::Traces(_)
+                        | Self::Tools(_)
+                        | Self::Doctor(_)
+                        | Self::Config(_)
+                        | Self::Completions(_)
+                        | Self::Reference(_) => Needs::Nothing,
+                    _ => Needs::Settings,
                 }
             }
 
@@ -123,13 +152,18 @@ macro_rules! in_surfaces {
     };
 }
 
+/// The two forms of what is started.
+fn usage(word: &str) -> String {
+    format!("mw {word} [OPTIONS] 'SCRIPT'\n       mw {word} [OPTIONS] [--] PROGRAM [ARGUMENT]...")
+}
+
 fn described<A: Args>(word: &'static str, about: &'static str) -> clap::Command {
     clap::Command::new(word).about(about).defer(A::augment_args)
 }
 
 commands! {
-    Start "start" start::Arguments, mw, "Run something in the background and return at once";
-    Run "run" run::Arguments, mw, "Run something attached: stream its output, exit with its code";
+    Start "start" start::Arguments, mw, "Run something in the background and return at once", override_usage(usage("start"));
+    Run "run" run::Arguments, mw, "Run something attached: stream its output, exit with its code", override_usage(usage("run"));
     List "list" list::Arguments, mw, "List tasks, live ones first", alias("ls");
     Status "status" status::Arguments, mw, "Show one task and its last lines";
     Output "output" output::Arguments, mw, "Read a task's output";

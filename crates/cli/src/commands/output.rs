@@ -3,13 +3,14 @@
 use std::io::IsTerminal;
 
 use clap::{Args, ValueEnum};
-use meanwhile::model::{Io, parse_size};
+use meanwhile::model::{Io, Status, parse_size};
 use meanwhile::{
-    Filter, From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, clean_text, render_screen,
+    Filter, From, GrepRequest, ReadReply, ReadRequest, Runtime, StreamChoice, Task, clean_text, render_screen,
 };
 use serde_json::json;
 
 use super::follow;
+use super::numbers::parse_number;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -30,10 +31,10 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with_all = ["id", "offset", "new", "grep", "follow", "screen", "run"])]
     batch: Option<String>,
     /// The last N lines
-    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"], allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", conflicts_with_all = ["offset", "new"], value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     tail: Option<u64>,
     /// From this byte on
-    #[arg(long, value_name = "N", conflicts_with = "new", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", conflicts_with = "new", value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     offset: Option<u64>,
     /// What this reader has not seen yet
     #[arg(long)]
@@ -48,13 +49,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_hyphen_values = true)]
     max_bytes: Option<u64>,
     /// Most lines to print
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     max_lines: Option<u64>,
     /// Only lines that fit this regular expression
     #[arg(long, value_name = "RE", conflicts_with_all = ["follow", "tail", "new", "screen"])]
     grep: Option<String>,
     /// Lines around each that fits
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "grep", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "grep", value_parser = parse_number::<usize>, allow_hyphen_values = true)]
     context: usize,
     /// Go on until the task ends
     #[arg(long, short, conflicts_with = "screen")]
@@ -66,7 +67,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     screen: bool,
     /// An earlier run
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     run: Option<u32>,
 }
 
@@ -107,6 +108,9 @@ impl Arguments {
             render::out(&format!("{}\n", self.json(&reply)))?;
         } else {
             self.print(&reply)?;
+            if reply.end == 0 {
+                explain_silence(&runtime.task(self.id(), &context.scope())?);
+            }
         }
         Ok(0)
     }
@@ -311,5 +315,15 @@ impl Arguments {
             Ok(if context.json { render::json(&self.json(reply)) } else { self.print_text(reply) }?)
         })?;
         Ok(0)
+    }
+}
+
+/// Says why there is nothing to read of a task that has not run.
+fn explain_silence(task: &Task) {
+    let (name, words) = (task.short_name(), mw_ui::state_words(task));
+    match task.status {
+        Status::Pending => render::note(&format!("{name} has not started yet: {words}")),
+        _ if task.never_ran() => render::note(&format!("{name} did not run: {words}")),
+        _ => {}
     }
 }

@@ -13,6 +13,7 @@ use signal_hook::iterator::Signals;
 
 use super::feed::{self, Feed};
 use super::follow::Streams;
+use super::queued::explain_queue;
 use super::start::TaskArguments;
 use super::status;
 use super::wait::task_code;
@@ -49,7 +50,11 @@ impl Arguments {
             self.task.open_stdin();
         }
         let io = self.task.io();
-        let id = self.task.start(context, &runtime, "run")?.task.id;
+        let task = self.task.start(context, &runtime, "run")?.task;
+        if !context.json {
+            explain_queue(context, &runtime, &task);
+        }
+        let id = task.id;
         let feed = feeds.then(|| Feed::begin(context, &id)).transpose().map_err(CommandError::from);
         let feed = feed.map_err(|error| error.with_task(&id))?;
         if io != Io::Pipes && std::io::stdin().is_terminal() {
@@ -93,7 +98,7 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
         return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
-        render::note(&format!("{id} {}: {}", task.status.word(), task.cause.unwrap_or_default()));
+        render::note(&format!("{} {}", task.short_name(), mw_ui::state_words(&task)));
     }
     Ok(code)
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, ValueEnum};
 use meanwhile::model::{
     Cause, CommandSpec, Dialect, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind,
     Timestamp, parse_duration_ms, parse_size,
@@ -20,6 +20,9 @@ use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {
+    /// Print the id and nothing else
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
     #[command(flatten)]
     task: TaskArguments,
 }
@@ -98,12 +101,49 @@ pub(crate) struct TaskArguments {
     /// Shell for the one-argument form
     #[arg(long, value_name = "PROGRAM")]
     shell: Option<OsString>,
-    /// One quoted script for the shell
-    #[arg(value_name = "SCRIPT", conflicts_with = "program", required_unless_present = "program")]
-    script: Option<OsString>,
-    /// Program and arguments, run without a shell
-    #[arg(last = true, value_name = "PROGRAM", num_args = 1..)]
-    program: Vec<OsString>,
+    /// One quoted script for the shell, or a program with its arguments, run without a shell; options of mw come first
+    #[arg(
+        id = COMMAND,
+        value_name = "COMMAND",
+        num_args = 1..,
+        required = true,
+        trailing_var_arg = true
+    )]
+    words: Vec<OsString>,
+    /// The one word is a program, since it stood behind `--`
+    #[arg(long, hide = true)]
+    no_shell: bool,
+}
+
+/// The words of a command that is to be started.
+const COMMAND: &str = "command";
+
+/// Returns how many words the command has that is to be started.
+pub(crate) fn command_words(matches: &ArgMatches) -> usize {
+    matches.try_get_many::<OsString>(COMMAND).ok().flatten().map_or(0, |words| words.len())
+}
+
+/// Writes a command line so that its last words are the command and nothing else; nothing where it is so already.
+///
+/// Options that follow a quoted script come before it: behind a program they would be its own. That one word alone is a
+/// program is said by an option, since `--` is not seen any more.
+pub(crate) fn command_last(all: &[OsString], matches: &ArgMatches) -> Option<Vec<OsString>> {
+    let words: Vec<&OsString> = matches.try_get_many(COMMAND).ok()??.collect();
+    let (first, options) = words.split_first()?;
+    let (before, _) = all.split_at_checked(all.len().checked_sub(words.len())?)?;
+    let (last, earlier) = before.split_last()?;
+    let is_escaped = last == "--";
+    let is_script = first.as_bytes().iter().any(u8::is_ascii_whitespace);
+    match options {
+        [] if is_escaped && !matches.get_flag("no_shell") => {
+            let no_shell = OsString::from("--no-shell");
+            Some(earlier.iter().chain([&no_shell, last, *first]).cloned().collect())
+        }
+        [_, ..] if is_script && !is_escaped => {
+            Some(before.iter().chain(options.iter().copied()).chain([*first]).cloned().collect())
+        }
+        _ => None,
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -159,7 +199,12 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.passing_runtime()?;
         let started = self.task.start(context, &runtime, "start")?;
-        let shown = StartReply::show(&started, context).map_err(|error| error.with_task(&started.task.id));
+        let shown = if self.quiet && !started.task.never_ran() {
+            render::out(&format!("{}\n", started.task.id)).map(|()| 0).map_err(CommandError::from)
+        } else {
+            StartReply::show(&started, context)
+        };
+        let shown = shown.map_err(|error| error.with_task(&started.task.id));
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         shown
@@ -298,15 +343,15 @@ impl TaskArguments {
 
     fn command(&self, context: &Context) -> CommandSpec {
         let raw = |text: &OsString| RawText::from(text.as_bytes());
-        match &self.script {
-            Some(script) => CommandSpec::Shell {
+        match &self.words[..] {
+            [script] if !self.no_shell => CommandSpec::Shell {
                 program: self
                     .shell
                     .as_ref()
                     .map_or_else(|| RawText::from(context.config.shell.as_str()), raw),
                 script: raw(script),
             },
-            None => CommandSpec::Argv(self.program.iter().map(raw).collect()),
+            words => CommandSpec::Argv(words.iter().map(raw).collect()),
         }
     }
 }

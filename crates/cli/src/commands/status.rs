@@ -4,6 +4,7 @@ use clap::Args;
 use meanwhile::model::TaskKind;
 use meanwhile::{From, ReadRequest, Runtime, Task, clean_text};
 
+use super::numbers::parse_number;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;
@@ -20,7 +21,7 @@ pub(crate) struct Arguments {
     /// The task
     id: String,
     /// How many of its last lines to show
-    #[arg(long, value_name = "N", default_value_t = LINES, allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = LINES, value_parser = parse_number::<u64>, allow_hyphen_values = true)]
     lines: u64,
     /// Show secrets, too
     #[arg(long)]

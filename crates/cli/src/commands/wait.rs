@@ -85,15 +85,46 @@ impl Arguments {
             runtime.wait(&request)?
         };
         progress.clear();
+        let reason = self.reason(&reply, &request.condition);
         let printed = if context.json {
-            render::json(&json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met}))
+            let words = reason.as_ref().map(|(message, _)| message);
+            render::json(
+                &json!({"timed_out": reply.timed_out, "tasks": reply.tasks, "met": reply.met, "reason": words}),
+            )
         } else {
             let line = |task| render::line(task, context.colour()) + "\n";
             render::out(&reply.tasks.iter().map(line).collect::<String>())
         };
+        if let Some((message, hint)) = reason.filter(|_| !context.json) {
+            render::failure(&message, hint);
+        }
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         answer(printed.map_err(CommandError::from), self.code(&reply, &request.condition))
+    }
+
+    /// Tells whether what was waited for has come true of enough tasks.
+    fn is_met(&self, reply: &WaitReply) -> bool {
+        if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() }
+    }
+
+    /// Says why the wait was in vain, and what may help.
+    fn reason(&self, reply: &WaitReply, condition: &Condition) -> Option<(String, &'static str)> {
+        let what = awaited(condition);
+        let prints = matches!(condition, Condition::Match(_));
+        let buffers = if prints { BUFFERS } else { "" };
+        let unmet: Vec<_> = reply.tasks.iter().filter(|task| !reply.met.contains(&task.id)).collect();
+        let names =
+            |tasks: &[&Task]| tasks.iter().map(|task| task.short_name()).collect::<Vec<_>>().join(", ");
+        if reply.timed_out {
+            let longest = mw_ui::duration(self.timeout.unwrap_or_default());
+            return Some((format!("timed out after {longest}: {} did not {what}", names(&unmet)), buffers));
+        }
+        if matches!(condition, Condition::Exit) || self.is_met(reply) {
+            return None;
+        }
+        let ended: Vec<_> = unmet.into_iter().filter(|task| task.status.is_terminal()).collect();
+        Some((format!("{} ended and did not {what}", names(&ended)), buffers))
     }
 
     fn code(&self, reply: &WaitReply, condition: &Condition) -> u8 {
@@ -101,14 +132,27 @@ impl Arguments {
             return exit_code::TIMED_OUT;
         }
         if !matches!(condition, Condition::Exit) {
-            let enough = if self.any { !reply.met.is_empty() } else { reply.met.len() == reply.tasks.len() };
-            return if enough { 0 } else { exit_code::UNMET };
+            return if self.is_met(reply) { 0 } else { exit_code::UNMET };
         }
         let first = self.any.then(|| reply.met.first()).flatten();
         match first.and_then(|id| reply.tasks.iter().find(|task| task.id == *id)) {
             Some(task) => task_code(task),
             None => reply.tasks.iter().map(task_code).find(|code| *code != 0).unwrap_or(0),
         }
+    }
+}
+
+/// Output that is not there yet is the usual reason for a line that does not come.
+const BUFFERS: &str = "a program may hold its output back when it is not on a terminal: PYTHONUNBUFFERED=1, stdbuf -oL or --pty help";
+
+/// Says what a task did not do.
+fn awaited(condition: &Condition) -> String {
+    match condition {
+        Condition::Exit => "end".to_owned(),
+        Condition::Ready => "become ready".to_owned(),
+        Condition::Match(pattern) => format!("print a line that matches {:?}", pattern.as_str()),
+        Condition::Port(port) => format!("listen on port {port}"),
+        Condition::Silence(ms) => format!("fall silent for {}", mw_ui::duration(*ms)),
     }
 }
 

@@ -16,6 +16,7 @@ use super::knobs::{KNOBS, find};
 use super::places;
 use super::profile::{self, Profile};
 use super::source::{Place, Source, shown};
+use super::suggest::nearest;
 use crate::error::CommandError;
 use crate::{otel, programs};
 
@@ -149,6 +150,8 @@ pub(crate) struct Config {
     pub(crate) project_file: Option<PathBuf>,
     /// What the project file asked for in vain, because something stricter holds.
     pub(crate) not_taken: Vec<NotTaken>,
+    /// What was refused and is left out.
+    pub(crate) problems: Vec<CommandError>,
     /// Everything that was set, in the order in which it was.
     sources: Vec<(&'static str, Source)>,
 }
@@ -161,51 +164,60 @@ pub(crate) struct NotTaken {
 }
 
 impl Config {
-    /// Reads everything. Nothing is read from a task's own home before this.
+    /// Reads everything. Nothing is read from a task's own home before this. A value that is unknown, of another sort
+    /// or out of its range is left out, and stands among the problems: by its name, with file and line or the
+    /// variable, and with what is accepted.
     ///
     /// # Errors
-    /// Refuses the first value that is unknown, of another sort or out of its range: by its name, with file and
-    /// line or the variable, and with what is accepted.
-    pub(crate) fn load() -> Result<Self, CommandError> {
+    /// When the programs beside this one cannot be found.
+    pub(crate) fn load_tolerantly() -> Result<Self, CommandError> {
         Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
     }
 
-    /// The same as it holds in another directory, with the figures of a profile.
+    /// Refuses settings of which some were left out.
     ///
     /// # Errors
-    /// As [`Config::load`].
-    pub(crate) fn load_in(directory: &Path, profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile), Some(directory.to_owned()))
+    /// The first problem.
+    pub(crate) fn without_problems(mut self) -> Result<Self, CommandError> {
+        if self.problems.is_empty() { Ok(self) } else { Err(self.problems.swap_remove(0)) }
     }
 
-    /// The same with the figures of a profile, unless the user chose another.
+    /// Reads everything as it holds in another directory, with the figures of a profile.
     ///
     /// # Errors
-    /// As [`Config::load`].
+    /// The first problem.
+    pub(crate) fn load_in(directory: &Path, profile: &str) -> Result<Self, CommandError> {
+        Self::load_from(profile::named(profile), Some(directory.to_owned()))?.without_problems()
+    }
+
+    /// Reads everything, with the figures of a profile unless the user chose another.
+    ///
+    /// # Errors
+    /// The first problem.
     pub(crate) fn load_for(profile: &str) -> Result<Self, CommandError> {
-        Self::load_from(profile::named(profile), env::current_dir().ok())
+        Self::load_from(profile::named(profile), env::current_dir().ok())?.without_problems()
     }
 
     fn load_from(profile: &'static Profile, directory: Option<PathBuf>) -> Result<Self, CommandError> {
         let home = places::home_directory(None);
         let programs = programs::of_home(&home)?;
         let mut config = Self { profile, ..Self::new(Settings::new(home, programs)) };
-        let (path, file) = places::user_file()?;
+        let (path, file) = places::user_file();
         config.user_file = path;
-        match &file {
-            Some(file) => config.take_user_file(file)?,
-            None => config.take_profile(&[])?,
+        match config.noted(file).flatten() {
+            Some(file) => config.take_user_file(&file),
+            None => config.take_profile(&[]),
         }
         config.take_root()?;
         config.directory = directory;
         let directory = config.directory.as_deref();
         let file =
-            directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose()?;
-        if let Some(file) = file.flatten() {
-            config.take_project_file(&file)?;
+            directory.map(|directory| places::project_file(directory, &config.settings.home)).transpose();
+        if let Some(file) = config.noted(file).flatten().flatten() {
+            config.take_project_file(&file);
             config.project_file = Some(file.path);
         }
-        config.take_environment()?;
+        config.take_environment();
         config.settings.traces = otel::trace_settings();
         Ok(config)
     }
@@ -234,6 +246,7 @@ impl Config {
             user_file: None,
             project_file: None,
             not_taken: Vec::new(),
+            problems: Vec::new(),
             sources: Vec::new(),
         }
     }
@@ -264,26 +277,31 @@ impl Config {
         unknown
     }
 
+    /// Returns what was read, or notes what is wrong with it.
+    fn noted<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
+        read.map_err(|problem| self.problems.push(problem)).ok()
+    }
+
     fn set(&mut self, knob: &'static Knob, value: &Value, source: Source) {
         (knob.set)(self, value);
         self.sources.push((knob.name, source));
     }
 
     /// Chooses the profile and takes its figures.
-    fn take_profile(&mut self, user: &[Entry<'_>]) -> Result<(), CommandError> {
-        let Some(knob) = find(PROFILE) else { return Ok(()) };
-        if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE) {
-            let value = read_entry(entry, &knob.accepts)?;
+    fn take_profile(&mut self, user: &[Entry<'_>]) {
+        let Some(knob) = find(PROFILE) else { return };
+        if let Some(entry) = user.iter().find(|entry| entry.name == PROFILE)
+            && let Some(value) = self.noted(read_entry(entry, &knob.accepts))
+        {
             self.set(knob, &value, Source::User(entry.place.clone()));
         }
-        self.take_variable(knob, knob.variable, &knob.accepts)?;
+        self.take_variable(knob, knob.variable, &knob.accepts);
         for (name, text) in self.profile.values {
             let Some(knob) = find(name) else { continue };
             if let Some(value) = knob.accepts.read_text(text) {
                 self.set(knob, &value, Source::Profile(self.profile.name));
             }
         }
-        Ok(())
     }
 
     /// Takes the home of the profile, if the user chose it: a host that only speaks a dialect must not hide its tasks
@@ -298,29 +316,34 @@ impl Config {
         Ok(())
     }
 
-    fn take_user_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
-        let entries = file.entries()?;
-        self.take_profile(&entries)?;
+    fn take_user_file(&mut self, file: &SettingsFile) {
+        let entries = self.noted(file.entries()).unwrap_or_default();
+        self.take_profile(&entries);
         for entry in entries.iter().filter(|entry| entry.name != PROFILE) {
-            if entry.name == RULES {
-                self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
-                continue;
-            }
-            if entry.name.starts_with(AGENTS) {
-                self.agents_file = Some((file.path.clone(), file.text.clone()));
-                continue;
-            }
-            let (knob, accepts) = match find(&entry.name) {
-                Some(knob) => (knob, &knob.accepts),
-                None => self.by_alias(entry)?,
-            };
-            let value = read_entry(entry, accepts)?;
-            if let Source::User(earlier) = self.source(knob) {
-                let (name, line) = (knob.name, earlier.line);
-                return Err(refused(entry, &format!("{name} was set in line {line} already")));
-            }
-            self.set(knob, &value, Source::User(entry.place.clone()));
+            let taken = self.take_user_entry(file, entry);
+            self.noted(taken);
         }
+    }
+
+    fn take_user_entry(&mut self, file: &SettingsFile, entry: &Entry<'_>) -> Result<(), CommandError> {
+        if entry.name == RULES {
+            self.rule_files.push((RuleOrigin::User, file.path.clone(), file.text.clone()));
+            return Ok(());
+        }
+        if entry.name.starts_with(AGENTS) {
+            self.agents_file = Some((file.path.clone(), file.text.clone()));
+            return Ok(());
+        }
+        let (knob, accepts) = match find(&entry.name) {
+            Some(knob) => (knob, &knob.accepts),
+            None => self.by_alias(entry)?,
+        };
+        let value = read_entry(entry, accepts)?;
+        if let Source::User(earlier) = self.source(knob) {
+            let (name, line) = (knob.name, earlier.line);
+            return Err(refused(entry, &format!("{name} was set in line {line} already")));
+        }
+        self.set(knob, &value, Source::User(entry.place.clone()));
         Ok(())
     }
 
@@ -333,61 +356,59 @@ impl Config {
         Err(unknown(entry))
     }
 
-    fn take_project_file(&mut self, file: &SettingsFile) -> Result<(), CommandError> {
-        for entry in file.entries()? {
-            if entry.name == RULES {
-                self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
-                continue;
-            }
-            if entry.name.starts_with(AGENTS) {
-                return Err(refused(
-                    &entry,
-                    "a project file may not name agents: they are programs that run as you",
-                ));
-            }
-            let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
-            if knob.in_project == InProject::Nothing {
-                return Err(refused(&entry, "a project file may not set it"));
-            }
-            let value = read_entry(&entry, &knob.accepts)?;
-            let present = (knob.get)(self);
-            if knob.in_project.is_stricter(&value, &present) {
-                self.set(knob, &value, Source::Project(entry.place));
-            } else if value != present {
-                let value = knob.accepts.text(&value);
-                self.not_taken.push(NotTaken { name: knob.name, value, place: entry.place });
-            }
+    fn take_project_file(&mut self, file: &SettingsFile) {
+        for entry in self.noted(file.entries()).unwrap_or_default() {
+            let taken = self.take_project_entry(file, entry);
+            self.noted(taken);
+        }
+    }
+
+    fn take_project_entry(&mut self, file: &SettingsFile, entry: Entry<'_>) -> Result<(), CommandError> {
+        if entry.name == RULES {
+            self.rule_files.push((RuleOrigin::Project, file.path.clone(), file.text.clone()));
+            return Ok(());
+        }
+        if entry.name.starts_with(AGENTS) {
+            let why = "a project file may not name agents: they are programs that run as you";
+            return Err(refused(&entry, why));
+        }
+        let knob = find(&entry.name).ok_or_else(|| unknown(&entry))?;
+        if knob.in_project == InProject::Nothing {
+            return Err(refused(&entry, "a project file may not set it"));
+        }
+        let value = read_entry(&entry, &knob.accepts)?;
+        let present = (knob.get)(self);
+        if knob.in_project.is_stricter(&value, &present) {
+            self.set(knob, &value, Source::Project(entry.place));
+        } else if value != present {
+            let value = knob.accepts.text(&value);
+            self.not_taken.push(NotTaken { name: knob.name, value, place: entry.place });
         }
         Ok(())
     }
 
     /// Takes the variables; a setting's own counts more than the one a profile has for it.
-    fn take_environment(&mut self) -> Result<(), CommandError> {
+    fn take_environment(&mut self) {
         for alias in self.profile.aliases {
             if let Some((variable, knob)) = alias.variable.zip(find(alias.knob)) {
-                self.take_variable(knob, variable, &alias.accepts)?;
+                self.take_variable(knob, variable, &alias.accepts);
             }
         }
         for knob in KNOBS.iter().filter(|knob| knob.name != PROFILE) {
-            self.take_variable(knob, knob.variable, &knob.accepts)?;
+            self.take_variable(knob, knob.variable, &knob.accepts);
         }
-        Ok(())
     }
 
-    fn take_variable(
-        &mut self,
-        knob: &'static Knob,
-        variable: &'static str,
-        accepts: &Accepts,
-    ) -> Result<(), CommandError> {
-        let Some(given) = env::var_os(variable) else { return Ok(()) };
+    fn take_variable(&mut self, knob: &'static Knob, variable: &'static str, accepts: &Accepts) {
+        let Some(given) = env::var_os(variable) else { return };
         let value = given.to_str().and_then(|text| accepts.read_text(text)).ok_or_else(|| {
             let (name, given) = (knob.name, shown(&given.to_string_lossy()));
             let message = format!("{variable} ({name}): \"{given}\" is not accepted; it takes {accepts}");
             CommandError::usage(message, HINT)
-        })?;
-        self.set(knob, &value, Source::Environment(variable));
-        Ok(())
+        });
+        if let Some(value) = self.noted(value) {
+            self.set(knob, &value, Source::Environment(variable));
+        }
     }
 }
 
@@ -411,6 +432,8 @@ fn unknown(entry: &Entry<'_>) -> CommandError {
     if let Some((profile, alias)) = profile::knows(&entry.name) {
         let name = profile.name;
         error.hint = format!("it is what the profile {name} calls {} in the user file", alias.knob);
+    } else if let Some(meant) = nearest(&entry.name) {
+        error.hint = format!("did you mean {meant}? {HINT}");
     }
     error
 }

@@ -24,6 +24,7 @@ mod profile;
 mod rules;
 mod setting;
 mod source;
+mod suggest;
 
 pub(crate) use default_file::default_file;
 pub(crate) use knobs::KNOBS;

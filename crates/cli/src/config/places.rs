@@ -37,23 +37,23 @@ pub(super) fn home_directory(root: Option<&str>) -> PathBuf {
 /// Returns the path of the user file and its content, if it is there.
 ///
 /// One that `MEANWHILE_CONFIG` names must be there.
-pub(super) fn user_file() -> Result<(Option<PathBuf>, Option<SettingsFile>), CommandError> {
+pub(super) fn user_file() -> (Option<PathBuf>, Result<Option<SettingsFile>, CommandError>) {
     if let Some(path) = variable("MEANWHILE_CONFIG") {
-        let bytes =
-            fs::read(&path).map_err(|error| unreadable(&path, &error, "MEANWHILE_CONFIG names it"))?;
-        return Ok((Some(path.clone()), Some(SettingsFile::new(path, bytes)?)));
+        let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error, "MEANWHILE_CONFIG names it"));
+        let file = bytes.and_then(|bytes| SettingsFile::new(path.clone(), bytes));
+        return (Some(path), file.map(Some));
     }
     let Some(directory) = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")))
     else {
-        return Ok((None, None));
+        return (None, Ok(None));
     };
     let path = directory.join("meanwhile/config.toml");
     let file = match fs::read(&path) {
-        Ok(bytes) => Some(SettingsFile::new(path.clone(), bytes)?),
-        Err(error) if is_absent(&path, &error) => None,
-        Err(error) => return Err(unreadable(&path, &error, "MEANWHILE_CONFIG can name another")),
+        Ok(bytes) => SettingsFile::new(path.clone(), bytes).map(Some),
+        Err(error) if is_absent(&path, &error) => Ok(None),
+        Err(error) => Err(unreadable(&path, &error, "MEANWHILE_CONFIG can name another")),
     };
-    Ok((Some(path), file))
+    (Some(path), file)
 }
 
 /// Looks for a project's settings in a directory and those above it, up to the user's own.

@@ -82,6 +82,9 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let scratch = scratch::Scratch::make()?;
     let settings = &context.config.settings;
     let mut checks = home::checks(&settings.home, scratch.path());
+    checks.extend(context.config.problems.iter().map(|problem| {
+        Check::problem("settings", format!("{}; nothing can be started", problem.message), &problem.hint)
+    }));
     let supervisor = programs::examine(&settings.programs.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));

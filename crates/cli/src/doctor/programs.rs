@@ -24,7 +24,11 @@ pub(super) fn examine(path: &Path) -> Examined {
         Err(why) => return alone(Check::problem("supervisor", format!("{shown}: {why}"), INSTALL)),
     };
     let Ok(features) = serde_json::from_str::<Value>(&output) else {
-        return alone(Check::problem("supervisor", format!("{shown} is of another version"), INSTALL));
+        return alone(Check::problem(
+            "supervisor",
+            format!("{shown} is no mw-supervisor of this version"),
+            INSTALL,
+        ));
     };
     let version = features["version"].as_str().unwrap_or("unknown");
     if version != env!("CARGO_PKG_VERSION") {

@@ -23,7 +23,7 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
         files.any(|text| text.contains("printed so far")).then_some(())
     });
     until_shown(&terminal, "e  log in editor");
-    terminal.press("k");
+    terminal.press("xy");
     until_shown(&terminal, "No background tasks.");
     terminal.press(ESC);
     until_gone(&terminal, "No background tasks.");

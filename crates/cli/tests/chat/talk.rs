@@ -33,7 +33,8 @@ fn work_in_the_background_is_reported_by_itself_while_the_chat_goes_on() {
     let home = home(&endpoint);
     let mut terminal = chat(&home);
     say(&mut terminal, "run the test");
-    until_shown(&terminal, "It runs.");
+    let screen = until_shown(&terminal, "It runs.");
+    assert!(screen.text.contains("in the background as bash"), "it does not look finished: {}", screen.text);
     until_shown(&terminal, "⌁ 1 task");
     say(&mut terminal, "two and two?");
     until_shown(&terminal, "Four.");
@@ -41,6 +42,11 @@ fn work_in_the_background_is_reported_by_itself_while_the_chat_goes_on() {
     let screen = until_shown(&terminal, "The test failed with 3.");
     let text = &screen.text;
     assert!(text.contains(" failed (3) · "), "{text}");
+    assert_eq!(
+        text.matches("while [ ! -e go ]").count(),
+        2,
+        "the call and the banner name the command: {text}"
+    );
     assert!(!text.contains("task-notification"), "the banner stands for the block: {text}");
     until_gone(&terminal, "⌁ 1 task");
     let told: Vec<_> = endpoint.requests().iter().map(|request| request.last_text()).collect();
@@ -65,6 +71,19 @@ fn a_notice_that_comes_during_a_turn_leads_the_next_one() {
     until_shown(&terminal, "It ended with 4.");
     let last = endpoint.request(2).last_text();
     assert!(last.starts_with("<task-notification>"), "{last}");
+    leave(terminal);
+}
+
+#[test]
+fn a_command_that_fails_is_no_tick() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "exit 7"})));
+    endpoint.will(Answer::text("It failed."));
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "go");
+    let screen = until_shown(&terminal, "It failed.");
+    assert!(screen.text.contains("✗ exit 7"), "{}", screen.text);
     leave(terminal);
 }
 

@@ -52,11 +52,6 @@ fn quotes_that_are_balanced_are_no_error() {
 }
 
 #[test]
-fn several_words_need_two_hyphens() {
-    refused(&["start", "touch", "ran"]);
-}
-
-#[test]
 fn durations_must_be_durations() {
     for bad in ["soon", "-5s", "5 parsecs", "", "1e999", "99999999999999999999d"] {
         refused(&["start", &format!("--timeout={bad}"), "touch ran"]);
@@ -71,7 +66,7 @@ fn durations_must_be_durations() {
 fn a_refused_argument_is_named_with_all_that_was_said() {
     let home = home();
     for (args, words) in [
-        (vec!["start", "--json"], "SCRIPT"),
+        (vec!["start", "--json"], "COMMAND"),
         (vec!["start", "--json", "--kind", "foo", "true"], "remote"),
         (vec!["start", "--json", "--cap", "-1", "true"], "--cap"),
         (vec!["start", "--json", "--pids", "-3", "true"], "--pids"),

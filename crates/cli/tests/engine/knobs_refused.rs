@@ -150,14 +150,12 @@ fn a_variable_that_is_no_text_is_refused_by_name() {
 fn every_command_that_needs_settings_refuses_alike() {
     let home = home().with_env(variable("queue.max_running"), "0");
     for args in [
-        &["list", "--json"][..],
+        &["start", "--json", "true"][..],
         &["run", "--json", "true"],
-        &["status", "--json", "x"],
-        &["wait", "--json", "x"],
-        &["kill", "--json", "x"],
-        &["clear", "--json", "--finished"],
-        &["watch", "--json", "--no-follow"],
-        &["config", "--json"],
+        &["restart", "--json", "x"],
+        &["agent", "--json", "hello"],
+        &["policy", "--json", "true"],
+        &["session", "--json", "list"],
     ] {
         let error = home.mw(args).refusal(2);
         assert!(error.to_string().contains("MEANWHILE_QUEUE_MAX_RUNNING"), "{args:?}: {error}");

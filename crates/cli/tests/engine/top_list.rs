@@ -35,8 +35,8 @@ fn what_uses_most_comes_first_when_asked_for_and_last_the_other_way_round() {
     let mut terminal = top(&home);
     until(&terminal, "all are listed", |screen| lists(screen, &busy) && lists(screen, &idle[1]));
     let place = |screen: &Screen, id: &str| screen.text.lines().position(|line| line.contains(id));
-    // newest, longest, name, cpu
-    terminal.press("sss");
+    // state, newest, longest, name, cpu
+    terminal.press("ssss");
     until_shown(&terminal, "sort:cpu");
     until(&terminal, "the busy one is first", |screen| place(screen, &busy) == Some(2));
     terminal.press("I");

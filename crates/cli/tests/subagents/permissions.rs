@@ -38,6 +38,9 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
     let task =
         world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
     assert_eq!(task["status"], "running", "to wait is not to be done");
+    assert_eq!(task["waiting_for"], task["agent"]["activity"]["waiting"]);
+    let list = world.home.mw(["list"]).ok();
+    assert!(list.contains("! ") && list.contains("waits for permission"), "{list}");
     let question = wait_until(SOON, "somebody is asked", || {
         let open = world.home.mw(["approvals", "--json"]).json();
         open["approvals"][0]["id"].as_str().map(str::to_owned)

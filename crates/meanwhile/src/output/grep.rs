@@ -231,10 +231,16 @@ impl Search<'_> {
     }
 }
 
-/// Reads a pattern, with an error that shows where it is wrong.
+/// Takes the reason out of a picture of several lines that shows where it is wrong, too.
+fn reason(text: &str) -> &str {
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last)
+}
+
+/// Reads a pattern, with an error that says in one line what is wrong.
 pub(crate) fn compile(pattern: &str) -> Result<Regex> {
     Regex::new(pattern).map_err(|error| Error::Invalid {
-        message: format!("{pattern:?} is not a regular expression: {error}"),
+        message: format!("{pattern:?} is not a regular expression: {}", reason(&error.to_string())),
         hint: "escape special characters with a backslash".to_owned(),
     })
 }

@@ -23,7 +23,13 @@ impl Redactor {
     pub fn task(&self, task: &mut Task) {
         self.hide(&mut task.command);
         let progress = task.progress.as_mut().and_then(|progress| progress.text.as_mut());
-        let texts = [task.description.as_mut(), task.cause.as_mut(), task.parent_message.as_mut(), progress];
+        let texts = [
+            task.description.as_mut(),
+            task.cause.as_mut(),
+            task.parent_message.as_mut(),
+            progress,
+            task.waiting_for.as_mut(),
+        ];
         texts.into_iter().flatten().for_each(|text| self.hide(text));
         let Some(agent) = &mut task.agent else { return };
         let activity = &mut agent.activity;

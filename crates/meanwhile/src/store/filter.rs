@@ -1,6 +1,6 @@
 //! Which tasks to list, and in which order.
 
-use mw_model::{Status, TaskKind};
+use mw_model::{Status, TaskKind, Timestamp};
 use rusqlite::types::ToSql;
 
 use crate::task::{Scope, Task};
@@ -28,7 +28,7 @@ pub struct Filter {
     pub limit: u32,
 }
 
-/// The order within the live tasks and within the ended ones; live ones always come first.
+/// The order of a list. Live tasks always come before ended ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Those asked for last come first.
@@ -44,6 +44,12 @@ pub enum Order {
     Name,
     /// The same from the end of the alphabet on.
     NameDown,
+    /// What runs, newest first; then what is queued, in the order of the queue; then what has failed lately; then the
+    /// other ended tasks, newest first.
+    ByState {
+        /// A task that has failed at or after this moment has failed lately.
+        failed_since: Timestamp,
+    },
 }
 
 impl Filter {
@@ -78,7 +84,7 @@ pub struct Page {
 /// Returns the order for the database; `by_age` is the column that its index follows.
 pub(super) fn order_sql(order: Order, by_age: &str) -> String {
     match order {
-        Order::Newest => format!("{by_age} DESC"),
+        Order::Newest | Order::ByState { .. } => format!("{by_age} DESC"),
         Order::Oldest => by_age.to_owned(),
         // Of a task that runs only the beginning is known: the oldest has run longest.
         Order::Longest => format!("duration_ms DESC, {by_age}"),

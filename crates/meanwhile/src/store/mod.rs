@@ -5,6 +5,7 @@
 //! of ours; a power cut may take the last moments, which are then rebuilt from the task directories.
 
 mod approvals;
+mod by_state;
 mod connection;
 mod cursors;
 mod error;

@@ -7,6 +7,7 @@ use mw_model::{Status, TaskId, Timestamp};
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
+use super::by_state::by_state_sql;
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, Order, Page, conditions, order_sql, title};
@@ -22,7 +23,7 @@ pub(crate) struct Ended {
 }
 
 /// A way through the tasks that follows an index, so that its cost does not grow with their number.
-enum Walk {
+pub(super) enum Walk {
     HoldingSlots,
     Waiting,
     Newest,
@@ -46,9 +47,13 @@ impl Walk {
 }
 
 /// Returns the query of one way; the values of the filter are bound to it.
-fn walk_sql(filter: &Filter, way: &Walk, most: u64, skip: u32) -> String {
+fn walk_sql(filter: &Filter, way: &Walk, Rows { most, skip, except }: Rows<'_>) -> String {
     let (index, condition, by_age) = way.sql();
-    let (clause, _) = conditions(filter);
+    let (mut clause, _) = conditions(filter);
+    if !except.is_empty() {
+        let except = except.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+        clause.push_str(&format!(" AND seq NOT IN ({except})"));
+    }
     let order = order_sql(filter.order, by_age);
     format!(
         "SELECT {}, seq FROM tasks {index} WHERE {condition}{clause} ORDER BY {order} LIMIT {most} OFFSET {skip}",
@@ -77,9 +82,19 @@ const QUEUE_POSITION: &str = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND
 
 /// Which part of what a walk finds is wanted.
 #[derive(Clone, Copy)]
-struct Stretch {
-    skip: u32,
-    most: u32,
+pub(super) struct Stretch<'a> {
+    pub(super) skip: u32,
+    pub(super) most: u32,
+    /// Those that stand elsewhere in the list, by their place in the table.
+    pub(super) except: &'a [i64],
+}
+
+/// Which rows of each way are read.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) most: u64,
+    pub(super) skip: u32,
+    pub(super) except: &'a [i64],
 }
 
 /// Reads it on a connection, in a transaction or not.
@@ -185,12 +200,19 @@ impl Store {
     pub(crate) fn list(&self, filter: &Filter, tasks_dir: &Path) -> Result<Page, StoreError> {
         // One view for all parts: tasks move from one to the next meanwhile.
         let _view = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Deferred)?;
-        let live = self.count(filter, "phase = 0")? + self.count(filter, "phase = 1")?;
-        let stretch = Stretch { skip: filter.offset, most: filter.limit };
+        let (waiting, running) = (self.count(filter, "phase = 0")?, self.count(filter, "phase = 1")?);
+        let live = waiting + running;
+        if let Order::ByState { failed_since } = filter.order {
+            let tasks = self.list_by_state(filter, failed_since, (running, waiting), tasks_dir)?;
+            let total = self.count(filter, "1")?;
+            return Ok(Page { tasks, total, live });
+        }
+        let stretch = Stretch { skip: filter.offset, most: filter.limit, except: &[] };
         let mut tasks = self.walk(filter, &[Walk::HoldingSlots, Walk::Waiting], stretch, tasks_dir)?;
         let left = Stretch {
             skip: u32::try_from(u64::from(filter.offset).saturating_sub(live)).unwrap_or(u32::MAX),
             most: filter.limit - tasks.len() as u32,
+            except: &[],
         };
         if left.most > 0 {
             tasks.extend(self.ended_walk(filter, left, tasks_dir)?);
@@ -199,10 +221,10 @@ impl Store {
         Ok(Page { tasks, total, live })
     }
 
-    fn ended_walk(
+    pub(super) fn ended_walk(
         &self,
         filter: &Filter,
-        stretch: Stretch,
+        stretch: Stretch<'_>,
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         let terminal: Vec<_> = filter
@@ -219,29 +241,20 @@ impl Store {
     }
 
     /// Follows each way, merges what they find, and keeps the stretch asked for.
-    fn walk(
+    pub(super) fn walk(
         &self,
         filter: &Filter,
         ways: &[Walk],
-        stretch: Stretch,
+        stretch: Stretch<'_>,
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         // Ways are merged, so each must be followed from its beginning; a single one need not be.
         let (skip_there, skip_here) = if ways.len() == 1 { (stretch.skip, 0) } else { (0, stretch.skip) };
         let most = u64::from(skip_here) + u64::from(stretch.most);
-        let mut found = Vec::new();
-        for way in ways {
-            let (_, values) = conditions(filter);
-            let mut query = self.connection.prepare_cached(&walk_sql(filter, way, most, skip_there))?;
-            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
-            let rows = query
-                .query_map(&*values, |row| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?)))?;
-            for row in rows {
-                found.push(row?);
-            }
-        }
+        let rows = Rows { most, skip: skip_there, except: stretch.except };
+        let mut found = self.walk_numbered(filter, ways, rows, tasks_dir)?;
         match filter.order {
-            Order::Newest => found.sort_by_key(|(seq, _)| Reverse(*seq)),
+            Order::Newest | Order::ByState { .. } => found.sort_by_key(|(seq, _)| Reverse(*seq)),
             Order::Oldest => found.sort_by_key(|(seq, _)| *seq),
             Order::Longest => found.sort_by_key(|(seq, task)| (Reverse(task.duration_ms), *seq)),
             Order::Shortest => found.sort_by_key(|(seq, task)| (task.duration_ms, Reverse(*seq))),
@@ -252,7 +265,28 @@ impl Store {
         Ok(kept.map(|(_, task)| task).collect())
     }
 
-    fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
+    /// Follows each way from its beginning or past some of it, and returns what they find with its place in the table.
+    pub(super) fn walk_numbered(
+        &self,
+        filter: &Filter,
+        ways: &[Walk],
+        rows: Rows<'_>,
+        tasks_dir: &Path,
+    ) -> Result<Vec<(i64, Task)>, StoreError> {
+        let mut found = Vec::new();
+        for way in ways {
+            let (_, values) = conditions(filter);
+            let mut query = self.connection.prepare_cached(&walk_sql(filter, way, rows))?;
+            let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+            let read = |row: &rusqlite::Row<'_>| Ok((row.get::<_, i64>("seq")?, rows::task(row, tasks_dir)?));
+            for row in query.query_map(&*values, read)? {
+                found.push(row?);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
         let (_, values) = conditions(filter);
         let sql = count_sql(filter, condition);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
@@ -264,9 +298,13 @@ impl Store {
     pub(crate) fn place(&self, filter: &Filter, id: &TaskId) -> Result<Option<u64>, StoreError> {
         let (clause, mut values) = conditions(filter);
         values.push(Box::new(id.as_str().to_owned()));
-        let (order, last) = (order_sql(filter.order, "seq"), values.len());
+        let last = values.len();
+        let order = match filter.order {
+            Order::ByState { failed_since } => by_state_sql(&self.failed_lately(filter, failed_since)?),
+            order => format!("phase = 2, {}", order_sql(order, "seq")),
+        };
         let sql = format!(
-            "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY phase = 2, {order}) - 1 AS place \
+            "SELECT place FROM (SELECT id, row_number() OVER (ORDER BY {order}) - 1 AS place \
              FROM tasks WHERE 1{clause}) WHERE id = ?{last}"
         );
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
@@ -282,7 +320,7 @@ impl Store {
         tasks_dir: &Path,
     ) -> Result<Vec<Task>, StoreError> {
         let all = Filter { limit: u32::MAX, offset: 0, ..filter.clone() };
-        let all_of_them = Stretch { skip: 0, most: u32::MAX };
+        let all_of_them = Stretch { skip: 0, most: u32::MAX, except: &[] };
         let mut tasks = self.ended_walk(&all, all_of_them, tasks_dir)?;
         tasks.retain(|task| {
             ended_before_us.is_none_or(|before| task.ended_at.is_some_and(|ended| ended.as_micros() < before))
@@ -294,6 +332,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
+    use super::super::by_state::queue_sql;
     use super::*;
     use crate::store::Opened;
 
@@ -303,6 +342,8 @@ mod tests {
         let rows = query.raw_query().mapped(|row| row.get("detail"));
         rows.map(Result::unwrap).collect()
     }
+
+    const FIRST: Rows<'_> = Rows { most: 50, skip: 0, except: &[] };
 
     fn filters() -> Vec<Filter> {
         let mut all = Vec::new();
@@ -331,9 +372,10 @@ mod tests {
             if let Scope::Session(_) = filter.scope {
                 ways.push(Walk::NewestOfSession);
             }
-            queries.extend(ways.iter().map(|way| walk_sql(&filter, way, 50, 0)));
+            queries.extend(ways.iter().map(|way| walk_sql(&filter, way, FIRST)));
+            queries.push(queue_sql(&filter, 0, 50));
             // This one follows the table itself, which is in the order asked for, and stops early.
-            let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, 50, 0));
+            let newest = plan(&store, &walk_sql(&filter, &Walk::Newest, FIRST));
             assert_eq!(newest, ["SCAN tasks"], "nothing is sorted");
         }
         for sql in queries {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use meanwhile::model::Status;
+use meanwhile::model::{Status, Timestamp};
 use meanwhile::{DeliveryPolicy, Filter, Moment, Order, Runtime, Scope, Task, Told};
 
 use crate::world::{Asked, Limits, World, session_name};
@@ -23,6 +23,15 @@ fn world() -> World {
     (0..2).for_each(|_| world.start(asked(0, 0)));
     world.start(Asked { after: vec![8], ..asked(0, 0) });
     world
+}
+
+const fn long_ago() -> Timestamp {
+    Timestamp::from_micros(0)
+}
+
+/// No task has failed since then.
+const fn never() -> Timestamp {
+    Timestamp::from_micros(i64::MAX)
 }
 
 fn ids(tasks: &[Task]) -> Vec<&str> {
@@ -46,9 +55,11 @@ fn pages_of_any_size_make_up_the_whole_list_in_every_order() {
         Filter { text: Some("exit 2".to_owned()), ..base },
     ];
     for filter in &filters {
-        for order in
-            [Order::Newest, Order::Oldest, Order::Longest, Order::Shortest, Order::Name, Order::NameDown]
-        {
+        let by_state =
+            [Order::ByState { failed_since: long_ago() }, Order::ByState { failed_since: never() }];
+        let orders =
+            [Order::Newest, Order::Oldest, Order::Longest, Order::Shortest, Order::Name, Order::NameDown];
+        for order in orders.into_iter().chain(by_state) {
             let filter = Filter { order, ..filter.clone() };
             let whole = all(runtime, &filter);
             let live = whole.iter().filter(|task| !task.status.is_terminal()).count();
@@ -87,6 +98,22 @@ fn orders_are_what_they_say() {
     assert!(newest.windows(2).all(|pair| pair[0].created_at >= pair[1].created_at));
     assert!(list(Order::Longest).windows(2).all(|pair| pair[0].duration_ms >= pair[1].duration_ms));
     assert!(list(Order::Name).windows(2).all(|pair| pair[0].command <= pair[1].command));
+}
+
+#[test]
+fn what_runs_comes_before_what_is_queued_and_what_failed_lately_before_what_did_not() {
+    let world = world();
+    let listed = |failed_since| {
+        let order = Order::ByState { failed_since };
+        let tasks = all(world.runtime(), &Filter { order, ..Filter::new(Scope::All) });
+        tasks.iter().map(|task| task.status.word()).collect::<Vec<_>>()
+    };
+    let lately = listed(long_ago());
+    assert_eq!(lately[..3], ["running", "running", "pending"]);
+    assert_eq!(lately[3..], [vec!["failed"; 5], vec!["completed"; 3]].concat());
+    let not_lately = listed(never());
+    assert_eq!(not_lately[3..6], ["failed", "completed", "failed"], "by age alone");
+    world.finish_all();
 }
 
 #[test]

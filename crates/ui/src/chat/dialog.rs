@@ -26,6 +26,7 @@ pub(super) fn draw(state: &State, area: Rect, buffer: &mut Buffer, links: &mut V
         (Modal::Leave(how), _) => leave(state, how),
         (_, Some(shown)) => question(state, shown),
         (Modal::Tasks(selected), None) => tasks(state, selected.as_deref(), area),
+        (Modal::Kill(task), None) => kill(state, task, area),
         (Modal::Cancel(selected), None) => cancel(state, selected.as_ref(), area),
         (Modal::None, None) => return false,
     };
@@ -231,14 +232,21 @@ fn tasks(state: &State, selected: Option<&str>, area: Rect) -> Dialog<'static> {
     let answers: &[&str] = if state.has_foreground() {
         &[
             "Ctrl-B  wait for none of them: all to the background",
-            "k  kill   e  log in editor   ↑↓  choose   Esc  back",
+            "x  kill   e  log in editor   ↑↓  choose   Esc  back",
         ]
     } else {
-        &["k  kill   e  log in editor   ↑↓  choose   Esc  back"]
+        &["x  kill   e  log in editor   ↑↓  choose   Esc  back"]
     };
     let at = state.tasks.iter().position(|task| Some(task.id.as_str()) == selected);
     let dialog = Dialog::new(" tasks ", lines, answers);
     Dialog { links, selected: at.map(|at| at * 2), ..dialog }
+}
+
+fn kill(state: &State, task: &ChatTask, area: Rect) -> Dialog<'static> {
+    let width = usize::from(area.width).saturating_sub(6);
+    let question = format!("Kill {} and everything it started?", task.handle);
+    let lines = vec![Line::from(short(&question, width)), task_row(state, task, width)];
+    Dialog::new(" kill? ", lines, &["y  kill it", "n  no"])
 }
 
 /// Says what ends with the turn, and what does not.

@@ -94,9 +94,9 @@ pub(super) fn open_cancel(state: &mut State) {
 pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>) -> Vec<Effect> {
     let task = state.tasks.iter().find(|task| Some(task.id.as_str()) == selected);
     match (key.code, key.modifiers) {
-        (KeyCode::Up | KeyCode::Down, _) => {
+        (KeyCode::Up | KeyCode::Down, _) | (KeyCode::Char('j' | 'k'), KeyModifiers::NONE) => {
             let ids: Vec<_> = state.tasks.iter().map(|task| task.id.as_str()).collect();
-            let next = neighbour(&ids, selected.as_ref(), key.code);
+            let next = neighbour(&ids, selected.as_ref(), arrow(key.code));
             state.modal = Modal::Tasks(next.map(str::to_owned));
         }
         (KeyCode::Char('b'), _) => {
@@ -106,9 +106,10 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
             }
         }
         (KeyCode::Char('k'), KeyModifiers::CONTROL) => open_cancel(state),
-        (KeyCode::Char('k' | 'x'), KeyModifiers::NONE) => {
-            let order = task.map(|task| Effect::Order(ChatOrder::Kill(task.id.clone())));
-            return order.into_iter().collect();
+        (KeyCode::Char('x'), KeyModifiers::NONE) => {
+            if let Some(task) = task {
+                state.modal = Modal::Kill(Box::new(task.clone()));
+            }
         }
         (KeyCode::Char('e'), KeyModifiers::NONE) => {
             return task.map(|task| Effect::Open(task.log.clone())).into_iter().collect();
@@ -121,11 +122,40 @@ pub(super) fn in_tasks(state: &mut State, key: KeyEvent, selected: Option<&str>)
     Vec::new()
 }
 
+/// Kills the task that was asked about, or does not; the list comes back.
+pub(super) fn in_kill(state: &mut State, key: KeyEvent, id: String) -> Vec<Effect> {
+    let is_plain = key.modifiers.is_empty();
+    match key.code {
+        KeyCode::Char('y') | KeyCode::Enter if is_plain => {
+            state.modal = Modal::Tasks(Some(id.clone()));
+            vec![Effect::Order(ChatOrder::Kill(id))]
+        }
+        KeyCode::Char('n' | 'q') | KeyCode::Esc if is_plain => {
+            state.modal = Modal::Tasks(Some(id));
+            Vec::new()
+        }
+        KeyCode::Char('c') if !is_plain => {
+            state.modal = Modal::Tasks(Some(id));
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the arrow that a letter stands for.
+const fn arrow(code: KeyCode) -> KeyCode {
+    match code {
+        KeyCode::Char('k') => KeyCode::Up,
+        KeyCode::Char('j') => KeyCode::Down,
+        other => other,
+    }
+}
+
 pub(super) fn in_cancel(state: &mut State, key: KeyEvent, selected: Option<&Target>) -> Vec<Effect> {
     let targets = state.targets();
     match (key.code, key.modifiers) {
-        (KeyCode::Up | KeyCode::Down, _) => {
-            state.modal = Modal::Cancel(neighbour(&targets, selected, key.code));
+        (KeyCode::Up | KeyCode::Down, _) | (KeyCode::Char('j' | 'k'), KeyModifiers::NONE) => {
+            state.modal = Modal::Cancel(neighbour(&targets, selected, arrow(key.code)));
         }
         (KeyCode::Char('b'), KeyModifiers::CONTROL) => open_tasks(state),
         (KeyCode::Enter, _) => {

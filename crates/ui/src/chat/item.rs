@@ -191,7 +191,11 @@ impl Item {
             Kind::Thought(text) => thought(text, width, theme),
             Kind::Tool(call) => call.draw(self.is_open, width, theme),
             Kind::Plan(steps) => plan(steps, width, theme),
-            Kind::Notice(notice) => spaced(plain(&banner(notice), width, banner_style(notice, theme))),
+            Kind::Notice(notice) => {
+                let mut lines = plain(&banner(notice), width, banner_style(notice, theme));
+                lines.push(styled(&shortened(&format!("  {}", notice.command), width), theme.dim));
+                spaced(lines)
+            }
             Kind::Mode(mode) => plain(&format!("mode: {mode}"), width, theme.dim),
             Kind::Answered(what, reply) => {
                 let word = match reply {
@@ -207,7 +211,7 @@ impl Item {
     }
 }
 
-/// Returns `⌁ bash_1 exited (0) · 4.2s · path`.
+/// Returns `⌁ bash_1 exited (0) · 4.2s · path`; the command stands in a line below it.
 fn banner(notice: &Notice) -> String {
     let code = notice.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
     let took = notice.took().map(|took| format!(" · {took}")).unwrap_or_default();

@@ -42,6 +42,8 @@ pub(super) enum Modal {
     None,
     /// The tasks; the one with this id is selected.
     Tasks(Option<String>),
+    /// Whether to kill this one of them.
+    Kill(Box<ChatTask>),
     /// What can be cancelled; this is selected.
     Cancel(Option<Target>),
     /// Whether to leave.
@@ -221,7 +223,7 @@ impl State {
 
     /// Whether the clock matters for what is shown.
     pub(super) fn wants_ticks(&self) -> bool {
-        let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Cancel(_));
+        let are_times_shown = matches!(self.modal, Modal::Tasks(_) | Modal::Kill(_) | Modal::Cancel(_));
         are_times_shown && !self.tasks.is_empty() || self.questions.is_early(self.now)
     }
 

@@ -5,7 +5,7 @@ use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
 use super::dialog;
 use super::dialog_keys::{
-    in_cancel, in_question, in_tasks, leave, leaving, looked_round, open_cancel, open_tasks,
+    in_cancel, in_kill, in_question, in_tasks, leave, leaving, looked_round, open_cancel, open_tasks,
 };
 use super::item::{self, Kind};
 use super::state::{Effect, Event, Modal, State};
@@ -114,6 +114,7 @@ fn pressed(state: &mut State, key: KeyEvent) -> Vec<Effect> {
     }
     match state.modal.clone() {
         Modal::Tasks(selected) => in_tasks(state, key, selected.as_deref()),
+        Modal::Kill(task) => in_kill(state, key, task.id),
         Modal::Cancel(selected) => in_cancel(state, key, selected.as_ref()),
         Modal::None | Modal::Leave(_) => in_talk(state, key),
     }

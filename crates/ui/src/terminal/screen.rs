@@ -1,6 +1,7 @@
 //! The terminal in our hands, and given back whatever happens.
 
 use std::io::{self, Stdout, stdout};
+use std::mem::ManuallyDrop;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -48,7 +49,9 @@ pub(crate) struct Link {
 
 /// The terminal while it is ours; dropped, it is as it was.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    /// Never dropped: it would show the cursor, and where the terminal is gone, print that it cannot, and panic because
+    /// it cannot print. We show the cursor ourselves.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
     mouse: MouseUse,
 }
 
@@ -66,8 +69,8 @@ impl Screen {
         });
         // Which colours there are was decided by the theme, NO_COLOR and all.
         force_color_output(true);
-        let mut screen =
-            Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, mouse: MouseUse::Ours };
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
+        let mut screen = Self { terminal, mouse: MouseUse::Ours };
         screen.enter()?;
         Ok(screen)
     }
@@ -102,8 +105,10 @@ impl Screen {
 
     /// Forgets what was drawn, so that everything is drawn anew.
     pub(super) fn redraw(&mut self) -> io::Result<()> {
-        // The terminal's own way to clear asks where the cursor is, and not every terminal answers.
-        self.terminal = Terminal::new(CrosstermBackend::new(stdout()))?;
+        // The terminal's own way to clear asks where the cursor is, and not every terminal answers. Each of the two
+        // buffers is emptied when the other one's turn comes.
+        self.terminal.swap_buffers();
+        self.terminal.swap_buffers();
         execute!(stdout(), Clear(ClearType::All))
     }
 

@@ -34,6 +34,7 @@ impl Query {
     /// Returns a word for the order.
     pub(crate) const fn order_word(&self) -> &'static str {
         match (self.sort, self.is_reversed) {
+            (Sort::State, _) => "state",
             (Sort::Newest, false) => "newest",
             (Sort::Newest, true) => "oldest",
             (Sort::Longest, false) => "longest",
@@ -60,11 +61,13 @@ pub enum States {
     Only(Status),
 }
 
-/// The order within live and within ended tasks.
+/// The order of the list. Live tasks always come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
-    /// Newest first.
+    /// What runs, what is queued, what failed lately, the rest.
     #[default]
+    State,
+    /// Newest first.
     Newest,
     /// What took longest first.
     Longest,
@@ -78,7 +81,8 @@ pub enum Sort {
 
 impl Sort {
     /// All, as one key goes through them.
-    pub const ALL: [Self; 5] = [Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
+    pub const ALL: [Self; 6] =
+        [Self::State, Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
 }
 
 /// A stretch of a list.

@@ -202,6 +202,12 @@ impl Theme {
         }
     }
 
+    /// Returns how a task looks that waits for somebody.
+    #[must_use]
+    pub(crate) const fn waits(&self) -> Style {
+        self.stopped
+    }
+
     /// Returns how a state looks.
     #[must_use]
     pub const fn status(&self, status: Status) -> Style {

@@ -16,7 +16,7 @@ use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
 use super::sampler::Sampler;
 use crate::facts::{facts, news_facts};
-use crate::row::what;
+use crate::row::{by_state, what};
 use crate::task_row::{Sample, TaskRow};
 
 /// How many are sorted by what they use; those beyond keep their places.
@@ -127,7 +127,9 @@ impl Library {
             let live = rows.iter().take_while(|row| !row.status.is_terminal()).count();
             let by = |row: &TaskRow| match query.sort {
                 Sort::Memory => row.sample.memory.unwrap_or(0) as f64,
-                Sort::Newest | Sort::Longest | Sort::Name | Sort::Cpu => row.sample.cpu.unwrap_or(-1.0),
+                Sort::State | Sort::Newest | Sort::Longest | Sort::Name | Sort::Cpu => {
+                    row.sample.cpu.unwrap_or(-1.0)
+                }
             };
             // What uses the same stays in its order.
             rows[..live].sort_by(|a, b| {
@@ -242,6 +244,7 @@ pub(super) fn filter(query: &Query, scope: &Scope) -> Filter {
         States::Only(status) => vec![status],
     };
     let order = match (query.sort, query.is_reversed) {
+        (Sort::State, _) => by_state(SystemClock.now()),
         (Sort::Newest, true) => Order::Oldest,
         (Sort::Newest | Sort::Cpu | Sort::Memory, _) => Order::Newest,
         (Sort::Longest, false) => Order::Longest,

@@ -67,15 +67,33 @@ fn a_kill_means_what_was_selected_and_never_what_stands_there_now() {
     ctrl(&mut state, 'b');
     press(&mut state, KeyCode::Down);
     tell(&mut state, ChatNews::Tasks(vec![two, three.clone()]));
-    assert_eq!(
-        press(&mut state, KeyCode::Char('k')),
-        kill("bash_2"),
+    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "it is asked first");
+    assert!(
+        picture(&state).contains("Kill bash_2 and everything"),
         "the rows have moved, the choice has not"
     );
+    tell(&mut state, ChatNews::Tasks(vec![three.clone(), one.clone()]));
+    assert_eq!(press(&mut state, KeyCode::Char('y')), kill("bash_2"), "what was asked about");
     tell(&mut state, ChatNews::Tasks(vec![three, one]));
-    assert_eq!(press(&mut state, KeyCode::Char('k')), [], "what was selected is gone");
+    assert_eq!(press(&mut state, KeyCode::Char('x')), [], "what was selected is gone");
+    assert_eq!(press(&mut state, KeyCode::Char('y')), []);
     press(&mut state, KeyCode::Down);
-    assert_eq!(press(&mut state, KeyCode::Char('k')), kill("bash_3"));
+    press(&mut state, KeyCode::Char('x'));
+    assert_eq!(press(&mut state, KeyCode::Char('y')), kill("bash_3"));
+}
+
+#[test]
+fn keys_of_the_task_list_are_those_of_the_task_manager() {
+    let mut state = state(80, 20);
+    let [one, two] = ["bash_1", "bash_2"].map(|handle| task(handle, "a", false));
+    tell(&mut state, ChatNews::Tasks(vec![one, two]));
+    ctrl(&mut state, 'b');
+    for key in "jkjx".chars() {
+        assert_eq!(press(&mut state, KeyCode::Char(key)), [], "{key} kills nothing");
+    }
+    assert!(picture(&state).contains("Kill bash_2"), "j and k go down and up");
+    assert_eq!(press(&mut state, KeyCode::Char('n')), []);
+    assert!(picture(&state).contains(" tasks "), "a no goes back to the list");
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
 fn an_answer_to_an_older_question_is_not_shown() {
     let mut desk = Desk::with_tasks(80, 24);
     desk.press("s");
-    assert_eq!(desk.state.list.query.sort, Sort::Longest);
+    assert_eq!(desk.state.list.query.sort, Sort::Newest);
     let old = Window { total: 99, ..super::window(&Query::default(), Vec::new()) };
     desk.take(Event::Listed(old));
     assert_eq!(desk.state.list.total, 7);

@@ -38,10 +38,11 @@ pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
         status,
         state: match status {
             Status::Failed => "failed (exited 101)".to_owned(),
-            Status::Pending => "pending (1. in queue)".to_owned(),
+            Status::Pending => "queued, position 1".to_owned(),
             _ => status.word().to_owned(),
         },
         what: what.to_owned(),
+        waits: None,
         session: "default".to_owned(),
         batch: None,
         run: 1,

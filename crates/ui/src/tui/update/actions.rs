@@ -206,8 +206,12 @@ fn next_sort(state: &mut State, effects: &mut Vec<Effect>) {
 }
 
 fn reverse(state: &mut State, effects: &mut Vec<Effect>) {
-    let is_reversed = !state.list.query.is_reversed;
-    order_by(state, Query { is_reversed, ..state.list.query.clone() }, effects);
+    let query = match state.list.query.sort {
+        // There is no other way round; the nearest is by age.
+        Sort::State => Query { sort: Sort::Newest, is_reversed: true, ..state.list.query.clone() },
+        _ => Query { is_reversed: !state.list.query.is_reversed, ..state.list.query.clone() },
+    };
+    order_by(state, query, effects);
 }
 
 /// Sorts by this; asked for a second time, the other way round.

@@ -7,7 +7,6 @@ use ratatui::text::{Line, Span};
 
 use super::put;
 use super::text::{breaks, fit, width_of};
-use crate::row::icon;
 use crate::text::{bytes, shortened};
 use crate::tui::state::{Focus, Pane, State};
 
@@ -37,7 +36,7 @@ pub(super) fn title(state: &State, area: Rect, buffer: &mut Buffer) {
     let right = right_words(state);
     let room = usize::from(area.width).saturating_sub(29 + width_of(&right) + 2);
     if let Some(row) = state.list.selected_row().filter(|_| room > 12) {
-        let words = format!(" {} {} {} ", icon(row.status), row.id, row.state);
+        let words = format!(" {} {} {} ", row.icon(), row.id, row.state);
         spans.push(Span::styled(shortened(&words, room), state.theme.status(row.status)));
     }
     let line = Line::from(spans);

@@ -7,7 +7,6 @@ use ratatui::style::Style;
 
 use super::put;
 use super::text::{fit, fit_right, small_bytes};
-use crate::row::icon;
 use crate::task_row::TaskRow;
 use crate::text::{bar, duration};
 use crate::tui::event::Sort;
@@ -52,7 +51,8 @@ impl Column {
     /// The order that a click on the heading asks for.
     const fn sort(self) -> Option<Sort> {
         match self {
-            Self::Id | Self::Status => Some(Sort::Newest),
+            Self::Status => Some(Sort::State),
+            Self::Id => Some(Sort::Newest),
             Self::Time => Some(Sort::Longest),
             Self::Cpu => Some(Sort::Cpu),
             Self::Memory => Some(Sort::Memory),
@@ -189,7 +189,10 @@ fn nothing(state: &State, area: Rect, buffer: &mut Buffer) {
 
 fn draw_row(state: &State, row: &TaskRow, columns: &[(Column, usize)], area: Rect, buffer: &mut Buffer) {
     let mut x = area.x + 1;
-    let of_status = state.theme.status(row.status);
+    let of_status = match row.waits {
+        Some(_) => state.theme.waits(),
+        None => state.theme.status(row.status),
+    };
     for (column, width) in columns {
         let style = match column {
             Column::Status | Column::Progress => of_status,
@@ -213,9 +216,14 @@ fn cell(column: Column, width: usize, text: &str) -> String {
 
 /// The state, and as much of what matters about it as there is room for.
 fn status_words(width: usize, row: &TaskRow, has_progress: bool) -> String {
-    let (icon, word) = (icon(row.status), row.status.word());
+    let icon = row.icon();
+    let word = match row.status {
+        Status::Pending => "queued",
+        status => status.word(),
+    };
     match (row.survivors, row.percent, row.exit_code) {
         _ if width > 15 => format!("{icon} {}", row.state),
+        (0, _, _) if let Some(what) = row.waits => format!("{icon} {what}?"),
         (1.., _, _) => format!("{icon} {word} +{}", row.survivors),
         (0, Some(percent), None) if !has_progress && row.alive => format!("{icon} {percent:.0}% {word}"),
         (0, _, Some(code)) if row.status == Status::Failed => format!("{icon} {word} {code}"),

@@ -1,0 +1,59 @@
+//! Why a task waits in the queue, for whoever waits with it.
+
+use std::io::IsTerminal;
+
+use meanwhile::model::{Status, TaskKind};
+use meanwhile::{Filter, Runtime, Scope, Task};
+
+use crate::context::Context;
+use crate::render;
+
+/// How many of the tasks in its way are named.
+const NAMED: usize = 5;
+
+/// Says on stderr what a queued task waits for, what is in its way, and how to go ahead.
+pub(super) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
+    if task.status != Status::Pending {
+        return;
+    }
+    // What cannot be found out is left out; the task waits all the same.
+    let task = runtime.task(task.id.as_str(), &context.scope()).unwrap_or_else(|_| task.clone());
+    if task.status != Status::Pending {
+        return;
+    }
+    let name = task.short_name();
+    let leaves = if std::io::stdin().is_terminal() {
+        "ctrl+b leaves it in the queue, ctrl+c cancels it"
+    } else {
+        "ctrl+c cancels it"
+    };
+    if let Some(others) = &task.waiting_for {
+        render::note(&format!("{name} is queued: it starts when {others} has completed; {leaves}"));
+        return;
+    }
+    let filter = Filter {
+        statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
+        kind: Some(task.kind),
+        limit: NAMED as u32,
+        ..Filter::new(Scope::Session(task.session.clone()))
+    };
+    let Ok(page) = runtime.list(&filter) else { return };
+    let names: Vec<_> = page.tasks.iter().map(Task::short_name).collect();
+    let more = page.total.saturating_sub(names.len() as u64);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let queue = &context.config.settings.queue;
+    let (limit, setting) = match task.kind {
+        TaskKind::Agent => (queue.max_agents, "MEANWHILE_QUEUE_MAX_AGENTS"),
+        TaskKind::Shell | TaskKind::Remote => (queue.max_running, "MEANWHILE_QUEUE_MAX_RUNNING"),
+    };
+    let place = task.queue_position.map(|place| format!(", position {place}")).unwrap_or_default();
+    render::note(&format!(
+        "{name} is queued{place}: {} of {limit} slots are in use ({}{more})",
+        page.total,
+        names.join(", ")
+    ));
+    render::note(&format!(
+        "it starts when one of them ends; {leaves}; {setting}={} before the command allows one more",
+        limit + 1
+    ));
+}

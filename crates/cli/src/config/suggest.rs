@@ -1,0 +1,48 @@
+//! Which setting somebody may have meant.
+
+use super::knobs::KNOBS;
+
+/// Most letters by which two names may differ.
+const FAR: usize = 3;
+
+/// Returns the setting whose name is nearest, if one is near: with its section misspelt, forgotten or right.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let distance = |knob: &str| {
+        let key = knob.split_once('.').map_or(knob, |(_, key)| key);
+        let given = name.rsplit_once('.').map_or(name, |(_, key)| key);
+        // Under another section, only the very same key is meant.
+        if key == given { 1 } else { letters_apart(name, knob) }
+    };
+    let found = KNOBS.iter().map(|knob| (distance(knob.name), knob.name)).min()?;
+    (found.0 <= FAR.min(name.len() / 3)).then_some(found.1)
+}
+
+/// Counts the letters to insert, remove or replace in one text to get the other.
+fn letters_apart(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (at, letter) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = at + 1;
+        for (column, other) in b.iter().enumerate() {
+            let replaced = corner + usize::from(letter != *other);
+            corner = row[column + 1];
+            row[column + 1] = replaced.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_setting_is_recognised_and_a_strange_one_is_not() {
+        assert_eq!(nearest("queue.max_runing"), Some("queue.max_running"));
+        assert_eq!(nearest("que.max_running"), Some("queue.max_running"));
+        assert_eq!(nearest("max_running"), Some("queue.max_running"));
+        assert_eq!(nearest("colour.of.the.sky"), None);
+        assert_eq!(nearest("x"), None);
+    }
+}

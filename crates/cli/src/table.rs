@@ -1,0 +1,61 @@
+//! The table of `mw list`: as wide as the terminal, and whole where nobody sees lines.
+
+use meanwhile::model::Timestamp;
+use meanwhile::{Page, Task};
+use mw_ui::{Row, ago, shortened};
+use unicode_width::UnicodeWidthStr;
+
+use crate::render::painted;
+
+/// Widest state on a terminal.
+const STATE: usize = 28;
+/// What a task is has at least this much of a terminal.
+const WHAT: usize = 16;
+const GAP: usize = 2;
+
+/// Lays tasks out in columns that fit this many; nothing is cut where no number is given.
+pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: bool) -> String {
+    let rows: Vec<_> = page.tasks.iter().map(|task| cells(&Row::of(task), now, width)).collect();
+    let mut lines = vec![["", "ID", "STATUS", "TIME", "WHEN", "WHAT"].map(str::to_owned)];
+    lines.extend(rows);
+    let widest = |column: usize| lines.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
+    let widths: [usize; 5] = std::array::from_fn(widest);
+    let mut shown = vec![true; 5];
+    let used = |shown: &[bool]| -> usize {
+        widths.iter().zip(shown).filter(|(_, shown)| **shown).map(|(width, _)| width + GAP).sum()
+    };
+    // Where there is no room for all, the age goes first, then the duration, then the id.
+    for column in [4, 3, 1] {
+        if width.is_some_and(|width| used(&shown) + WHAT > width) {
+            shown[column] = false;
+        }
+    }
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(used(&shown)).max(1));
+    let mut text = String::new();
+    for (at, cells) in lines.iter().enumerate() {
+        let mut line = String::new();
+        for column in (0..5).filter(|column| shown[*column]) {
+            let pad = widths[column] - cells[column].width() + GAP;
+            line.push_str(&cells[column]);
+            line.push_str(&" ".repeat(pad));
+        }
+        line.push_str(&shortened(&cells[5], room));
+        text.push_str(&paint(line.trim_end(), at.checked_sub(1).and_then(|at| page.tasks.get(at)), colour));
+        text.push('\n');
+    }
+    text
+}
+
+fn cells(row: &Row, now: Timestamp, width: Option<usize>) -> [String; 6] {
+    let state = shortened(&row.state, width.map_or(usize::MAX, |_| STATE));
+    let what = row.what.replace('\n', " ⏎ ");
+    [row.icon.to_owned(), row.id.clone(), state, row.time.clone(), ago(now.ms_since(row.when)), what]
+}
+
+fn paint(line: &str, task: Option<&Task>, colour: bool) -> String {
+    match task {
+        Some(task) => painted(line, task, colour),
+        None if colour => format!("\x1b[1m{line}\x1b[0m"),
+        None => line.to_owned(),
+    }
+}

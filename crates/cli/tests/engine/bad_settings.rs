@@ -1,0 +1,72 @@
+//! A mistake in the settings: what only looks or ends goes on, what starts is refused.
+
+use mw_testkit::{Home, children};
+
+use crate::home;
+
+/// A home with a task that runs, and then a mistake in its settings.
+fn broken(text: &str) -> (Home, String) {
+    let home = home();
+    let id = home.start_with(&["--name", "web"], children::SLEEPER);
+    let folder = home.user().join(".config/meanwhile");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), text).unwrap();
+    (home, id)
+}
+
+#[test]
+fn what_looks_or_ends_works_with_a_warning() {
+    for text in ["[queue]\nmax_runing = 3\n", "[queue\n", "[queue]\nmax_running = \"many\"\n"] {
+        let (home, id) = broken(text);
+        let commands: [&[&str]; 8] = [
+            &["list"],
+            &["status", "web"],
+            &["output", "web"],
+            &["wait", "web", "--timeout", "1ms"],
+            &["config"],
+            &["completions", "bash"],
+            &["watch", "--no-follow"],
+            &["kill", "web"],
+        ];
+        for words in commands {
+            let done = home.mw(words);
+            let said = done.complaint();
+            assert!(matches!(done.code, Some(0 | 124)), "{words:?}: {done:?}");
+            assert!(said.contains("warning: ") && said.contains("config.toml:"), "{words:?}: {said}");
+        }
+        assert_eq!(home.status(&id)["status"], "cancelled");
+    }
+}
+
+#[test]
+fn what_starts_is_refused_and_told_what_was_meant() {
+    let (home, _) = broken("[queue]\nmax_runing = 3\n");
+    for words in [&["start", "true"][..], &["run", "true"], &["restart", "web"]] {
+        let said = home.mw(words).exits(2).complaint();
+        assert!(said.starts_with("error: ") && said.contains("config.toml:2: queue.max_runing"), "{said}");
+        assert!(said.contains("hint: did you mean queue.max_running?"), "{said}");
+    }
+    let in_session = home.command(["kill", "web"]).session("agent").run().exits(2).complaint();
+    assert!(in_session.starts_with("error: "), "an agent's deeds are decided by the settings: {in_session}");
+}
+
+#[test]
+fn the_rest_of_the_settings_still_counts() {
+    let (home, _) = broken("[queue]\nmax_runing = 3\nmax_running = 5\n");
+    let answer = home.mw(["config", "--json"]).exits(0).json();
+    let settings = answer["settings"].as_array().unwrap();
+    let setting = settings.iter().find(|setting| setting["name"] == "queue.max_running").unwrap();
+    assert_eq!(setting["value"], "5");
+    let problem = &answer["problems"][0];
+    assert!(problem["message"].as_str().unwrap().contains("queue.max_runing"), "{problem}");
+}
+
+#[test]
+fn the_doctor_examines_a_home_with_bad_settings() {
+    let (home, _) = broken("[queue]\nmax_runing = 3\n");
+    let answer = home.mw(["doctor", "--json"]).exits(1).json();
+    let checks = answer["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "settings").unwrap();
+    assert_eq!(check["verdict"], "problem");
+    assert!(check["next"].as_str().unwrap().contains("did you mean queue.max_running?"), "{check}");
+}

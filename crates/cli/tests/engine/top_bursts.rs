@@ -1,0 +1,31 @@
+//! Keys that come faster than the list is read.
+
+use mw_testkit::children;
+
+use crate::home;
+use crate::top::{leave, line_of, top, until, until_shown};
+
+const ESC: &str = "\u{1b}";
+
+#[test]
+fn keys_in_one_write_kill_the_task_that_they_select_and_no_other() {
+    let home = home();
+    for _ in 0..40 {
+        home.ended(&home.start("true"));
+    }
+    let wanted = home.start_with(&["--name", "wanted"], children::SLEEPER);
+    let victim = home.start_with(&["--name", "victim"], children::SLEEPER);
+    let mut terminal = top(&home);
+    until(&terminal, "both are shown", |screen| {
+        line_of(screen, &wanted).is_some() && line_of(screen, &victim).is_some()
+    });
+    terminal.press("gj/victim");
+    until(&terminal, "the filter holds", |screen| line_of(screen, &wanted).is_none());
+    terminal.press(ESC);
+    until(&terminal, "the filter is off", |screen| line_of(screen, &wanted).is_some());
+    terminal.press("/wanted\rxy");
+    until_shown(&terminal, "cancelled");
+    home.ended(&wanted);
+    assert_eq!(home.status(&victim)["status"], "running");
+    leave(terminal);
+}

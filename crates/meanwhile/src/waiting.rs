@@ -1,0 +1,52 @@
+//! What a task waits for: the tasks it follows, a person, or input.
+
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use mw_model::wire::{JournalEntry, LOG_FILE};
+use mw_model::{TaskState, Timestamp};
+
+use crate::error::Result;
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+impl Runtime {
+    /// Adds what a task waits for.
+    pub(crate) fn add_waiting(&self, task: &mut Task) -> Result<()> {
+        match &task.state {
+            TaskState::Pending { .. } => {
+                let mut names = Vec::new();
+                for id in &task.after {
+                    let before = self.store()?.task(id, &self.home.tasks())?;
+                    names.extend(
+                        before.filter(|before| !before.status.is_terminal()).map(|it| it.short_name()),
+                    );
+                }
+                task.waiting_for = (!names.is_empty()).then(|| names.join(", "));
+            }
+            TaskState::Running { .. } => {
+                let asks = task.agent.as_ref().and_then(|agent| agent.activity.waiting.clone());
+                let stall = if asks.is_none() { self.stall(task) } else { None };
+                task.stalled = stall.as_ref().map(|(at, _)| *at);
+                task.waiting_for = asks.or_else(|| stall.map(|(_, prompt)| prompt));
+            }
+            TaskState::Starting { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Returns when a running task was seen to wait for input and behind which line, if it has printed nothing since.
+    fn stall(&self, task: &Task) -> Option<(Timestamp, String)> {
+        let journal = self.home.journal(&task.id).ok()?;
+        let stalled = journal.into_iter().rev().filter(|line| line.run == task.state.run()).find_map(
+            |line| match line.entry {
+                JournalEntry::Stalled { prompt } => Some((line.at, prompt)),
+                _ => None,
+            },
+        )?;
+        let log = fs::metadata(self.home.task(&task.id).join(LOG_FILE)).ok()?;
+        let printed = log.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let printed = Timestamp::from_micros(i64::try_from(printed.as_micros()).ok()?);
+        (printed <= stalled.0).then_some(stalled)
+    }
+}
