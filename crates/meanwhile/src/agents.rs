@@ -172,7 +172,7 @@ impl Runtime {
         }
         let tasks = self.store()?.tasks_of(&session, &self.home.tasks())?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned()))?;
+        self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned())).all_done()?;
         for id in &ids {
             self.remove(id)?;
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 use mw_testkit::contract::{START_FIELDS, has_fields, is_signal};
 use mw_testkit::processes::stat;
-use mw_testkit::{SOON, alive, children, wait_until};
+use mw_testkit::{SOON, alive, children};
 
 use crate::home;
 
