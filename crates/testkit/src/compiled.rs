@@ -45,6 +45,17 @@ int main(int count, char **words) {
         close(creat(info.ssi_signo == SIGUSR1 ? "usr1" : "usr2", 0600));
 }"#;
 
+/// Traces the process whose id it is given, as a debugger does, and never lets it run; it lives for longer than any test.
+pub const DEBUGGER: &str = r"
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/ptrace.h>
+int main(int count, char **words) {
+    if (ptrace(PTRACE_ATTACH, atoi(words[1]), 0, 0) != 0)
+        return 1;
+    sleep(600);
+}";
+
 impl Home {
     /// Compiles a program into the working directory and returns its path. Without a C compiler nothing here is built.
     ///

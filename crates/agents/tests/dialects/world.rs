@@ -10,7 +10,7 @@ use meanwhile::{
 use mw_agents::tools::{Background, Caller, Desk, Patience, Patient, Premises, Reply};
 use mw_agents::{Dialect, Toolset};
 use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
-use mw_testkit::{Home, SOON, processes, wait_until};
+use mw_testkit::{Home, SOON, need_program, processes, wait_until};
 use serde_json::Value;
 
 pub const SESSION: &str = "conversation";
@@ -39,6 +39,9 @@ pub struct World {
 impl World {
     /// A world with the figures of the dialect's own profile.
     pub fn new(dialect: Dialect) -> Self {
+        if dialect == Dialect::Mycode {
+            need_program("bash");
+        }
         let home = Home::new(beside("mw"));
         let (slots, at_capacity) = match dialect {
             Dialect::Mycode => (10, AtCapacity::Queue),

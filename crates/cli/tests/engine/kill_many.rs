@@ -1,10 +1,9 @@
 //! `mw kill` of several tasks: what fails for one neither delays nor hides the others.
 
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use mw_testkit::processes::{kill_if, stat};
-use mw_testkit::{Home, SOON, alive, children, wait_until};
+use mw_testkit::{Home, Running, SOON, alive, children, compiled, wait_until};
 use rustix::process::Signal;
 use serde_json::Value;
 
@@ -53,7 +52,7 @@ fn a_supervisor_that_cannot_answer_is_told_beside_the_receipts_of_the_others() {
     let pids = [0, 1, 2].map(|at| home.pid(&ids[at]));
     let supervisor = home.pair(&ids[1]).supervisor;
     // A debugger holds it: no signal makes it run again.
-    let Some(debugger) = hold(supervisor) else { return };
+    let debugger = hold(&home, supervisor);
     let begun = Instant::now();
     let answer = home.mw(["kill", "--json", "--grace", "1s", &ids[0], &ids[1], &ids[2]]).exits(6).json();
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
@@ -73,28 +72,11 @@ fn a_supervisor_that_cannot_answer_is_told_beside_the_receipts_of_the_others() {
     assert_eq!(home.ended(&ids[1])["status"], "cancelled");
 }
 
-/// Lets go of what it holds when it is dropped.
-struct Debugger(Child);
-
-impl Drop for Debugger {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Traces a process and never lets it run; nothing where no tool can do that.
-fn hold(pid: u32) -> Option<Debugger> {
-    let script = format!(
-        "import ctypes, time\nlibc = ctypes.CDLL(None, use_errno=True)\nassert libc.ptrace(16, {pid}, 0, 0) == 0\nprint('held', flush=True)\ntime.sleep(600)"
-    );
-    let python = Command::new("python3").args(["-c", &script]).stdout(Stdio::null()).spawn();
-    let Ok(debugger) = python.map(Debugger) else {
-        println!("skipped: python3 is not here");
-        return None;
-    };
+/// Traces a process and never lets it run, until the debugger is killed.
+fn hold(home: &Home, pid: u32) -> Running {
+    let debugger = home.program(home.compile("debugger", compiled::DEBUGGER)).arg(pid.to_string()).spawn();
     wait_until(SOON, "its supervisor is held", || stat(pid).filter(|stat| stat.state == 't'));
-    Some(debugger)
+    debugger
 }
 
 #[test]
