@@ -52,8 +52,9 @@ pub(super) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         page.total,
         names.join(", ")
     ));
+    // Those that wait in front of it start, too.
+    let enough = limit + task.queue_position.unwrap_or(1);
     render::note(&format!(
-        "it starts when one of them ends; {leaves}; {setting}={} before the command allows one more",
-        limit + 1
+        "it starts when its turn comes; {leaves}; {setting}={enough} before the command starts it at once"
     ));
 }
