@@ -1,5 +1,6 @@
 //! The kit's own tests, with `sh` in place of `mw`.
 #![forbid(unsafe_code)]
+#![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 use std::time::Duration;
 
