@@ -74,6 +74,7 @@ pub struct HookCall {
     /// What can be said.
     pub moment: HookMoment,
     host: HookHost,
+    of_subagent: bool,
     session: Option<String>,
     directory: Option<PathBuf>,
 }
@@ -92,7 +93,7 @@ impl HookCall {
         let of_subagent = text("agent_id").is_some();
         let moment = if of_subagent { HookMoment::Silent } else { host.moment(&event, stops_again) };
         let session = text("session_id").map(str::to_owned);
-        Ok(Self { event, moment, host, session, directory: text("cwd").map(PathBuf::from) })
+        Ok(Self { event, moment, host, of_subagent, session, directory: text("cwd").map(PathBuf::from) })
     }
 
     /// Completes what the environment tells of the session.
@@ -121,6 +122,24 @@ impl HookCall {
             fits
         });
         fits.count().max(1).min(notices.len())
+    }
+
+    /// Tells whether an agent, and no subagent of it, has come to the end of its turn.
+    #[must_use]
+    pub fn is_a_stop(&self) -> bool {
+        self.event == "Stop" && !self.of_subagent
+    }
+
+    /// Writes what an idle agent is woken with; nothing when there is nothing to say.
+    #[must_use]
+    pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
+        let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
+        (!blocks.is_empty()).then(|| {
+            format!(
+                "Background tasks have news, from meanwhile and not from the user. Go on with what depends on it, or just \
+                 say how it went.\n\n{blocks}\n"
+            )
+        })
     }
 
     /// Writes the answer; nothing when there is nothing to say.

@@ -10,7 +10,7 @@ use crate::fail_point::fail_point;
 use crate::launch::{self, Purpose, Supervisor};
 use crate::reconcile::Findings;
 use crate::runtime::Runtime;
-use crate::slots::{Pool, Slots};
+use crate::slots::Slots;
 use crate::task::Task;
 
 impl Runtime {
@@ -67,7 +67,7 @@ impl Runtime {
         // behind need none.
         let slots = match findings.record {
             Some(_) => None,
-            None => self.take_slots_patiently(&spec.session, Pool::of(spec.kind))?,
+            None => self.take_slots_patiently(&spec)?,
         };
         let slots = slots.as_ref().map(Slots::descriptors).unwrap_or_default();
         let supervisor = Supervisor::summon_for(&self.settings.programs, Purpose::Adopt, run)?;

@@ -35,6 +35,7 @@ pub(crate) fn end_unsupervised(
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }
+    home.end_metadata(&task.id, &record.cause(), now);
     transaction.apply(task, &ended_by(&record), now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {
         transaction.call_deliverer();

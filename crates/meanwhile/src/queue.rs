@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mw_model::{Cause, Event, Status, TaskId, TimeLimit, Timestamp};
+use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
 use crate::slots::{Pool, Slots};
@@ -37,14 +37,15 @@ pub(crate) struct Granted {
 
 impl Runtime {
     /// Takes the slots for one more task of a session.
-    pub(crate) fn take_slots(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
-        self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue, pool)
+    pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
+        self.home.session(session).take_slots(&self.home.common_slots(), limits, pool)
     }
 
     /// The same for a task that runs already: whoever only tries a slot is waited for.
-    pub(crate) fn take_slots_patiently(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
+        let limits = spec.queue.unwrap_or_else(|| self.settings.queue.limits());
         for _ in 0..20 {
-            if let Some(slots) = self.take_slots(session, pool)? {
+            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
                 return Ok(Some(slots));
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -52,7 +53,18 @@ impl Runtime {
         Ok(None)
     }
 
-    /// Gives slots to a session's waiting tasks, by priority, then in order.
+    /// Returns the limits that a waiting task was asked for with.
+    fn queue_limits_of(&self, id: &TaskId) -> Result<QueueLimits> {
+        match self.home.spec(id) {
+            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.settings.queue.limits())),
+            // What is wrong with it is told by its launch.
+            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.settings.queue.limits()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Gives slots to a session's waiting tasks, by priority, then in order. The first that may run waits until fewer tasks
+    /// run than its own limits allow; nobody overtakes it.
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
         let mut picked = Picked::default();
         for pool in Pool::ALL {
@@ -74,20 +86,25 @@ impl Runtime {
             return Ok(());
         }
         loop {
-            let slots = self.take_slots(session, pool)?;
-            if slots.as_ref().is_some_and(|slots| !slots.were_given_back())
-                && self.any_untended(transaction)?
-            {
-                picked.any_untended = true;
-                return Ok(());
-            }
-            // Whoever had them has ended. That comes first in the stream of events, and others may have
-            // waited for it.
-            if slots.is_some() && self.record_endings(transaction)? {
-                passed = 0;
-            }
             let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
-            let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
+            let granted = match next {
+                None => None,
+                Some(task) => match self.take_slots(session, pool, self.queue_limits_of(&task.id)?)? {
+                    None => return Ok(()),
+                    Some(slots) if !slots.were_given_back() && self.any_untended(transaction)? => {
+                        picked.any_untended = true;
+                        return Ok(());
+                    }
+                    Some(slots) => Some((task, slots)),
+                },
+            };
+            // The task that had the slots has ended. That comes first in the stream of events, and others may have
+            // waited for it.
+            if self.record_endings(transaction)? {
+                passed = 0;
+                continue;
+            }
+            let Some((mut task, slots)) = granted else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
             let hold = self.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });

@@ -71,6 +71,25 @@ impl Runtime {
         }
     }
 
+    /// Gives a task, or one of its files, a second name beside its directory: where a source of ours has it. Returns that
+    /// name.
+    ///
+    /// # Errors
+    /// When something else has the name, or the link cannot be made.
+    pub fn link_beside(&self, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
+        let failed = |error| Error::io(format!("cannot give {} the name {name}", task.id))(error);
+        let target = file.map_or_else(|| task.id.to_string(), |file| format!("{}/{file}", task.id));
+        let link = self.home.tasks().join(name);
+        match symlink(&target, &link) {
+            Ok(()) => Ok(link),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+            Err(error) => match fs::read_link(&link) {
+                Ok(known) if known == Path::new(&target) => Ok(link),
+                Ok(_) | Err(_) => Err(failed(error)),
+            },
+        }
+    }
+
     /// Tells whether a task has a log under the name of a context, as those have that were started in it.
     #[must_use]
     pub fn is_of_context(&self, task: &Task, context: &str) -> bool {
@@ -92,6 +111,16 @@ impl Runtime {
                 if log.is_ok_and(|log| log.parent().is_some_and(|task| !task.exists())) {
                     let _ = fs::remove_file(name.path());
                 }
+            }
+        }
+        let tasks = self.home.tasks();
+        // The directory itself tells what is a link; most of what is there is none.
+        for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+            let target = fs::read_link(name.path()).ok();
+            let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
+            let task = task.and_then(|task| task.parse::<TaskId>().ok());
+            if task.is_some_and(|task| !self.home.task(&task).exists()) {
+                let _ = fs::remove_file(name.path());
             }
         }
     }

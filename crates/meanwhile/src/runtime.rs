@@ -2,12 +2,15 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, JournalEntry, Operation};
+use mw_model::wire::{ControlReply, JournalEntry, Operation, STDIN_FIFO};
 use mw_model::{RawText, Resources, TaskId, TaskKind, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
@@ -277,6 +280,24 @@ impl Runtime {
             status: task.status.word(),
             message: "it is not running".to_owned(),
         })
+    }
+
+    /// Opens a task's standard input for writing, as a pipe that waits until the task reads; nothing when it has none, or
+    /// none any more. It has one from the moment on in which it has a pid.
+    ///
+    /// # Errors
+    /// When it cannot be opened for another reason.
+    pub fn open_input(&self, id: &TaskId) -> Result<Option<File>> {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed =
+            |error: Errno| Error::io(format!("cannot open the standard input of {id}"))(error.into());
+        let end = match rustix::fs::open(self.home.task(id).join(STDIN_FIFO), flags, Mode::empty()) {
+            Ok(end) => end,
+            Err(Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        rustix::io::ioctl_fionbio(&end, false).map_err(failed)?;
+        Ok(Some(File::from(end)))
     }
 
     /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.

@@ -5,8 +5,9 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use mw_model::QueueLimits;
+
 use crate::error::{Error, Result};
-use crate::settings::QueueSettings;
 use crate::slots::{Pool, Slots};
 
 /// Where a session keeps what is not in the database.
@@ -27,12 +28,7 @@ impl SessionDir {
 
     /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
     /// reached.
-    pub(crate) fn take_slots(
-        &self,
-        common: &Path,
-        limits: QueueSettings,
-        pool: Pool,
-    ) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots(&self, common: &Path, limits: QueueLimits, pool: Pool) -> Result<Option<Slots>> {
         Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 

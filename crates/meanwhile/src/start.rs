@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use mw_model::wire::Metadata;
 use mw_model::{
     Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RawText, RunOrigin, SPEC_VERSION, Status,
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
@@ -107,14 +108,14 @@ impl Runtime {
             return Ok(Some(Slots::none()));
         }
         let pool = Pool::of(request.kind);
-        let mut slots = self.take_slots(&request.session, pool)?;
+        let mut slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
             let store = self.durable()?;
             let _quiet = store.begin(&self.home.tasks())?;
-            slots = self.take_slots(&request.session, pool)?;
+            slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue) });
+                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue.limits()) });
             }
         }
         // One that was not given back may belong to a task that lives on.
@@ -153,7 +154,11 @@ impl Runtime {
     /// Puts a task in its place among those that wait, and starts whoever may start.
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
-        let (_, task) = self.write_down(request, new)?;
+        let (spec, task) = self.write_down(request, new)?;
+        self.home.write_metadata(
+            id,
+            &Metadata { status: Status::Pending, ..launch::metadata(&spec, 1, &self.settings.redact) },
+        );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
         let untended = picked.any_untended;
@@ -200,7 +205,7 @@ impl Runtime {
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits) });
+            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
         }
         queue::commit(&self.home, transaction)?;
         Ok(picked)
@@ -338,6 +343,7 @@ impl Runtime {
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
+            queue: Some(self.settings.queue.limits()),
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),

@@ -159,6 +159,11 @@ impl Run {
 /// What `mw-supervisor` does; returns what the process ends with. Returns in the first of its processes only.
 #[must_use]
 pub fn run() -> i32 {
+    // A half-done step is the guardian's to finish, so nothing is tidied up on the way out.
+    std::panic::set_hook(Box::new(|info| {
+        eprintln!("mw-supervisor: {info}");
+        std::process::abort();
+    }));
     sys::close_inherited();
     let purpose = std::env::args_os().nth(1).unwrap_or_default();
     if purpose == "check" {

@@ -13,6 +13,7 @@ use mw_model::wire::{
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
+use crate::clock;
 use crate::log::{Log, Stream};
 use crate::pipe::OutputPipe;
 use crate::record;
@@ -113,7 +114,7 @@ impl Prepared {
         let Self { journal, mut log, pipes } = self;
         log.set_cap(message.limits.output_cap);
         if let (Launch::Spawn { .. }, Some(header)) = (&message.launch, &message.log_header) {
-            log.write_header(header)?;
+            log.write_header(&format!("{header}# Started: {}\n", clock::wall()))?;
         }
         let (stdout, stderr, for_command, output_lost) = match pipes {
             Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends), false),

@@ -314,7 +314,7 @@ impl Supervisor {
             metadata.pid = Some(self.process.pid);
             metadata.started_at = Some(self.started_at);
             if let Some(record) = &self.record {
-                metadata.status = record.cause().status();
+                metadata.set_status(record.cause().status());
                 metadata.completed_at = Some(record.completed_at);
                 metadata.exit_code = record.exit_code;
             }

@@ -14,6 +14,7 @@ use super::error::AcpError;
 use super::given::Given;
 use super::link::Link;
 use super::permissions::Permissions;
+use super::quirks::Quirks;
 use super::talk::{Conversation, Stay, Talk};
 use super::terminals::Terminals;
 use super::transcript::Transcript;
@@ -119,6 +120,7 @@ fn client(
         },
         permissions: Arc::clone(&options.permissions),
         given: Given::default(),
+        quirks: Quirks::of(message.spec.agent.as_ref().map_or(&[], |agent| &agent.command)),
         root: options.root.clone(),
     })
 }

@@ -39,6 +39,7 @@ const LAST_WORDS: Duration = Duration::from_secs(8);
 /// The agent, for all its sessions.
 pub(super) struct Agent {
     pub(super) limits: AgentLimits,
+    dialect: Dialect,
     pub(super) toolset: Arc<Toolset>,
     pub(super) tellers: Tellers,
     pub(super) calls: Calls,
@@ -71,8 +72,9 @@ impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
         Self {
             limits: offer.limits,
-            toolset: Arc::new(Toolset::of(Dialect::Canonical).waiting(offer.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), Dialect::Canonical, offer.tells),
+            dialect: offer.dialect,
+            toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
+            tellers: Tellers::new(Arc::new(offer.settings.clone()), offer.dialect, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: offer.model,
@@ -188,7 +190,7 @@ impl Agent {
         let bound = wish.servers.iter().find_map(own_session);
         premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
         premises.cwd = place.root().to_owned();
-        let system = system_prompt(place.root(), premises.background);
+        let system = system_prompt(place.root(), self.dialect, premises.background);
         let Found { store, conversation, torn } = found;
         let settings = Arc::new(settings);
         let (servers, missing) = Servers::start(wish.servers, place.root()).await;

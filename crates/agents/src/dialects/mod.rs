@@ -13,6 +13,8 @@ mod words;
 mod zidane;
 
 use meanwhile::Task;
+use mw_model::{News, Status};
+use serde_json::json;
 
 pub use words::Dialect;
 
@@ -53,6 +55,47 @@ impl Dialect {
             Self::Opta => opta::refuse(refusal, desk),
             Self::CoCli => co_cli::refuse(refusal),
         }
+    }
+
+    /// Tells whether the replies of its source are objects, and not lines of text.
+    pub(crate) const fn replies_with_objects(self) -> bool {
+        match self {
+            Self::Mycode | Self::BackgroundTask | Self::CoCli => true,
+            Self::Canonical | Self::Zidane | Self::Opta => false,
+        }
+    }
+
+    /// Puts a refusal into its words that came before there was a home to look at.
+    pub(crate) fn refuse_unopened(self, refusal: &Refusal) -> Reply {
+        let mut reply = match self {
+            Self::Mycode => mycode::refuse(refusal),
+            Self::CoCli => co_cli::refuse(refusal),
+            Self::Canonical => {
+                let text = refusal.to_string();
+                let data = json!({"error": {"code": refusal.code(), "message": text}});
+                Reply::failure(text, data)
+            }
+            Self::Zidane | Self::BackgroundTask | Self::Opta => {
+                let text = refusal.to_string();
+                Reply::failure(text.clone(), json!({"error": text}))
+            }
+        };
+        if let Refusal::Engine(error) = refusal {
+            reply.text = format!("{}. {}", reply.text.trim_end_matches('.'), error.hint());
+        }
+        reply
+    }
+
+    /// Returns its word for the state in which news leaves a task.
+    pub(crate) fn news_word(self, news: &News) -> &'static str {
+        let state = match news {
+            _ if self == Self::Canonical => None,
+            News::Ended { cause } => self.word(cause.status(), Some(cause)),
+            News::Stalled { .. } | News::Ready { .. } => self.word(Status::Running, None),
+            News::Batch { others: 0, .. } => self.word(Status::Completed, None),
+            News::Batch { .. } => self.word(Status::Failed, None),
+        };
+        state.unwrap_or_else(|| news.status())
     }
 
     /// Returns its word for the state a task is in. All but zidane have one for every state.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
-use mw_model::{News, Notice, TaskId};
+use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
 use crate::dialects::Dialect;
@@ -224,11 +224,7 @@ fn fitting(notices: &[Told]) -> usize {
 fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
     let scope = Scope::Session(session.to_owned());
     let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
-    let status = match &notice.news {
-        News::Ended { cause } => dialect.word(cause.status(), Some(cause)),
-        _ => None,
-    };
     let handle = handle.unwrap_or_else(|_| notice.task.to_string());
-    let block = notice.to_block_as(&handle, status.unwrap_or_else(|| notice.news.status()));
+    let block = notice.to_block_as(&handle, dialect.news_word(&notice.news));
     Told { notice: notice.clone(), block }
 }

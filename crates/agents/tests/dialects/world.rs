@@ -250,8 +250,8 @@ pub fn briefly(ms: u64) -> String {
 }
 
 fn environment(home: &Home) -> Vec<EnvVar> {
-    let root = root(home);
-    let pairs = [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];
+    let (root, path) = (root(home), std::env::var("PATH").unwrap());
+    let pairs = [("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];
     pairs.map(|(name, value)| EnvVar { name: name.into(), value: value.into() }).into()
 }
 

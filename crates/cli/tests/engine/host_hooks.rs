@@ -108,9 +108,9 @@ fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
     let wait = "while [ ! -e ended ]; do sleep 0.02; done";
     // A program in between is another host, and a shell is none.
     let script = format!(
-        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill %1"
+        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill $!"
     );
-    let done = home.program("bash").arg("-c").arg(script).run();
+    let done = home.program("sh").arg("-c").arg(script).run();
     let (stranger, own) = done.text().split_once("=\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     assert_eq!(stranger, "", "{done}");
     assert!(own.contains("<exit-code>7</exit-code>"), "{done}");
@@ -218,9 +218,10 @@ fn a_host_never_suffers_from_what_is_wrong_here() {
 #[test]
 fn a_hook_does_not_wait_for_ever_nor_make_a_home() {
     let home = home();
-    let script = format!("{} hook claude-code < <(exec sleep 600 2> gone)", env!("CARGO_BIN_EXE_mw"));
+    // Whoever reads from it holds it open for writing, too, so it never ends.
+    let script = format!("mkfifo endless; exec {} hook claude-code 0<>endless", env!("CARGO_BIN_EXE_mw"));
     let started = std::time::Instant::now();
-    let hanging = home.program("bash").arg("-c").arg(script).run();
+    let hanging = home.program("sh").arg("-c").arg(script).run();
     assert_eq!(hanging.code, Some(0), "{hanging}");
     assert!(hanging.complaint().contains("longer than"), "{hanging}");
     assert!(started.elapsed().as_secs() < 120);

@@ -12,6 +12,9 @@ use crate::time::Timestamp;
 
 pub use turn::{Part, Turn, TurnEvent, events_from_turns};
 
+/// What the last line of an agent's log begins with while somebody has to answer.
+pub const AGENT_WAITS: &str = "⏸ waiting:";
+
 /// What happened that the owner should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "news", rename_all = "snake_case")]
@@ -107,6 +110,12 @@ impl News {
             }
             Self::Batch { batch, completed, others } => {
                 format!("batch {batch} is done: {completed} completed, {others} did not")
+            }
+            Self::Stalled { prompt } if prompt.starts_with(AGENT_WAITS) => {
+                let what = prompt.trim_start_matches(AGENT_WAITS).trim_start();
+                format!(
+                    "waits for {what}; it goes on when the user has answered, or when nobody has for a while"
+                )
             }
             Self::Stalled { prompt } => format!(
                 "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"

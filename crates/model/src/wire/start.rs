@@ -54,7 +54,7 @@ pub struct StartMessage {
     /// Whether the first signal of a kill goes to the command alone, which sees to the rest. SIGKILL goes to all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leader_first: bool,
-    /// Lines to put at the head of the log, outside all offsets.
+    /// Lines to put at the head of the log, outside all offsets; one that says when the run began follows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,
     /// The session with which the task ends, where it does.
