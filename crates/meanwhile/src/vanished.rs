@@ -105,7 +105,7 @@ impl Runtime {
         let mut hunt = Hunt { task: id.as_str(), process, reached: BTreeSet::new(), signals: Vec::new() };
         let mut left = hunt.send(request.signal, self.clock.now())?;
         if !request.ends() {
-            return self.receipt_of(id, hunt, BTreeMap::new(), request, begun);
+            return self.receipt_of(id, hunt, &BTreeMap::new(), request, begun);
         }
         let deadline = begun + grace;
         while !left.is_empty() && Instant::now() < deadline {
@@ -122,14 +122,14 @@ impl Runtime {
         if left.is_empty() {
             self.note_killed(id, request)?;
         }
-        self.receipt_of(id, hunt, left, request, begun)
+        self.receipt_of(id, hunt, &left, request, begun)
     }
 
     fn receipt_of(
         &self,
         id: &TaskId,
         hunt: Hunt<'_>,
-        left: BTreeMap<u32, u64>,
+        left: &BTreeMap<u32, u64>,
         request: &KillRequest,
         begun: Instant,
     ) -> Result<KillReceipt> {
