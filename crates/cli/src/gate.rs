@@ -29,6 +29,17 @@ impl Context {
         self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
     }
 
+    /// Refuses to act for another session than the one on whose behalf this command is called.
+    pub(crate) fn speak_for(&self, session: &str) -> Result<(), CommandError> {
+        match self.gated_session() {
+            Some(own) if own != session => Err(CommandError::not_found(
+                format!("no session {session:?} can be reached from inside session {own:?}"),
+                "a session sees its own tasks and notifications only; call mw outside of it",
+            )),
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// Returns what a session's calls are decided by.
     pub(crate) fn decided_by(&self, runtime: &Runtime, session: &str) -> Result<Policy, CommandError> {
         let present = self.config.decides_by()?;

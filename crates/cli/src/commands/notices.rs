@@ -28,6 +28,7 @@ impl Arguments {
                 "name one with --session or MEANWHILE_SESSION; tasks outside a session are shown by mw list",
             ));
         };
+        context.speak_for(&session)?;
         let runtime = context.runtime()?;
         let teller = runtime.teller(&session)?;
         let delivery = teller.drain(Moment::Idle)?;

@@ -153,6 +153,7 @@ fn run_to_its_end(command: &mut Command) -> io::Result<ExitStatus> {
 
 /// Opens the home for a session that has tasks there: a name that was mistyped should not look like a success.
 fn with_tasks(context: &Context, session: &str) -> Result<Runtime, CommandError> {
+    context.speak_for(session)?;
     let runtime = context.runtime()?;
     if runtime.sessions()?.iter().any(|known| known.id == session) {
         return Ok(runtime);

@@ -170,3 +170,20 @@ fn what_an_agent_answered_is_in_the_notice_up_to_a_size() {
     assert!(text.contains("more bytes: read the output file]</result>"), "{text}");
     assert!(text.len() < 8 << 10, "{} bytes", text.len());
 }
+
+#[test]
+fn from_inside_a_session_another_ones_notices_stay_untold() {
+    let home = home();
+    let started = home.command(["start", "--json", "true"]).session("mine").run().json();
+    home.ended(started["id"].as_str().unwrap());
+    for words in
+        [&["notices", "--session", "mine"][..], &["session", "end", "mine"], &["session", "delete", "mine"]]
+    {
+        let words = [words, &["--json"]].concat();
+        let _ = home.command(words.clone()).session("other").run().refusal(5);
+        // A task that drops its session's variable still belongs to it.
+        let _ = home.command(words).env("MEANWHILE_TASK_SESSION", "other").run().refusal(5);
+    }
+    let told = home.command(["notices", "--json"]).session("mine").run().exits(0).json();
+    assert_eq!(told["notices"].as_array().map(Vec::len), Some(1), "{told}");
+}
