@@ -1,14 +1,13 @@
-//! Runs what CI runs, in CI's order.
+//! Runs what CI runs: the cheapest first, so that a slip is found before the tests have run.
 
 use std::path::Path;
 use std::time::Instant;
 
-use crate::command::{cargo, cargo_with, has_subcommand};
+use crate::command::{cargo, cargo_with, finish};
 use crate::error::Failure;
+use crate::skipped::{self, Skipped};
+use crate::tools::{DENY, NEXTEST};
 use crate::{clients, generate, size, tidy};
-
-/// The version installed where cargo-deny is missing.
-const DENY_VERSION: &str = "0.20.2";
 
 /// One named part of the check.
 struct Step {
@@ -16,22 +15,26 @@ struct Step {
     run: fn(&Path) -> Result<(), Failure>,
 }
 
+/// The step that is skipped where its tool cannot be had.
+const DEPENDENCIES: &str = "dependencies";
+
 const STEPS: [Step; 10] = [
     Step { name: "format", run: format },
+    Step { name: "tidy", run: tidy::run },
+    Step { name: DEPENDENCIES, run: dependencies_if_possible },
     Step { name: "clippy", run: clippy },
-    Step { name: "clients", run: clients::fetch },
-    Step { name: "tests", run: tests },
+    Step { name: "clients", run: clients::fetch_if_possible },
+    Step { name: "tests", run: all_tests },
     Step { name: "doc tests", run: doc_tests },
     Step { name: "rustdoc", run: rustdoc },
-    Step { name: "dependencies", run: dependencies },
-    Step { name: "tidy", run: tidy::run },
     Step { name: "generated files", run: generate::check },
     Step { name: "sizes", run: size::check },
 ];
 
-/// Runs every step and stops at the first that fails.
+/// Runs every step and stops at the first that fails. What cannot be done on this machine is named at the end.
 pub(crate) fn run(root: &Path) -> Result<(), Failure> {
     let whole = Instant::now();
+    skipped::begin(&skipped::file(root))?;
     for (index, step) in STEPS.iter().enumerate() {
         eprintln!("── {}/{} {}", index + 1, STEPS.len(), step.name);
         let begun = Instant::now();
@@ -40,8 +43,42 @@ pub(crate) fn run(root: &Path) -> Result<(), Failure> {
         eprintln!("── {} {word} in {:.1}s", step.name, begun.elapsed().as_secs_f64());
         outcome?;
     }
+    tell(&skipped::read(&skipped::file(root))?, root);
     eprintln!("── all checks passed in {:.1}s", whole.elapsed().as_secs_f64());
     Ok(())
+}
+
+/// Does what the last check skipped. Here nothing may be missing.
+pub(crate) fn run_skipped(root: &Path) -> Result<(), Failure> {
+    let before = skipped::read(&skipped::file(root))?;
+    eprintln!("── {} skipped by the last check", before.count());
+    if before.steps().any(|step| step == DEPENDENCIES) {
+        dependencies(root)?;
+    }
+    let Some(filter) = before.filter() else {
+        return Ok(());
+    };
+    clients::fetch(root)?;
+    // Another list: whoever mends the machine runs this again.
+    let list = skipped::file_of_second_run(root);
+    skipped::begin(&list)?;
+    tests(root, &list, &["-E", &filter])?;
+    let still = skipped::read(&list)?;
+    if still.count() == 0 {
+        return Ok(());
+    }
+    eprintln!("── skipped again, for want of{still}");
+    Err(Failure::Skipped(still.count()))
+}
+
+fn tell(skipped: &Skipped, root: &Path) {
+    if skipped.count() == 0 {
+        eprintln!("── nothing was skipped");
+        return;
+    }
+    let list = skipped::file(root);
+    eprintln!("── {} skipped on this machine, for want of{skipped}", skipped.count());
+    eprintln!("   each by name: {}; install what is missing and run `cargo xtask skipped`", list.display());
 }
 
 fn format(root: &Path) -> Result<(), Failure> {
@@ -52,14 +89,16 @@ fn clippy(root: &Path) -> Result<(), Failure> {
     cargo(root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
 }
 
-fn tests(root: &Path) -> Result<(), Failure> {
-    let clients = clients::place(root);
-    let place = ("MW_TEST_CLIENTS", clients.to_str().unwrap_or_default());
-    if has_subcommand(root, "nextest") {
-        cargo_with(root, place, &["nextest", "run", "--workspace", "--locked"])
-    } else {
-        cargo_with(root, place, &["test", "--workspace", "--locked", "--lib", "--bins", "--tests"])
-    }
+fn all_tests(root: &Path) -> Result<(), Failure> {
+    tests(root, &skipped::file(root), &[])
+}
+
+/// Runs the tests that the options choose; those that are skipped write their names into `list`.
+fn tests(root: &Path, list: &Path, options: &[&str]) -> Result<(), Failure> {
+    let arguments = [&["run", "--workspace", "--locked"], options].concat();
+    let mut command = NEXTEST.command(root, &arguments)?;
+    command.env("MW_TEST_CLIENTS", clients::place(root)).env("MW_TEST_SKIPPED", list);
+    finish(command, "cargo nextest run --workspace --locked")
 }
 
 fn doc_tests(root: &Path) -> Result<(), Failure> {
@@ -70,18 +109,28 @@ fn doc_tests(root: &Path) -> Result<(), Failure> {
 /// was written last would replace the other. That of the command has no readers but ourselves, so all of it is shown.
 fn rustdoc(root: &Path) -> Result<(), Failure> {
     let deny = ("RUSTDOCFLAGS", "-D warnings");
-    cargo_with(root, deny, &["doc", "--workspace", "--lib", "--no-deps", "--locked"])?;
+    let all =
+        ["doc", "--workspace", "--exclude", "mw-cli", "--lib", "--bin", "xtask", "--no-deps", "--locked"];
+    cargo_with(root, deny, &all)?;
     let command =
         ["doc", "--package", "mw-cli", "--lib", "--no-deps", "--locked", "--document-private-items"];
-    cargo_with(root, deny, &command)?;
-    cargo_with(root, deny, &["doc", "--package", "xtask", "--no-deps", "--locked"])
+    cargo_with(root, deny, &command)
+}
+
+fn dependencies_if_possible(root: &Path) -> Result<(), Failure> {
+    match dependencies(root) {
+        Err(failure @ Failure::NoTool { .. }) => {
+            eprintln!("{failure}");
+            skipped::note_step(&skipped::file(root), DEPENDENCIES, "cargo-deny")
+        }
+        outcome => outcome,
+    }
 }
 
 fn dependencies(root: &Path) -> Result<(), Failure> {
-    if !has_subcommand(root, "deny") {
-        cargo(root, &["install", "cargo-deny", "--version", DENY_VERSION, "--locked"])?;
-    }
+    let arguments = ["--offline", "--locked", "check", "licenses", "bans", "sources"];
+    let command = DENY.command(root, &arguments)?;
     // The graph spans several platforms, and a build fetches only what its own needs.
     cargo(root, &["fetch", "--locked"])?;
-    cargo(root, &["deny", "--offline", "--locked", "check", "licenses", "bans", "sources"])
+    finish(command, &format!("cargo deny {}", arguments.join(" ")))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use crate::error::Failure;
 
@@ -18,15 +18,6 @@ pub(crate) fn cargo_with(root: &Path, variable: (&str, &str), arguments: &[&str]
     finish(command, &format!("cargo {}", arguments.join(" ")))
 }
 
-/// Says whether the cargo subcommand `name` is installed.
-pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
-    cargo_command(root, &[name, "--version"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
 /// Names the file that cargo built for the program `name` in `profile` (a folder name: `debug`, `release`).
 pub(crate) fn built_program(root: &Path, profile: &str, name: &str) -> PathBuf {
     target(root).join(profile).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
@@ -37,7 +28,8 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     root.join(std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| OsString::from("target")))
 }
 
-fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
+/// Prepares `cargo` with `arguments` in `root`.
+pub(crate) fn cargo_command(root: &Path, arguments: &[&str]) -> Command {
     // Cargo names itself to what it runs, so that a nested call uses the same toolchain.
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut command = Command::new(program);

@@ -18,6 +18,12 @@ pub(crate) enum Failure {
     Spawn { command: String, source: io::Error },
     /// A program ran and reported failure.
     Exit { command: String, status: ExitStatus },
+    /// There is no Python that could hold packages.
+    NoPython,
+    /// A tool that the check cannot do without is neither here nor to be had.
+    NoTool { name: &'static str, version: &'static str, folder: PathBuf, failure: Box<Failure> },
+    /// This much was skipped where nothing may be, and has been printed.
+    Skipped(usize),
     /// Tidy found this many violations and has printed them.
     Untidy(usize),
     /// A generated file differs from what would be generated now.
@@ -34,6 +40,14 @@ impl fmt::Display for Failure {
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Spawn { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
+            Self::NoPython => f.write_str("there is no python3 with venv on this machine"),
+            Self::NoTool { name, version, folder, failure } => write!(
+                f,
+                "{failure}: cargo-{name} {version} is needed and cannot be fetched. Run again where cargo reaches its \
+                 registry, or put that version on PATH or into {}",
+                folder.join("bin").display()
+            ),
+            Self::Skipped(count) => write!(f, "{count} skipped here, where nothing may be skipped"),
             Self::Untidy(1) => f.write_str("1 violation"),
             Self::Untidy(count) => write!(f, "{count} violations"),
             Self::Stale(path) => write!(f, "{path} is out of date; run `cargo xtask generate` and commit it"),

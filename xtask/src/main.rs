@@ -1,6 +1,6 @@
 //! Development commands of this workspace, run as `cargo xtask <command>`.
 //!
-//! `check` is exactly what CI runs. `tidy` holds the rules that no lint can express, and `generate` rewrites the
+//! `check` is what CI runs, and `skipped` what CI adds. `tidy` holds the rules that no lint can express, and `generate` rewrites the
 //! references that are made from the program itself. No product crate is linked here, so that the checks still
 //! build when a product crate does not.
 
@@ -14,8 +14,10 @@ mod generate;
 mod mask;
 mod peers;
 mod size;
+mod skipped;
 mod source;
 mod tidy;
+mod tools;
 mod workspace;
 
 use std::process::ExitCode;
@@ -24,7 +26,8 @@ use error::Failure;
 
 const USAGE: &str = "usage: cargo xtask <command>
 
-  check      everything CI checks, in CI's order; stops at the first failure
+  check      everything CI checks; stops at the first failure, and names at its end what it had to skip here
+  skipped    what the last check skipped, on a machine that lacks nothing; fails if anything is skipped again
   clients    fetch the foreign clients that some tests drive our servers with
   tidy       the rules that no lint can express
   generate   rewrite docs/reference.md from `mw reference`
@@ -45,6 +48,7 @@ fn run() -> Result<(), Failure> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["check"] => check::run(&workspace::root()?),
+        ["skipped"] => check::run_skipped(&workspace::root()?),
         ["clients"] => clients::fetch(&workspace::root()?),
         ["tidy"] => tidy::run(&workspace::root()?),
         ["generate"] => generate::write(&workspace::root()?),

@@ -15,7 +15,7 @@ pub mod tools;
 mod toolset;
 
 pub use dialects::Dialect;
-pub use session_of::{Clues, HostSession, session_of};
+pub use session_of::{Clues, HostSession, is_shared, session_of};
 pub use table::table;
 pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset, USUAL_WAIT_MS};
 

@@ -22,10 +22,10 @@ impl Runtime {
         started_at: Timestamp,
     ) -> Result<bool> {
         let run = task.state.run();
-        let alone = self.home.hold_adoption(&task.id);
-        if self.home.is_supervised(&task.id) || self.home.result(&task.id, run).is_some() {
+        let alone = self.home.hold_adoption(&task.id)?;
+        if self.home.is_supervised(&task.id)? || self.home.result(&task.id, run)?.is_some() {
             // Somebody else was faster.
-            return self.record_findings(&task.id, &self.look_at(task));
+            return self.record_findings(&task.id, &self.look_at(task)?);
         }
         self.record_findings(
             &task.id,
@@ -48,7 +48,7 @@ impl Runtime {
             Ok(_) => {
                 // When its process is gone, the adopter says so at once.
                 let _ = self.await_record(&task.id, run, std::time::Duration::from_millis(50));
-                if let Some(record) = self.home.result(&task.id, run) {
+                if let Some(record) = self.home.result(&task.id, run)? {
                     let findings = Findings {
                         record: Some(record),
                         supervised: true,

@@ -9,6 +9,7 @@ use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
 
 use crate::bell::short;
 use crate::error::{Error, Result};
+use crate::look;
 use crate::runtime::Runtime;
 use crate::task::{AgentView, Task};
 
@@ -32,8 +33,8 @@ impl Runtime {
     /// When the task is none of an agent's, or its files are damaged.
     pub fn agent_message(&self, id: &TaskId) -> Result<AgentMessage> {
         let spec = self.home.spec(id)?;
-        let run = self.home.journal(id).iter().map(|line| line.run).max().unwrap_or(1);
-        let follow_up = self.home.follow_up(id, run);
+        let run = self.home.journal(id)?.iter().map(|line| line.run).max().unwrap_or(1);
+        let follow_up = self.home.follow_up(id, run)?;
         let Some(agent) = &spec.agent else {
             let message = "it is no agent's task".to_owned();
             return Err(Error::Damaged { id: id.to_string(), message });
@@ -148,7 +149,7 @@ impl Runtime {
         }
         match task.cause_value() {
             Some(Cause::Cancelled { .. } | Cause::TimedOut { .. } | Cause::LimitReached { .. }) => {
-                self.end_session(&child, "the end of its agent")?;
+                let _ = self.end_session(&child, "the end of its agent")?.all_done()?;
                 Ok(Vec::new())
             }
             Some(
@@ -171,12 +172,13 @@ pub fn child_session(id: &TaskId) -> String {
 
 impl crate::home::Home {
     /// Returns the message that made a run, if one did.
-    pub(crate) fn follow_up(&self, id: &TaskId, run: u32) -> Option<String> {
-        fs::read_to_string(self.task(id).join(FOLLOW_UPS_DIR).join(run.to_string())).ok()
+    pub(crate) fn follow_up(&self, id: &TaskId, run: u32) -> Result<Option<String>> {
+        let text = look::read(&self.task(id).join(FOLLOW_UPS_DIR).join(run.to_string()))?;
+        Ok(text.and_then(|text| String::from_utf8(text).ok()))
     }
 
     /// Counts the messages that made runs up to this one.
-    pub(crate) fn follow_ups(&self, id: &TaskId, run: u32) -> u32 {
-        (2..=run).filter(|run| self.follow_up(id, *run).is_some()).count() as u32
+    pub(crate) fn follow_ups(&self, id: &TaskId, run: u32) -> Result<u32> {
+        (2..=run).try_fold(0, |count, run| Ok(count + u32::from(self.follow_up(id, run)?.is_some())))
     }
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use mw_model::TaskId;
 
 use crate::error::{Error, Result};
+use crate::look;
 
 /// How long starters may hold the list before the lines that were taken in are left to the next one.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -38,8 +39,8 @@ impl Arrivals {
     }
 
     /// Tells whether there are any.
-    pub(crate) fn any(&self) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|found| found.len() > 0)
+    pub(crate) fn any(&self) -> Result<bool> {
+        look::has_text(&self.path)
     }
 
     /// Tells whether the list is there: it is made once and never removed by us.
@@ -140,15 +141,15 @@ mod tests {
     fn ids_come_once_in_order_and_the_kept_ones_again() {
         let dir = tempfile::tempdir().unwrap();
         let arrivals = Arrivals::at(dir.path().join("arrivals"));
-        assert!(!arrivals.any());
+        assert!(!arrivals.any().unwrap());
         let ids = ids(3);
         for id in &ids {
             arrivals.announce(id, || Ok(())).unwrap();
         }
-        assert!(arrivals.any());
+        assert!(arrivals.any().unwrap());
         assert_eq!(taken(&arrivals, &ids[1..2]), ids);
         assert_eq!(taken(&arrivals, &[]), ids[1..2]);
-        assert!(!arrivals.any());
+        assert!(!arrivals.any().unwrap());
     }
 
     #[test]
@@ -184,6 +185,6 @@ mod tests {
         std::fs::write(&path, format!("\u{0}garbage\n{}\nshe", ids[0])).unwrap();
         let arrivals = Arrivals::at(path);
         assert_eq!(taken(&arrivals, &[]), ids);
-        assert!(!arrivals.any());
+        assert!(!arrivals.any().unwrap());
     }
 }

@@ -47,10 +47,13 @@ impl Runtime {
                     live.push(id.clone());
                 }
             }
-            self.kill_all(&live, request)?;
+            // What could not be ended is met again below, and kept.
+            let _ = self.kill_all(&live, request);
             // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
-            for id in live.iter().filter(|id| self.damage(id).is_some()) {
-                self.await_unsupervised(id)?;
+            for id in &live {
+                if self.damage(id)?.is_some() {
+                    self.await_unsupervised(id)?;
+                }
             }
         }
         let mut without_room = Vec::new();
@@ -89,7 +92,7 @@ impl Runtime {
             Err(Error::Damaged { .. }) => {
                 return Ok(self
                     .home
-                    .is_supervised(id)
+                    .is_supervised(id)?
                     .then(|| "it runs, though its files are damaged".to_owned()));
             }
             Err(error) => return Err(error),
@@ -172,6 +175,7 @@ impl Runtime {
         for database in &databases {
             let transaction = database.begin(&self.home.tasks())?;
             queue::release_followers(&self.home, &transaction, id)?;
+            self.keep_hook_calls(database, &transaction, id)?;
             transaction.delete(id)?;
             changes.push(transaction);
         }

@@ -9,7 +9,10 @@ use mw_model::TaskId;
 use mw_model::wire::{CONTROL_SOCKET, CONTROL_VERSION, ControlReply, ControlRequest, Operation};
 
 use crate::bell::short;
+use crate::error::{Error, Result};
 use crate::home::Home;
+use crate::look::is_absent;
+use crate::platform;
 
 /// A connection to a task's supervisor.
 pub(crate) struct Line {
@@ -23,12 +26,23 @@ impl Line {
         Ok(Self { reader: BufReader::new(stream) })
     }
 
+    /// Tells whether a supervisor takes connections.
+    pub(crate) fn answers(home: &Home, id: &TaskId) -> Result<bool> {
+        match Self::connect(home, id) {
+            Ok(_) => Ok(true),
+            Err(error) if is_absent(&error) || error.kind() == io::ErrorKind::ConnectionRefused => Ok(false),
+            // Its queue is full.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
+            Err(error) => Err(Error::io(format!("cannot reach the supervisor of {id}"))(error)),
+        }
+    }
+
     /// Connects to a supervisor that may have been started only just now.
     pub(crate) fn connect_patiently(home: &Home, id: &TaskId) -> io::Result<Self> {
         let patience = Instant::now() + Duration::from_secs(2);
         loop {
             match Self::connect(home, id) {
-                Err(_) if home.is_supervised(id) && Instant::now() < patience => {
+                Err(_) if Instant::now() < patience && home.is_supervised(id).unwrap_or(true) => {
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 connected => return connected,
@@ -49,6 +63,11 @@ impl Line {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         serde_json::from_str(&text).map_err(io::Error::from)
+    }
+
+    /// Returns the process that listens, where the system tells.
+    pub(crate) fn peer(&self) -> Option<u32> {
+        platform::peer_of(self.reader.get_ref().as_fd())
     }
 
     pub(crate) fn set_patience(&self, patience: Option<Duration>) -> io::Result<()> {

@@ -113,7 +113,7 @@ impl Runtime {
         if !self.home.arrivals().exists() {
             self.find_arrivals(store)?;
         }
-        if self.home.arrivals().any() {
+        if self.home.arrivals().any()? {
             self.take_in_arrivals(store)?;
         }
         Ok(store)

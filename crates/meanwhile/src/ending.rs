@@ -1,10 +1,13 @@
 //! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
 
+use std::io;
+
 use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Event, Timestamp};
 
 use crate::error::{Error, Result};
 use crate::home::Home;
+use crate::look::is_absent;
 use crate::store::{Change, Transaction};
 use crate::task::Task;
 
@@ -19,12 +22,19 @@ pub(crate) fn end_unsupervised(
 ) -> Result<()> {
     let record = ExitRecord::unsupervised(task.state.run(), cause.clone(), now);
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
-    // Without a directory, or without room, the database alone knows.
-    let _ = home.replace(&task.id, RESULT_FILE, &text);
-    let change = Change { journal_seen: Some(home.journal(&task.id).len() as u64), ..Change::default() };
+    let change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
+    match home.replace(&task.id, RESULT_FILE, &text) {
+        // Without a directory, or without room, the database alone knows.
+        Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
+        written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
+    }
     transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {
         transaction.call_deliverer();
     }
     Ok(())
+}
+
+fn is_lack_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

@@ -42,6 +42,8 @@ pub enum Error {
         why: String,
         /// To what.
         what: String,
+        /// What to do.
+        hint: String,
     },
     /// A person has to be asked, and has not answered.
     #[error("{message}")]
@@ -159,6 +161,31 @@ impl Error {
         move |source| Self::Io { what, source }
     }
 
+    /// Tells whether this process has no descriptor, process or memory left: whatever it does next fails likewise.
+    pub(crate) fn is_lack(&self) -> bool {
+        match self {
+            Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
+            Self::Invalid { .. }
+            | Self::NotFound(_)
+            | Self::NoProposal(_)
+            | Self::Denied { .. }
+            | Self::NoConsent { .. }
+            | Self::NeedsApproval { .. }
+            | Self::NoTrace(_)
+            | Self::Ambiguous { .. }
+            | Self::NameLive { .. }
+            | Self::AtCapacity { .. }
+            | Self::WrongState { .. }
+            | Self::Expired { .. }
+            | Self::Spawn { .. }
+            | Self::Unanswered
+            | Self::Home { .. }
+            | Self::Damaged { .. }
+            | Self::Refused { .. }
+            | Self::Store(_) => false,
+        }
+    }
+
     /// Returns the stable code for this error.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -192,8 +219,8 @@ impl Error {
             Self::Invalid { hint, .. }
             | Self::Home { hint, .. }
             | Self::Denied { hint, .. }
+            | Self::NoConsent { hint, .. }
             | Self::NeedsApproval { hint, .. } => hint.clone(),
-            Self::NoConsent { .. } => "do not try it another way; ask the user what to do instead".to_owned(),
             Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
             Self::NotFound(_) => "mw list shows the tasks that can be named here".to_owned(),
             Self::NoTrace(_) => {
@@ -218,7 +245,7 @@ impl Error {
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),
-            Self::Supervisor { source, .. } if is_lack(source) => {
+            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => {
                 "raise what this shell may use (ulimit -a), or end what uses it".to_owned()
             }
             Self::Supervisor { .. } => {

@@ -4,13 +4,12 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use mw_model::wire::{
-    ARRIVALS_FILE, BELLS_DIR, ExitRecord, JOURNAL_FILE, JournalLine, LOG_FILE, RESULT_FILE, RUNS_DIR,
-    SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE, TOLD_NEWS_FILE, WAITING_FILE,
+    ARRIVALS_FILE, BELLS_DIR, JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR, SESSIONS_DIR, SPEC_FILE,
+    TASKS_DIR, TOLD_FILE, TOLD_NEWS_FILE, WAITING_FILE,
 };
-use mw_model::{EnvVar, SPEC_VERSION, TaskId, TaskSpec};
+use mw_model::{TaskId, TaskSpec};
 
 use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
@@ -19,7 +18,7 @@ use crate::slots::WaitingFlag;
 use crate::task::Task;
 
 /// The spec of a task that is being cleared.
-const CLEARED_FILE: &str = "spec.cleared";
+pub(crate) const CLEARED_FILE: &str = "spec.cleared";
 
 /// A checked home directory.
 #[derive(Clone, Debug)]
@@ -211,44 +210,12 @@ impl Home {
         let _ = fs::rename(self.task(id).join(CLEARED_FILE), self.task(id).join(SPEC_FILE));
     }
 
-    /// Tells whether somebody was killed while clearing a task.
-    pub(crate) fn was_being_cleared(&self, id: &TaskId) -> bool {
-        self.task(id).join(CLEARED_FILE).exists()
-    }
-
-    /// Holds a task that waits while it is being started; nothing when somebody does already.
-    pub(crate) fn try_hold_start(&self, id: &TaskId) -> Option<StartHold> {
-        let directory = File::open(self.task(id)).ok()?;
-        directory.try_lock().ok()?;
-        Some(StartHold { directory })
-    }
-
     /// Holds a task that is new.
     fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
         let path = self.task(id);
         let directory = File::open(&path)?;
         directory.lock()?;
         Ok(StartHold { directory })
-    }
-
-    /// Holds a task that nobody supervises while it gets a new supervisor; waits for another who does the same,
-    /// but not for ever.
-    pub(crate) fn hold_adoption(&self, id: &TaskId) -> Option<File> {
-        const PATIENCE: Duration = Duration::from_secs(2);
-        let spec = File::open(self.task(id).join(SPEC_FILE)).ok()?;
-        let deadline = Instant::now() + PATIENCE;
-        while spec.try_lock().is_err() {
-            if Instant::now() > deadline {
-                return None;
-            }
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        Some(spec)
-    }
-
-    /// Tells whether somebody is just starting this task.
-    pub(crate) fn is_being_started(&self, id: &TaskId) -> bool {
-        File::open(self.task(id)).is_ok_and(|directory| is_locked(&directory))
     }
 
     pub(crate) fn write_spec(&self, spec: &TaskSpec) -> Result<()> {
@@ -279,67 +246,9 @@ impl Home {
         self.replace(id, SPEC_FILE, &text).map_err(Error::io("cannot write spec.json"))
     }
 
-    /// Tells whether a task was written down. A starter may be killed between making the file and writing it.
-    pub(crate) fn has_spec(&self, id: &TaskId) -> bool {
-        fs::metadata(self.task(id).join(SPEC_FILE)).is_ok_and(|found| found.len() > 0)
-    }
-
-    /// Tells whether there are traces of a run, whatever became of the spec.
-    pub(crate) fn was_begun(&self, id: &TaskId) -> bool {
-        let traces = [JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR];
-        traces.iter().any(|name| fs::metadata(self.task(id).join(name)).is_ok_and(|found| found.len() > 0))
-    }
-
-    /// Reads what a task was asked to be.
-    ///
-    /// # Errors
-    /// When `spec.json` is missing, unreadable, or of a newer version.
-    pub fn spec(&self, id: &TaskId) -> Result<TaskSpec> {
-        let damaged = |message: String| Error::Damaged { id: id.to_string(), message };
-        let text = fs::read(self.task(id).join(SPEC_FILE))
-            .map_err(|error| damaged(format!("spec.json cannot be read: {error}")))?;
-        let version = serde_json::from_slice::<serde_json::Value>(&text)
-            .ok()
-            .and_then(|value| value.get("version")?.as_u64());
-        if version.is_some_and(|version| version > u64::from(SPEC_VERSION)) {
-            return Err(damaged(format!(
-                "spec.json has version {}, this build reads up to {SPEC_VERSION}",
-                version.unwrap_or(0)
-            )));
-        }
-        let spec: TaskSpec = serde_json::from_slice(&text)
-            .map_err(|error| damaged(format!("spec.json is corrupt: {error}")))?;
-        if spec.id == *id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
-    }
-
-    /// Reads a task's environment and nothing else of its spec; none when it cannot be read.
-    pub(crate) fn environment(&self, id: &TaskId) -> Vec<EnvVar> {
-        #[derive(serde::Deserialize)]
-        struct Environment {
-            env: Vec<EnvVar>,
-        }
-        let text = fs::read(self.task(id).join(SPEC_FILE)).unwrap_or_default();
-        serde_json::from_slice(&text).map_or_else(|_| Vec::new(), |spec: Environment| spec.env)
-    }
-
-    /// Reads the exit record of a run, if there is one.
-    pub(crate) fn result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
-        read_result(&self.task(id), run)
-    }
-
-    /// Reads the exit record of a run that others came after.
-    pub(crate) fn earlier_result(&self, id: &TaskId, run: u32) -> Option<ExitRecord> {
-        read_result(&self.earlier_run(id, run), run)
-    }
-
     /// Notes that the owner was told of a run's end, for a database that is rebuilt. Best effort.
     pub(crate) fn mark_told(&self, id: &TaskId, run: u32) {
         let _ = self.replace(id, TOLD_FILE, run.to_string().as_bytes());
-    }
-
-    /// Returns the last run whose end the owner was told of.
-    pub(crate) fn told(&self, id: &TaskId) -> Option<u32> {
-        fs::read_to_string(self.task(id).join(TOLD_FILE)).ok()?.parse().ok()
     }
 
     /// Notes that the owner was told of something else than an end. Best effort, too.
@@ -348,25 +257,6 @@ impl Home {
         let path = self.task(id).join(TOLD_NEWS_FILE);
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
         let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
-    }
-
-    /// Returns what else the owner was told of; a line that was not written whole says nothing.
-    pub(crate) fn told_news(&self, id: &TaskId) -> Vec<ToldNews> {
-        let text = fs::read_to_string(self.task(id).join(TOLD_NEWS_FILE)).unwrap_or_default();
-        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
-        let told = |line: &str| {
-            let mut words = line.split(' ');
-            let kind = words.next()?.to_owned();
-            Some(ToldNews { kind, run: words.next()?.parse().ok()?, ordinal: words.next()?.parse().ok()? })
-        };
-        lines.filter_map(told).collect()
-    }
-
-    /// Reads the journal. A line that makes no sense, because its writer was killed or had no room for it, hides no
-    /// other.
-    pub(crate) fn journal(&self, id: &TaskId) -> Vec<JournalLine> {
-        let text = fs::read(self.task(id).join(JOURNAL_FILE)).unwrap_or_default();
-        text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
     }
 
     /// Replaces a file in a task's directory whole.
@@ -381,16 +271,6 @@ impl Home {
             .write_all(text)?;
         fs::rename(beside, self.task(id).join(name))
     }
-
-    /// Tells whether a supervisor of this task lives: it holds a lock.
-    pub(crate) fn is_supervised(&self, id: &TaskId) -> bool {
-        File::open(self.task(id).join(JOURNAL_FILE)).is_ok_and(|file| is_locked(&file))
-    }
-}
-
-fn read_result(directory: &Path, run: u32) -> Option<ExitRecord> {
-    let record: ExitRecord = serde_json::from_slice(&fs::read(directory.join(RESULT_FILE)).ok()?).ok()?;
-    (record.run == run).then_some(record)
 }
 
 /// Something an owner was told of, as the ledger tells it from others of the same task.
@@ -402,22 +282,12 @@ pub(crate) struct ToldNews {
 
 /// A task directory held by the one who starts the task.
 pub(crate) struct StartHold {
-    directory: File,
+    pub(crate) directory: File,
 }
 
 impl StartHold {
     pub(crate) const fn directory(&self) -> &File {
         &self.directory
-    }
-}
-
-fn is_locked(file: &File) -> bool {
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = file.unlock();
-            false
-        }
-        Err(_) => true,
     }
 }
 

@@ -2,15 +2,15 @@
 //! when the database was lost.
 
 use std::collections::HashSet;
-use std::fs;
 
-use mw_model::wire::{JournalEntry, JournalLine, RUNS_DIR};
+use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state};
 
 use crate::clear::Retained;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::home::Home;
+use crate::home::{Home, ToldNews};
+use crate::reconcile::Findings;
 use crate::runtime::Runtime;
 use crate::spans::{self, RunFacts};
 use crate::store::{Store, Transaction, new_task};
@@ -46,7 +46,7 @@ impl Runtime {
 
     /// Puts every task on the list that is not in the database. Only needed where somebody removed the list.
     pub(crate) fn find_arrivals(&self, store: &Store) -> Result<()> {
-        for id in directories(&self.home)? {
+        for id in self.home.task_ids()? {
             if store.task(&id, &self.home.tasks())?.is_none() {
                 self.note_arrival(&id)?;
             }
@@ -76,8 +76,10 @@ impl Runtime {
     /// Removes what is left of tasks whose clearing was cut short.
     pub(crate) fn sweep_cleared(&self) -> Result<()> {
         let store = self.store()?;
-        for id in directories(&self.home)? {
-            if self.home.was_being_cleared(&id) && store.task(&id, &self.home.tasks())?.is_none() {
+        for id in self.home.task_ids()? {
+            // What cannot be looked at is left to the next sweep.
+            let was_being_cleared = self.home.was_being_cleared(&id).unwrap_or(false);
+            if was_being_cleared && store.task(&id, &self.home.tasks())?.is_none() {
                 self.home.remove_task(&id);
             }
         }
@@ -91,31 +93,41 @@ impl Runtime {
     /// Returns the tasks whose files cannot be read, and why. They are left alone, and no list has them.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When the database fails, or nothing can be looked at now.
     pub fn damaged(&self) -> Result<Vec<Retained>> {
         let store = self.store()?;
         if store.mark(DAMAGED)? == 0 {
             return Ok(Vec::new());
         }
-        let arriving: HashSet<_> = self.home.arrivals().ids().unwrap_or_default().into_iter().collect();
+        let arriving: HashSet<_> = self.home.arrivals().ids()?.into_iter().collect();
         let mut damaged = Vec::new();
-        for id in directories(&self.home)? {
-            if arriving.contains(&id) || store.task(&id, &self.home.tasks())?.is_some() {
+        for id in self.home.task_ids()? {
+            if store.task(&id, &self.home.tasks())?.is_some() {
                 continue;
             }
-            if let Some(error) = self.damage(&id) {
-                damaged.push(Retained { reason: error.to_string(), hint: error.hint(), id });
-            }
+            let error = match self.damage(&id) {
+                Err(error) if error.is_lack() => return Err(error),
+                Err(error) => error,
+                Ok(Some(error)) if !arriving.contains(&id) => error,
+                Ok(_) => continue,
+            };
+            damaged.push(Retained { reason: error.to_string(), hint: error.hint(), id });
         }
         damaged.sort_by(|one, other| one.id.cmp(&other.id));
         Ok(damaged)
     }
 
     /// Tells what is wrong with a task that has a directory, and of which the database knows nothing.
-    pub(crate) fn damage(&self, id: &TaskId) -> Option<Error> {
-        let is_new = self.home.is_being_started(id) && self.home.journal(id).is_empty();
-        let is_there = self.home.task(id).is_dir() && !is_new && !self.home.was_being_cleared(id);
-        is_there.then(|| self.home.spec(id).err()).flatten()
+    pub(crate) fn damage(&self, id: &TaskId) -> Result<Option<Error>> {
+        let is_new = self.home.is_being_started(id)? && self.home.journal(id)?.is_empty();
+        if is_new || !self.home.has_task(id)? || self.home.was_being_cleared(id)? {
+            return Ok(None);
+        }
+        match self.home.spec(id) {
+            Ok(_) => Ok(None),
+            Err(error @ Error::Damaged { .. }) => Ok(Some(error)),
+            Err(error) => Err(error),
+        }
     }
 
     /// Takes these in; returns those that need not be looked at again.
@@ -146,27 +158,48 @@ impl Runtime {
         if transaction.task(id)?.is_some() {
             return Ok(Arrival::Old);
         }
-        let was_told = self.home.has_spec(id) || self.home.was_begun(id);
-        if !was_told || (self.home.is_being_started(id) && self.home.journal(id).is_empty()) {
-            return Ok(Arrival::Unfinished);
-        }
-        let Ok(spec) = self.home.spec(id) else {
-            transaction.set_mark(DAMAGED, 1)?;
-            return Ok(Arrival::Old);
+        // All looks come before the first change: one that fails leaves no half of a task.
+        let (found, findings) = match self.look_at_arrival(id) {
+            Ok(Some(looked)) => looked,
+            Ok(None) => return Ok(Arrival::Unfinished),
+            Err(Error::Damaged { .. }) => {
+                transaction.set_mark(DAMAGED, 1)?;
+                return Ok(Arrival::Old);
+            }
+            Err(error) if error.is_lack() => return Err(error),
+            // It may be readable the next time.
+            Err(_) => {
+                transaction.set_mark(DAMAGED, 1)?;
+                return Ok(Arrival::Unfinished);
+            }
         };
-        let mut task = insert(&self.home, transaction, &spec)?;
+        let mut task = found.insert(&self.home, transaction)?;
         if !matches!(task.state, TaskState::Pending { .. }) {
-            let findings = self.look_at(&task);
             self.apply_findings(transaction, &mut task, &findings)?;
         }
         Ok(Arrival::New)
     }
 
+    /// Reads an arrival; nothing while its starter is still at it, or when that died before it was.
+    fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(OnDisk, Findings)>> {
+        let was_told = self.home.has_spec(id)? || self.home.was_begun(id)?;
+        if !was_told || (self.home.is_being_started(id)? && self.home.journal(id)?.is_empty()) {
+            return Ok(None);
+        }
+        let found = OnDisk::read(&self.home, self.home.spec(id)?)?;
+        let findings = self.look_at(&found.task)?;
+        Ok(Some((found, findings)))
+    }
+
     /// Tells whether a starter was killed before it had written its task down, and removes what is left: nobody
     /// was told of it. To be asked while no starter can be making a directory.
     fn is_abandoned(&self, id: &TaskId) -> bool {
-        let abandoned =
-            !self.home.is_being_started(id) && !self.home.has_spec(id) && !self.home.was_begun(id);
+        let look = || {
+            let home = &self.home;
+            Ok::<_, Error>(!home.is_being_started(id)? && !home.has_spec(id)? && !home.was_begun(id)?)
+        };
+        // What cannot be looked at stays on the list.
+        let abandoned = look().unwrap_or(false);
         if abandoned {
             self.home.remove_task(id);
         }
@@ -174,47 +207,67 @@ impl Runtime {
     }
 }
 
-/// Fills an empty database from the task directories; returns those that somebody may still be starting. Directories
-/// that cannot be read are left alone.
+/// Fills an empty database from the task directories; returns those that somebody may still be starting, or that cannot
+/// be looked at now. Directories that are damaged are left alone.
 fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
-    let mut specs: Vec<TaskSpec> = Vec::new();
-    let mut left = Vec::new();
-    for id in directories(home)? {
-        if home.was_being_cleared(&id) {
-            home.remove_task(&id);
-        } else if home.is_being_started(&id) || !(home.has_spec(&id) || home.was_begun(&id)) {
-            // Its starter does not know that the database is new, or was killed before it had written anything.
-            left.push(id);
-        } else if let Ok(spec) = home.spec(&id) {
-            specs.push(spec);
-        } else {
-            transaction.set_mark(DAMAGED, 1)?;
+    let (mut all, mut left) = (Vec::new(), Vec::new());
+    for id in home.task_ids()? {
+        match look_for_rebuild(home, &id) {
+            Ok(Kept::Task(found)) => all.push(found),
+            Ok(Kept::Unfinished) => left.push(id),
+            Ok(Kept::Cleared) => home.remove_task(&id),
+            Err(error) if error.is_lack() => return Err(error),
+            Err(error) => {
+                transaction.set_mark(DAMAGED, 1)?;
+                if !matches!(error, Error::Damaged { .. }) {
+                    left.push(id);
+                }
+            }
         }
     }
-    specs.sort_by_key(|spec| (spec.created_at, spec.number));
-    for spec in &specs {
-        insert(home, transaction, spec)?;
+    all.sort_by_key(|found| (found.spec.created_at, found.spec.number));
+    for found in all {
+        found.insert(home, transaction)?;
     }
     Ok(left)
 }
 
-/// Returns the ids of all task directories.
-fn directories(home: &Home) -> Result<Vec<TaskId>> {
-    let entries = fs::read_dir(home.tasks()).map_err(Error::io("cannot read the tasks directory"))?;
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+/// What a rebuild finds in a task's directory.
+enum Kept {
+    Task(Box<OnDisk>),
+    /// Its starter does not know that the database is new, or was killed before it had written anything.
+    Unfinished,
+    /// Somebody was about to remove it.
+    Cleared,
+}
+
+fn look_for_rebuild(home: &Home, id: &TaskId) -> Result<Kept> {
+    if home.was_being_cleared(id)? {
+        return Ok(Kept::Cleared);
+    }
+    if home.is_being_started(id)? || !(home.has_spec(id)? || home.was_begun(id)?) {
+        return Ok(Kept::Unfinished);
+    }
+    Ok(Kept::Task(Box::new(OnDisk::read(home, home.spec(id)?)?)))
 }
 
 /// Reads a task that runs under a supervisor; nothing when it does not, or when that is not certain.
-pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
-    let supervised = home.is_supervised(id);
-    let (mut task, journal) = not_begun(home, &home.spec(id).ok()?);
+pub(crate) fn running_task(home: &Home, id: &TaskId) -> Result<Option<Task>> {
+    let supervised = home.is_supervised(id)?;
+    let Ok(spec) = home.spec(id) else { return Ok(None) };
+    let (task, journal) = not_begun(home, &spec)?;
     let run = task.state.run();
-    if !supervised || home.result(id, run).is_some() {
-        return None;
+    if !supervised || home.result(id, run)?.is_some() {
+        return Ok(None);
     }
+    Ok(begun(task, journal.into_iter().filter(|line| line.run == run)))
+}
+
+/// Takes a task through the journal of its run; nothing unless it runs then.
+fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<Task> {
     let mut apply = |event: &Event| next_state(&task.state, event).map(|state| task.set_state(state)).ok();
     apply(&Event::Reserved { since: Timestamp::default() })?;
-    for line in journal.into_iter().filter(|line| line.run == run) {
+    for line in journal {
         match line.entry {
             JournalEntry::Started { process, started_at } => apply(&Event::Started { process, started_at })?,
             JournalEntry::KillRequested { by, signal, .. } => apply(&Event::KillRequested { by, signal })?,
@@ -236,74 +289,105 @@ pub(crate) fn running_task(home: &Home, id: &TaskId) -> Option<Task> {
 }
 
 /// Reads a task as it was before its present run began, and its journal.
-fn not_begun(home: &Home, spec: &TaskSpec) -> (Task, Vec<JournalLine>) {
-    let journal = home.journal(&spec.id);
-    let earlier =
-        fs::read_dir(home.task(&spec.id).join(RUNS_DIR)).map_or(0, |runs| runs.flatten().count() as u32);
+fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
+    let journal = home.journal(&spec.id)?;
+    let earlier = home.earlier_runs(&spec.id)?;
     let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
     let origin = match run {
         1 => RunOrigin::First,
-        run if spec.agent.is_some() && home.follow_up(&spec.id, run).is_some() => RunOrigin::Resume,
+        run if spec.agent.is_some() && home.follow_up(&spec.id, run)?.is_some() => RunOrigin::Resume,
         _ => RunOrigin::Restart,
     };
     let mut task = new_task(spec, TaskState::Pending { run, origin }, &home.log(&spec.id));
     if spec.agent.is_some() {
-        task.resume_count = home.follow_ups(&spec.id, run);
+        task.resume_count = home.follow_ups(&spec.id, run)?;
     }
-    (task, journal)
+    Ok((task, journal))
 }
 
-/// Adds a task; one that was begun gets the state from which reconciling goes on.
-fn insert(home: &Home, transaction: &Transaction<'_>, spec: &TaskSpec) -> Result<Task> {
-    let (mut task, journal) = not_begun(home, spec);
-    let run = task.state.run();
-    task.number = transaction.take_number(&spec.session, spec.number)?;
-    let begun = journal.iter().any(|line| line.run == run) || home.result(&spec.id, run).is_some();
-    if begun {
-        transaction.insert_reserved(&mut task, spec.created_at)?;
-    } else {
-        transaction.insert(&task)?;
-        // Without room for that it waits for the next command.
-        let _ = home.note_waiting();
-    }
-    if let Some(trace) = &spec.trace {
-        enter_earlier_spans(home, transaction, &task, trace, &journal)?;
-    }
-    if home.told(&spec.id) == Some(run) {
-        transaction.latch(&task, spec.created_at)?;
-    } else if let Some(teller) = spec.teller.as_ref().filter(|_| run == 1) {
-        transaction.promise_end(&task, teller)?;
-    }
-    for told in home.told_news(&spec.id) {
-        transaction.latch_news(&task, &told, spec.created_at)?;
-    }
-    Ok(task)
+/// All that a task's directory says about it, read before any of it is written elsewhere.
+struct OnDisk {
+    spec: TaskSpec,
+    /// As it was before its present run began.
+    task: Task,
+    journal: Vec<JournalLine>,
+    begun: bool,
+    told: bool,
+    told_news: Vec<ToldNews>,
+    /// The records of the runs before the present one, as far as there are any.
+    earlier: Vec<ExitRecord>,
 }
 
-/// Enters the spans of the runs before the present one. Where a run's record is gone, nobody knows its end.
-fn enter_earlier_spans(
-    home: &Home,
-    transaction: &Transaction<'_>,
-    task: &Task,
-    trace: &TaskTrace,
-    journal: &[JournalLine],
-) -> Result<()> {
-    for run in 1..task.state.run() {
-        let started = journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
-            JournalEntry::Started { process, started_at } => Some((process.pid, *started_at)),
-            _ => None,
-        });
-        let Some(record) = home.earlier_result(&task.id, run) else { continue };
-        let cause = record.cause();
-        let facts = RunFacts {
-            run,
-            pid: started.map(|(pid, _)| pid),
-            started_at: started.map(|(_, at)| at),
-            ended: Some((record.completed_at, &cause)),
-        };
-        for span in spans::of_earlier_run(task, trace, &facts) {
-            transaction.enter_span(&span, trace)?;
+impl OnDisk {
+    fn read(home: &Home, spec: TaskSpec) -> Result<Self> {
+        let (task, journal) = not_begun(home, &spec)?;
+        let run = task.state.run();
+        let mut earlier = Vec::new();
+        for run in 1..run {
+            earlier.extend(home.earlier_result(&spec.id, run)?);
         }
+        Ok(Self {
+            begun: journal.iter().any(|line| line.run == run) || home.result(&spec.id, run)?.is_some(),
+            told: home.told(&spec.id)? == Some(run),
+            told_news: home.told_news(&spec.id)?,
+            spec,
+            task,
+            journal,
+            earlier,
+        })
     }
-    Ok(())
+
+    /// Adds the task; one that was begun gets the state from which reconciling goes on.
+    fn insert(&self, home: &Home, transaction: &Transaction<'_>) -> Result<Task> {
+        let spec = &self.spec;
+        let mut task = self.task.clone();
+        task.number = transaction.take_number(&spec.session, spec.number)?;
+        if self.begun {
+            transaction.insert_reserved(&mut task, spec.created_at)?;
+        } else {
+            transaction.insert(&task)?;
+            // Without room for that it waits for the next command.
+            let _ = home.note_waiting();
+        }
+        if let Some(trace) = &spec.trace {
+            self.enter_earlier_spans(transaction, &task, trace)?;
+        }
+        if self.told {
+            transaction.latch(&task, spec.created_at)?;
+        } else if let Some(teller) = spec.teller.as_ref().filter(|_| task.state.run() == 1) {
+            transaction.promise_end(&task, teller)?;
+        }
+        for told in &self.told_news {
+            transaction.latch_news(&task, told, spec.created_at)?;
+        }
+        Ok(task)
+    }
+
+    /// Enters the spans of the runs before the present one. Where a run's record is gone, nobody knows its end.
+    fn enter_earlier_spans(
+        &self,
+        transaction: &Transaction<'_>,
+        task: &Task,
+        trace: &TaskTrace,
+    ) -> Result<()> {
+        for record in &self.earlier {
+            let run = record.run;
+            let mut of_run = self.journal.iter().filter(|line| line.run == run);
+            let started = of_run.find_map(|line| match &line.entry {
+                JournalEntry::Started { process, started_at } => Some((process.pid, *started_at)),
+                _ => None,
+            });
+            let cause = record.cause();
+            let facts = RunFacts {
+                run,
+                pid: started.map(|(pid, _)| pid),
+                started_at: started.map(|(_, at)| at),
+                ended: Some((record.completed_at, &cause)),
+            };
+            for span in spans::of_earlier_run(task, trace, &facts) {
+                transaction.enter_span(&span, trace)?;
+            }
+        }
+        Ok(())
+    }
 }

@@ -9,6 +9,7 @@ use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
 
 use crate::error::{Error, Result};
 use crate::home::Home;
+use crate::look;
 use crate::store::{DatabaseReport, inspect_copy};
 
 /// How often a database that is written to meanwhile is copied anew before it is called damaged.
@@ -37,7 +38,7 @@ pub struct Inspection {
 /// When the home cannot be read, or `scratch` not be written.
 pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
     let home = Home::unchecked(home);
-    let untended = untended(&home).map_err(Error::io("cannot look at the tasks"))?;
+    let untended = untended(&home)?;
     let copy = scratch.join("meanwhile.db");
     let mut report = None;
     for _ in 0..TRIES {
@@ -82,19 +83,23 @@ fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn untended(home: &Home) -> io::Result<Vec<String>> {
-    let entries = match fs::read_dir(home.tasks()) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<TaskId>().ok());
+fn untended(home: &Home) -> Result<Vec<String>> {
     let is_untended = |id: &TaskId| {
-        let has = |name: &str| fs::metadata(home.task(id).join(name)).is_ok_and(|found| found.len() > 0);
+        let has = |name: &str| look::has_text(&home.task(id).join(name));
         // Looked at in this order: a supervisor that ends in between has written its record.
-        has(JOURNAL_FILE) && !home.is_supervised(id) && !home.is_being_started(id) && !has(RESULT_FILE)
+        Ok::<_, Error>(
+            has(JOURNAL_FILE)?
+                && !home.is_supervised(id)?
+                && !home.is_being_started(id)?
+                && !has(RESULT_FILE)?,
+        )
     };
-    let mut found: Vec<_> = ids.filter(is_untended).map(|id| id.to_string()).collect();
+    let mut found = Vec::new();
+    for id in home.task_ids()? {
+        if is_untended(&id)? {
+            found.push(id.to_string());
+        }
+    }
     found.sort();
     Ok(found)
 }

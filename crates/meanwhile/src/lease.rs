@@ -63,13 +63,17 @@ pub(crate) fn is_held(session: &Path, token: &str) -> bool {
     File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
-/// Returns the processes of those who hold the session in either way and live.
-pub(crate) fn holders(session: &Path) -> Vec<u32> {
+/// Returns those who hold the session in either way and live: their tokens and their processes.
+pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
     let Ok(entries) = fs::read_dir(session) else { return Vec::new() };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
     let is_hold = |name: &String| name.starts_with(HOST_PREFIX) || name.starts_with(TELLER_PREFIX);
     let held = names.filter(|name| is_hold(name) && is_held(session, name));
-    held.filter_map(|name| fs::read_to_string(session.join(name)).ok()?.trim().parse().ok()).collect()
+    held.filter_map(|name| {
+        let pid = fs::read_to_string(session.join(&name)).ok()?.trim().parse().ok()?;
+        Some((name, pid))
+    })
+    .collect()
 }
 
 /// Counts the hosts that live.

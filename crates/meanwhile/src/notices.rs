@@ -15,15 +15,16 @@
 
 use std::collections::HashMap;
 
-use mw_model::wire::{KillReceipt, LOG_FILE};
+use mw_model::wire::LOG_FILE;
 use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::ToldNews;
-use crate::kill::KillRequest;
+use crate::kill::{KillRequest, Kills};
 use crate::lease::{self, Lease};
 use crate::output::{From, ReadReply, ReadRequest, clean_text};
+use crate::platform;
 use crate::runtime::Runtime;
 use crate::store::{NoticeRow, Transaction, ordinal};
 use crate::summary::summarize;
@@ -82,6 +83,8 @@ pub struct Host<'runtime> {
     session: String,
     lease: Lease,
     policy: DeliveryPolicy,
+    /// Whose starts it tells of while those who made them live; absent = everybody's.
+    starters: Option<Vec<String>>,
 }
 
 impl Runtime {
@@ -93,7 +96,7 @@ impl Runtime {
         let lease = Lease::host(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
         self.announce_host(session)?;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy })
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
     }
 
     /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
@@ -103,32 +106,31 @@ impl Runtime {
     pub fn teller(&self, session: &str) -> Result<Host<'_>> {
         let lease = Lease::teller(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy: DeliveryPolicy::Immediate })
+        let policy = DeliveryPolicy::Immediate;
+        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
     }
 
-    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again.
+    /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
+    /// be ended it is, and so it is after a signal that does not ask for an end.
     ///
     /// # Errors
-    /// As [`Runtime::kill`].
-    pub fn kill_as_owner(
-        &self,
-        handles: &[&str],
-        session: &str,
-        request: &KillRequest,
-    ) -> Result<Vec<KillReceipt>> {
+    /// When a task is unknown, or the database fails.
+    pub fn kill_as_owner(&self, handles: &[&str], session: &str, request: &KillRequest) -> Result<Kills> {
         let scope = Scope::Session(session.to_owned());
-        let ids = handles.iter().map(|handle| self.resolve(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        let ids =
+            handles.iter().map(|handle| self.resolve_exact(handle, &scope)).collect::<Result<Vec<_>>>()?;
+        if !request.ends() {
+            return Ok(self.kill_all(&ids, request));
+        }
         // Before the kill: an end that comes from it must find the latch.
         for id in &ids {
             self.note_told(id)?;
         }
-        let killed = self.kill_all(&ids, request);
-        if killed.is_err() {
-            for id in &ids {
-                self.change_latch(id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
-            }
+        let kills = self.kill_all(&ids, request);
+        for failure in &kills.failures {
+            self.change_latch(&failure.id, |transaction, task, _| Ok(transaction.unlatch(task)?))?;
         }
-        killed
+        Ok(kills)
     }
 
     /// Notes that a task's owner knows how its present run has ended, or will end.
@@ -183,13 +185,25 @@ impl Runtime {
     /// As [`Runtime::read`].
     pub fn read_as_owner(&self, handle: &str, session: &str, request: &ReadRequest) -> Result<ReadReply> {
         let scope = Scope::Session(session.to_owned());
-        let id = self.resolve(handle, &scope)?;
+        let id = self.resolve_exact(handle, &scope)?;
         let ended = self.current(&id)?.status.is_terminal();
         let reply = self.read(id.as_str(), &scope, request)?;
         if ended && reply.eof {
             self.note_told(&id)?;
         }
         Ok(reply)
+    }
+
+    /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
+    fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
+        let starter = self.home.spec(task).ok()?.starter?;
+        lease::is_held(self.home.session(session).path(), &starter).then_some(starter)
+    }
+
+    /// Tells whether a task belongs to this server's agent: it started it, or whoever did is dead.
+    #[must_use]
+    pub fn is_of(&self, teller: &Teller, task: &Task) -> bool {
+        self.starter_of(&task.id, &task.session).is_none_or(|starter| starter == teller.0)
     }
 
     /// Changes what an owner knows. A full disk keeps nobody from reading or ending a task for that; the owner is
@@ -216,16 +230,12 @@ impl Runtime {
     fn notice(&self, row: NoticeRow) -> Result<Notice> {
         let task = self.stored(&row.task)?;
         let current = task.state.run() == row.run;
-        let log = if current {
-            self.log_of(&task)
-        } else {
-            self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
-        };
+        let earlier = || self.home.earlier_run(&row.task, row.run).join(LOG_FILE);
+        let log = if current { self.log_of(&task) } else { earlier() };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let is_ending = matches!(row.news, News::Ended { .. });
-        let answers = task.kind == TaskKind::Agent && is_ending;
-        let result = match answers.then(|| self.agent_record(&row.task)) {
+        let result = match (task.kind == TaskKind::Agent && is_ending).then(|| self.agent_record(&row.task)) {
             Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
             Some(_) if current => self.result(&task),
             Some(_) | None => None,
@@ -261,7 +271,9 @@ impl Runtime {
         Some(text.trim_end().to_owned()).filter(|text| !text.is_empty())
     }
 
-    fn outcome(&self, task: &Task) -> Option<String> {
+    /// Returns what a task's output says about its outcome, on one line.
+    #[must_use]
+    pub fn outcome(&self, task: &Task) -> Option<String> {
         let request = ReadRequest {
             from: From::TailBytes(OUTCOME_BYTES),
             max_bytes: OUTCOME_BYTES,
@@ -296,12 +308,42 @@ impl Host<'_> {
         Teller(self.lease.token().to_owned())
     }
 
+    /// Leaves what another living server of the session started to that one: two agents that share a session are
+    /// each told of their own tasks. What a dead one started is told by whoever comes first.
+    #[must_use]
+    pub fn of_own_starts(mut self) -> Self {
+        self.starters = Some(vec![self.lease.token().to_owned()]);
+        self
+    }
+
+    /// The same for a hook, which starts nothing: it tells of what the server started that the same program runs as
+    /// it runs this process. Where no such server is known, nothing is left out.
+    #[must_use]
+    pub fn of_starts_beside(mut self, pid: u32) -> Self {
+        let holders = lease::holders(self.runtime.home.session(&self.session).path());
+        let starter = platform::starter_of(pid);
+        let beside = holders.into_iter().filter(|(token, holder)| {
+            token != self.lease.token() && starter.is_some() && platform::starter_of(*holder) == starter
+        });
+        let beside: Vec<_> = beside.map(|(token, _)| token).collect();
+        self.starters = Some(beside).filter(|beside| !beside.is_empty());
+        self
+    }
+
     /// Takes what there is to tell, oldest first; nothing at a moment that the policy leaves out.
     ///
     /// # Errors
     /// When the database fails.
     pub fn drain(&self, moment: Moment) -> Result<Delivery<'_>> {
-        let rows = if self.policy.allows(moment) { self.take()? } else { Vec::new() };
+        self.drain_but(moment, |_| false)
+    }
+
+    /// The same without the ends of tasks that are being told another way.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn drain_but(&self, moment: Moment, is_told: impl Fn(&TaskId) -> bool) -> Result<Delivery<'_>> {
+        let rows = if self.policy.allows(moment) { self.take(is_told)? } else { Vec::new() };
         fail_point("notices-handed-over");
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         let notices = rows.into_iter().map(|row| self.runtime.notice(row));
@@ -323,7 +365,7 @@ impl Host<'_> {
         Ok(transaction.commit()?)
     }
 
-    fn take(&self) -> Result<Vec<NoticeRow>> {
+    fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
         // What happened is in the directories; it becomes news here at the latest.
         self.runtime.reconcile()?;
         if !self.runtime.store()?.any_notices(&self.session)? {
@@ -343,10 +385,18 @@ impl Host<'_> {
         };
         let mut rows = transaction.open_notices(&self.session, MOST)?;
         rows.retain(|row| row.holder.as_ref().is_none_or(|token| !held_by_another(token)));
+        rows.retain(|row| !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)));
+        rows.retain(|row| self.tells_of(&row.task));
         let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
         transaction.hand_over(&numbers, self.lease.token())?;
         transaction.commit()?;
         Ok(rows)
+    }
+
+    /// Tells whether this one passes on what happens to a task.
+    fn tells_of(&self, task: &TaskId) -> bool {
+        let Some(starters) = &self.starters else { return true };
+        self.runtime.starter_of(task, &self.session).is_none_or(|starter| starters.contains(&starter))
     }
 
     /// Returns the messages that were stored in this session, oldest first.

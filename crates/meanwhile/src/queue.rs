@@ -81,7 +81,7 @@ impl Runtime {
             let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
-            let hold = self.home.try_hold_start(&task.id);
+            let hold = self.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
     }
@@ -131,9 +131,9 @@ impl Runtime {
 /// specs first, because a database that is lost is rebuilt from them.
 pub(crate) fn release_followers(home: &Home, transaction: &Transaction<'_>, id: &TaskId) -> Result<()> {
     let Some(before) = transaction.task(id)? else { return Ok(()) };
-    let on_record =
-        || home.result(id, before.state.run()).is_some_and(|it| it.cause().status() == Status::Completed);
-    if before.status != Status::Completed && !on_record() {
+    let record = home.result(id, before.state.run())?;
+    let on_record = record.is_some_and(|it| it.cause().status() == Status::Completed);
+    if before.status != Status::Completed && !on_record {
         return Ok(());
     }
     for mut follower in transaction.waiting_after(id)? {

@@ -48,7 +48,8 @@ impl Runtime {
     /// When the task is damaged, its log cannot be read, or the supervisor refuses the news.
     pub fn watch_readiness(&self, id: &TaskId) -> Result<()> {
         let Some(ready) = self.home.spec(id)?.ready else { return Ok(()) };
-        let (Ok(mut line), Some(task)) = (Line::connect(&self.home, id), index::running_task(&self.home, id))
+        let (Ok(mut line), Some(task)) =
+            (Line::connect(&self.home, id), index::running_task(&self.home, id)?)
         else {
             return Ok(());
         };

@@ -60,7 +60,7 @@ impl Runtime {
     /// Looks at every task that is not settled, records what happened, and starts what may start.
     ///
     /// # Errors
-    /// When the database fails. Damage to single tasks is recorded, not raised.
+    /// When the database fails, or nothing can be looked at now. Damage to single tasks is recorded, not raised.
     pub fn reconcile(&self) -> Result<()> {
         self.reconcile_unsettled()?;
         if self.store()?.any_waiting()? {
@@ -73,7 +73,11 @@ impl Runtime {
     /// lost its own and gets another.
     pub(crate) fn reconcile_unsettled(&self) -> Result<()> {
         for task in self.store()?.unsettled(&self.home.tasks())? {
-            self.reconcile_known(&task)?;
+            match self.reconcile_known(&task) {
+                // One that cannot be looked at stays as it was, and hides no other.
+                Err(error @ Error::Io { .. }) if !error.is_lack() => {}
+                other => _ = other?,
+            }
         }
         Ok(())
     }
@@ -91,7 +95,7 @@ impl Runtime {
         let Some(task) = self.store()?.task(id, &self.home.tasks())? else {
             return Ok(false);
         };
-        let findings = Findings { being_started: false, ..self.look_at(&task) };
+        let findings = Findings { being_started: false, ..self.look_at(&task)? };
         self.act_on(&task, &findings)
     }
 
@@ -109,7 +113,7 @@ impl Runtime {
             TaskState::Ended { .. } if task.survivors == 0 => return Ok(false),
             _ => {}
         }
-        let findings = self.look_at(task);
+        let findings = self.look_at(task)?;
         let current = matches!(task.state, TaskState::Running { .. } | TaskState::Cancelling { .. });
         if current && findings.supervised && findings.record.is_none() && findings.seen == task.journal_seen {
             return Ok(false);
@@ -138,19 +142,19 @@ impl Runtime {
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
             return self.adopt(task, findings, process, started_at);
         }
-        if let Some(process) = self.vanished(task, findings) {
+        if let Some(process) = self.vanished(task, findings)? {
             return self.lose(task, process);
         }
         self.record_findings(&task.id, findings)
     }
 
     /// Looks in this order, because a supervisor writes its record before it lets go of its lock.
-    pub(crate) fn look_at(&self, task: &Task) -> Findings {
-        let being_started = self.home.is_being_started(&task.id);
-        let supervised = self.home.is_supervised(&task.id);
-        let record = self.home.result(&task.id, task.state.run());
-        let journal = self.home.journal(&task.id);
-        Findings { seen: journal.len() as u64, journal, record, supervised, being_started }
+    pub(crate) fn look_at(&self, task: &Task) -> Result<Findings> {
+        let being_started = self.home.is_being_started(&task.id)?;
+        let supervised = self.home.is_supervised(&task.id)?;
+        let record = self.home.result(&task.id, task.state.run())?;
+        let journal = self.home.journal(&task.id)?;
+        Ok(Findings { seen: journal.len() as u64, journal, record, supervised, being_started })
     }
 
     fn boot_time(&self) -> Timestamp {
@@ -266,7 +270,11 @@ impl Runtime {
         let mut any = false;
         for mut task in transaction.unsettled()? {
             if !matches!(task.state, TaskState::Ended { .. }) {
-                let findings = self.look_at(&task);
+                let findings = match self.look_at(&task) {
+                    // It is looked at again when somebody asks for it.
+                    Err(error) if !error.is_lack() => continue,
+                    other => other?,
+                };
                 if findings.record.is_some() {
                     any |= self.apply_findings(transaction, &mut task, &findings)?;
                 }
@@ -299,10 +307,10 @@ impl Runtime {
         Ok(task)
     }
 
-    /// Shows an ending that is on record but not in the database yet.
+    /// Shows an ending that is on record but not in the database yet. What cannot be read shows nothing new.
     pub(crate) fn overlay(&self, task: &mut Task) {
         if task.state.process().is_some()
-            && let Some(record) = self.home.result(&task.id, task.state.run())
+            && let Ok(Some(record)) = self.home.result(&task.id, task.state.run())
         {
             task.show_record(&record);
         }

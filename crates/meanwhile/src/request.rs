@@ -86,6 +86,8 @@ pub struct TaskRequest {
     /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
     /// it is of every end.
     pub teller: Option<Teller>,
+    /// The server that starts it; see [`Host::of_own_starts`](crate::Host::of_own_starts).
+    pub starter: Option<Teller>,
     /// What an agent is asked; the command is then what drives that agent.
     pub agent: Option<Box<AgentSpec>>,
     /// Who let it pass.
@@ -124,6 +126,7 @@ impl TaskRequest {
             at_capacity: AtCapacity::Queue,
             uncounted: false,
             teller: None,
+            starter: None,
             agent: None,
             approval: Approval::User,
             expected: None,

@@ -17,7 +17,7 @@ impl Runtime {
     /// # Errors
     /// When the task is unknown, its spec is damaged, or it cannot be executed any more.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         let spec = self.home.spec(&id)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
@@ -26,7 +26,7 @@ impl Runtime {
         launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
             let request = KillRequest::term("restart".to_owned());
-            self.kill_all(std::slice::from_ref(&id), &request)?;
+            self.kill_all(std::slice::from_ref(&id), &request).all_done()?;
             self.reconcile_task(&id)?;
         }
         let task = self.stored(&id)?;

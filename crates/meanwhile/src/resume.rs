@@ -22,7 +22,7 @@ impl Runtime {
     /// When the task is unknown, is none of an agent's, has no answer, is being resumed already, or when the
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         let spec = self.home.spec(&id)?;
         if spec.agent.is_none() {
             return Err(Error::Invalid {
@@ -44,7 +44,7 @@ impl Runtime {
         }
         if task.survivors > 0 {
             let request = KillRequest { by: "resume".to_owned(), signal: 15, grace_ms: None };
-            self.kill_all(std::slice::from_ref(&id), &request)?;
+            self.kill_all(std::slice::from_ref(&id), &request).all_done()?;
             self.reconcile_task(&id)?;
         }
         // What can no longer run is refused before anything is moved.

@@ -19,15 +19,15 @@ pub struct Run {
 }
 
 impl Runtime {
-    /// Returns the newest runs of a task that have begun, oldest first, at most this many. A run whose record is gone
-    /// is left out.
+    /// Returns the newest runs of a task that have begun, oldest first, at most this many. A run whose record is gone or
+    /// cannot be read is left out.
     #[must_use]
     pub fn runs(&self, task: &Task, most: u32) -> Vec<Run> {
         let present = task.state.run();
         let first = present.saturating_sub(most).saturating_add(1).max(1);
         let mut runs: Vec<_> = (first..present)
             .filter_map(|number| {
-                let record = self.home.earlier_result(&task.id, number)?;
+                let record = self.home.earlier_result(&task.id, number).ok()??;
                 let started_at = record.started_at?;
                 let status = record.cause().status();
                 Some(Run { number, started_at, ended_at: Some(record.completed_at), status })

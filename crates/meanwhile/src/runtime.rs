@@ -18,7 +18,7 @@ use crate::launch::Supervisor;
 use crate::platform;
 use crate::redact::Redactor;
 use crate::settings::Settings;
-use crate::store::{EventRow, Filter, Page};
+use crate::store::{EventRow, Filter, Naming, Page};
 use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
@@ -71,18 +71,57 @@ impl Runtime {
         &self.settings
     }
 
-    /// Finds the one task that a handle means.
+    /// Finds the one task that a person means who wants to look at it: by its id or any beginning of that, a handle, or a
+    /// name.
     ///
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Look)
+    }
+
+    /// Finds the one task that a person means who wants to do something to it: the beginning of an id must have four of its
+    /// random characters.
+    ///
+    /// # Errors
+    /// As [`Runtime::resolve`]; a beginning that is too short is refused with the tasks that it fits.
+    pub fn resolve_for_deed(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        match self.resolve_as(handle, scope, Naming::Deed) {
+            Err(Error::NotFound(_)) => {
+                let fitting = self.store()?.resolve(handle, scope, Naming::Look)?;
+                if fitting.is_empty() {
+                    return Err(Error::NotFound(handle.to_owned()));
+                }
+                let fitting: Vec<_> = fitting.iter().map(ToString::to_string).collect();
+                Err(Error::Invalid {
+                    message: format!(
+                        "{handle:?} is too short to choose a task by: it fits {}",
+                        fitting.join(", ")
+                    ),
+                    hint: "write at least four characters after the dash, the whole id, or the name"
+                        .to_owned(),
+                })
+            }
+            other => other,
+        }
+    }
+
+    /// Finds the one task that a model means: by its whole id, a handle or a name, never by a beginning.
+    ///
+    /// # Errors
+    /// As [`Runtime::resolve`].
+    pub fn resolve_exact(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
+        self.resolve_as(handle, scope, Naming::Exact)
+    }
+
+    fn resolve_as(&self, handle: &str, scope: &Scope, naming: Naming) -> Result<TaskId> {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
-            && self.home.has_spec(&id)
+            && self.home.has_spec(&id)?
         {
             return Ok(id);
         }
-        let mut found = self.store()?.resolve(handle, scope)?;
+        let mut found = self.store()?.resolve(handle, scope, naming)?;
         match found.len() {
             0 => self.resolve_damaged(handle, scope),
             1 => Ok(found.swap_remove(0)),
@@ -96,15 +135,17 @@ impl Runtime {
     /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
     fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
         match (scope, handle.parse::<TaskId>()) {
-            (Scope::All, Ok(id)) if self.damage(&id).is_some() => Ok(id),
+            (Scope::All, Ok(id)) if self.damage(&id)?.is_some() => Ok(id),
             (Scope::All | Scope::Session(_), _) => Err(Error::NotFound(handle.to_owned())),
         }
     }
 
     /// Returns a task as the database has it.
     pub(crate) fn stored(&self, id: &TaskId) -> Result<Task> {
-        let unknown = || self.damage(id).unwrap_or_else(|| Error::NotFound(id.to_string()));
-        self.store()?.task(id, &self.home.tasks())?.ok_or_else(unknown)
+        match self.store()?.task(id, &self.home.tasks())? {
+            Some(task) => Ok(task),
+            None => Err(self.damage(id)?.unwrap_or_else(|| Error::NotFound(id.to_string()))),
+        }
     }
 
     /// Returns a task as it is.
@@ -125,7 +166,7 @@ impl Runtime {
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
             task.proposal = spec.approval.map(|approval| approval.proposal);
-            task.limits = self.limits_of(&id, &spec.limits.resources);
+            task.limits = self.limits_of(&id, &spec.limits.resources)?;
             Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
             return Ok(task);
         }
@@ -133,15 +174,15 @@ impl Runtime {
     }
 
     /// Returns a task's limits on resources; its journal says how they are held.
-    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Option<TaskLimits> {
+    fn limits_of(&self, id: &TaskId, resources: &Resources) -> Result<Option<TaskLimits>> {
         if resources.is_none() {
-            return None;
+            return Ok(None);
         }
-        let enforcement = self.home.journal(id).iter().rev().find_map(|line| match line.entry {
+        let enforcement = self.home.journal(id)?.iter().rev().find_map(|line| match line.entry {
             JournalEntry::Spawning { enforcement, .. } => enforcement,
             _ => None,
         });
-        TaskLimits::of(resources, enforcement)
+        Ok(TaskLimits::of(resources, enforcement))
     }
 
     /// Lists tasks as they are.
@@ -220,7 +261,7 @@ impl Runtime {
     }
 
     fn running(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
-        let id = self.resolve(handle, scope)?;
+        let id = self.resolve_for_deed(handle, scope)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
         if task.state.process().is_some() {

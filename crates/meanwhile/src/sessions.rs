@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use mw_model::wire::{KillReceipt, Operation};
+use mw_model::wire::Operation;
 use mw_model::{Event, Lifetime, TaskId, TaskState};
 use serde::Serialize;
 
 use crate::clear::ClearReport;
 use crate::control::Line;
 use crate::error::Result;
-use crate::kill::KillRequest;
+use crate::kill::{KillRequest, Kills};
 use crate::launch;
 use crate::lease;
 use crate::platform;
@@ -53,7 +53,7 @@ impl Runtime {
     pub fn served_beside(&self, pid: u32) -> Result<Vec<String>> {
         let Some(starter) = platform::starter_of(pid) else { return Ok(Vec::new()) };
         let is_beside = |directory: &PathBuf| {
-            lease::holders(directory).into_iter().any(|host| platform::starter_of(host) == Some(starter))
+            lease::holders(directory).into_iter().any(|(_, host)| platform::starter_of(host) == Some(starter))
         };
         let directories = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
         let beside: Vec<_> = directories.map(|entry| entry.path()).filter(is_beside).collect();
@@ -79,11 +79,12 @@ impl Runtime {
     }
 
     /// Ends a session: its tasks get SIGTERM together and SIGKILL after one common time. Detached tasks live on.
-    /// Returns when all the others are dead and everything they printed is in their logs.
+    /// Returns when all the others are dead and everything they printed is in their logs; those of which that is not known
+    /// are named.
     ///
     /// # Errors
-    /// When the database fails, or a supervisor cannot be reached.
-    pub fn end_session(&self, session: &str, by: &str) -> Result<Vec<KillReceipt>> {
+    /// When the database fails.
+    pub fn end_session(&self, session: &str, by: &str) -> Result<Kills> {
         let ends = |task: &Task| {
             task.lifetime == Lifetime::Session.word()
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
@@ -95,9 +96,9 @@ impl Runtime {
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
-        let receipts = self.kill_all(&ids, &request)?;
+        let kills = self.kill_all(&ids, &request);
         self.reconcile()?;
-        Ok(receipts)
+        Ok(kills)
     }
 
     /// Ends a session and removes its tasks, their files and its messages. Detached tasks that run are kept, and
@@ -106,7 +107,8 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::end_session`].
     pub fn delete_session(&self, session: &str, by: &str) -> Result<ClearReport> {
-        self.end_session(session, by)?;
+        // What could not be ended is kept below, with the reason.
+        let _ = self.end_session(session, by)?;
         let filter = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.to_owned())) };
         let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = self.clear(&ids, None)?;

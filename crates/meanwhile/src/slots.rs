@@ -120,7 +120,7 @@ fn slot(directory: &Path, number: u32, pool: Pool) -> PathBuf {
 
 fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>> {
     let mut taken = None;
-    let mut held = held_beyond(directory, limit, pool);
+    let mut held = held_beyond(directory, limit, pool)?;
     let crowded = held > 0;
     for number in 0..limit {
         let file = open_below(directory, &slot(directory, number, pool), OpenOptions::new().read(true))?;
@@ -141,17 +141,22 @@ fn take_one(directory: &Path, limit: u32, pool: Pool) -> io::Result<Option<File>
 }
 
 /// Counts tasks that were started when the limit was higher.
-fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> u32 {
+fn held_beyond(directory: &Path, limit: u32, pool: Pool) -> io::Result<u32> {
     let mut held = 0;
     for number in limit.. {
-        // They are used from the first on, so the first that is missing is the last.
-        let Ok(file) = File::open(slot(directory, number, pool)) else { break };
+        let file = match File::open(slot(directory, number, pool)) {
+            Ok(file) => file,
+            // They are used from the first on, so the first that is missing is the last.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => break,
+            Err(error) => return Err(error),
+        };
         match file.try_lock() {
+            Ok(()) => file.unlock()?,
             Err(TryLockError::WouldBlock) => held += 1,
-            _ => _ = file.unlock(),
+            Err(TryLockError::Error(error)) => return Err(error),
         }
     }
-    held
+    Ok(held)
 }
 
 /// Tells whether tasks wait for slots. Set inside the transaction that makes one wait, before slots are

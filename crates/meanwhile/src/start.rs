@@ -356,6 +356,7 @@ impl Runtime {
             parent_session: request.parent_session.clone(),
             parent_message: request.parent_message.clone(),
             teller: request.teller.as_ref().map(|teller| teller.0.clone()),
+            starter: request.starter.as_ref().map(|starter| starter.0.clone()),
             created_at: now,
             agent: request.agent.clone(),
             approved_by: request.approval.by().to_owned(),

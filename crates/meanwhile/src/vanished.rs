@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{KillReceipt, SentSignal, Survivor};
-use mw_model::{Cause, Process, TaskId, TaskState, signal_name};
+use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 
 use crate::control::Line;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kill::KillRequest;
 use crate::platform;
 use crate::reconcile::Findings;
@@ -26,10 +26,16 @@ const MOST_NAMED: usize = 32;
 
 impl Runtime {
     /// Returns the first process of a task that runs and of which its directory says nothing any more.
-    pub(crate) fn vanished<'task>(&self, task: &'task Task, findings: &Findings) -> Option<&'task Process> {
+    pub(crate) fn vanished<'task>(
+        &self,
+        task: &'task Task,
+        findings: &Findings,
+    ) -> Result<Option<&'task Process>> {
         let process = match &task.state {
             TaskState::Running { process, .. } | TaskState::Cancelling { process, .. } => process,
-            TaskState::Pending { .. } | TaskState::Starting { .. } | TaskState::Ended { .. } => return None,
+            TaskState::Pending { .. } | TaskState::Starting { .. } | TaskState::Ended { .. } => {
+                return Ok(None);
+            }
         };
         let run = task.state.run();
         let told = findings.supervised
@@ -37,17 +43,18 @@ impl Runtime {
             || findings.record.is_some()
             || findings.journal.iter().any(|line| line.run == run);
         // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
-        let answers =
-            || Line::connect(&self.home, &task.id).is_ok() || self.home.result(&task.id, run).is_some();
-        (!told && !answers()).then_some(process)
+        let answers = || {
+            Ok::<_, Error>(Line::answers(&self.home, &task.id)? || self.home.result(&task.id, run)?.is_some())
+        };
+        Ok((!told && !answers()?).then_some(process))
     }
 
     /// Records such a task as lost once its process is gone. As long as that lives, it runs.
     pub(crate) fn lose(&self, task: &Task, process: &Process) -> Result<bool> {
-        if platform::runs(process) {
+        if platform::runs(process).map_err(Error::io(format!("cannot look at process {}", process.pid)))? {
             return Ok(false);
         }
-        let what = if self.home.task(&task.id).exists() { "journal" } else { "directory" };
+        let what = if self.home.has_task(&task.id)? { "journal" } else { "directory" };
         let reason = format!("its {what} was removed while it ran");
         self.record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
     }
@@ -62,25 +69,40 @@ impl Runtime {
         let begun = Instant::now();
         let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
         let mut hunt = Hunt { task: id.as_str(), process, reached: BTreeSet::new(), signals: Vec::new() };
-        let mut left = hunt.send(request.signal, self.clock.now());
+        let mut left = hunt.send(request.signal, self.clock.now())?;
+        if !request.ends() {
+            return self.receipt_of(id, hunt, BTreeMap::new(), request, begun);
+        }
         let deadline = begun + grace;
         while !left.is_empty() && Instant::now() < deadline {
             std::thread::sleep(LOOK);
-            left = hunt.living();
+            left = hunt.living()?;
         }
         let deadline = Instant::now() + KILL_PATIENCE;
         while !left.is_empty() && Instant::now() < deadline {
             // What was started meanwhile is met in the next round.
-            let _ = hunt.send(SIGKILL, self.clock.now());
+            let _ = hunt.send(SIGKILL, self.clock.now())?;
             std::thread::sleep(LOOK);
-            left = hunt.living();
+            left = hunt.living()?;
         }
+        self.receipt_of(id, hunt, left, request, begun)
+    }
+
+    fn receipt_of(
+        &self,
+        id: &TaskId,
+        hunt: Hunt<'_>,
+        left: BTreeMap<u32, u64>,
+        request: &KillRequest,
+        begun: Instant,
+    ) -> Result<KillReceipt> {
+        let reached = if request.ends() { hunt.reached } else { BTreeSet::new() };
         Ok(KillReceipt {
             id: id.to_string(),
             status: self.current(id)?.status,
             requested_by: request.by.clone(),
             signals: hunt.signals,
-            killed: hunt.reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
+            killed: reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
             killed_more: 0,
             survivors: left
                 .keys()
@@ -101,17 +123,18 @@ struct Hunt<'task> {
 }
 
 impl Hunt<'_> {
-    fn living(&self) -> BTreeMap<u32, u64> {
+    fn living(&self) -> Result<BTreeMap<u32, u64>> {
         platform::tree_of(self.task, self.process)
+            .map_err(Error::io(format!("cannot look for the processes of {}", self.task)))
     }
 
     /// Signals all that live; returns them. One that is stopped sees the signal when it goes on.
-    fn send(&mut self, number: i32, at: mw_model::Timestamp) -> BTreeMap<u32, u64> {
-        let living = self.living();
+    fn send(&mut self, number: i32, at: mw_model::Timestamp) -> Result<BTreeMap<u32, u64>> {
+        let living = self.living()?;
         for (pid, ticks) in &living {
             if platform::signal(*pid, *ticks, number) {
                 self.reached.insert(*pid);
-                if number != SIGKILL {
+                if asks_to_end(number) && number != SIGKILL {
                     let _ = platform::signal(*pid, *ticks, SIGCONT);
                 }
             }
@@ -120,6 +143,6 @@ impl Hunt<'_> {
         if !living.is_empty() && self.signals.last().is_none_or(|last| last.signal != name) {
             self.signals.push(SentSignal { signal: name, at });
         }
-        living
+        Ok(living)
     }
 }

@@ -146,7 +146,11 @@ impl Runtime {
         let mut looked = Instant::now();
         loop {
             for one in watched.iter_mut().filter(|one| !one.is_decided()) {
-                self.look(one, &request.condition)?;
+                match self.look(one, &request.condition) {
+                    // Nobody is told anything that was not seen; others may give back what they use meanwhile.
+                    Err(error) if error.is_lack() => one.unheard += 1,
+                    looked => looked?,
+                }
                 if one.met {
                     met.push(one.task.id.clone());
                 }
@@ -172,7 +176,10 @@ impl Runtime {
             bell.iter().for_each(Bell::clear);
             if looked.elapsed() >= Duration::from_millis(self.settings.fallback_ms) {
                 // Whoever should have rung may have been killed.
-                self.reconcile()?;
+                match self.reconcile() {
+                    Err(error) if error.is_lack() => {}
+                    done => done?,
+                }
                 looked = Instant::now();
             }
         }
@@ -242,7 +249,7 @@ impl Runtime {
 
     /// Returns a task as it is: one that runs from its directory alone, others from the database.
     fn glance(&self, id: &TaskId) -> Result<Task> {
-        match index::running_task(&self.home, id) {
+        match index::running_task(&self.home, id)? {
             Some(task) => Ok(task),
             None => self.current(id),
         }
@@ -305,21 +312,21 @@ impl Runtime {
     }
 
     /// Waits for a run's exit record for a moment; returns whether it is there.
-    pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> bool {
+    pub(crate) fn await_record(&self, id: &TaskId, run: u32, patience: Duration) -> Result<bool> {
         let deadline = Instant::now() + patience;
-        while self.home.result(id, run).is_none() {
+        while self.home.result(id, run)?.is_none() {
             if Instant::now() > deadline {
-                return false;
+                return Ok(false);
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        true
+        Ok(true)
     }
 
     /// Waits until the supervisors of an ended task are gone.
     pub(crate) fn await_unsupervised(&self, id: &TaskId) -> Result<()> {
         let deadline = Instant::now() + Duration::from_secs(10);
-        while self.home.is_supervised(id) {
+        while self.home.is_supervised(id)? {
             if Instant::now() > deadline {
                 return Err(Error::Refused {
                     id: id.to_string(),

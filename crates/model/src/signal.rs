@@ -27,6 +27,16 @@ const NAMES: [(&str, i32); 22] = [
     ("SYS", 31),
 ];
 
+/// Tells whether a signal asks a task to end: TERM, INT or KILL. Programs may give any other a meaning of their own (HUP:
+/// read the configuration again; QUIT: dump all threads; USR1: reopen the logs), so it is only sent, and nothing follows.
+#[must_use]
+pub const fn asks_to_end(number: i32) -> bool {
+    const INT: i32 = 2;
+    const KILL: i32 = 9;
+    const TERM: i32 = 15;
+    matches!(number, INT | KILL | TERM)
+}
+
 /// Returns the name with `SIG` before it, or `SIG34` and the like for one without a name.
 #[must_use]
 pub fn signal_name(number: i32) -> String {

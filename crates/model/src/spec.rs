@@ -200,6 +200,10 @@ pub struct TaskSpec {
     /// Who waits for its first run and will tell how that ends, as the ledger of notices knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teller: Option<String>,
+    /// The server that started it, as its session's directory knows it. While that lives, only it tells how the task
+    /// ends where several servers share the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub starter: Option<String>,
     /// When it was asked for.
     pub created_at: Timestamp,
     /// Who approved it: `user`, or `auto` when nobody had to.

@@ -248,7 +248,10 @@ impl Supervisor {
             self.begin_ending(Some(EndRequest::Limit(limit)), SIGTERM);
         }
         self.drive_limits(now);
-        if self.record.is_none()
+        let may_be_stalled = self.record.is_none() && self.watchdog.due_ms().is_some_and(|due| now >= due);
+        if may_be_stalled && sys::is_stopped(self.process.pid) {
+            self.watchdog.put_off(now);
+        } else if self.record.is_none()
             && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
         {
             record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Stalled { prompt });

@@ -21,6 +21,11 @@ impl Watchdog {
         self.judged = true;
     }
 
+    /// Puts the judgement off: the task is stopped and could not speak.
+    pub(crate) const fn put_off(&mut self, now_ms: u64) {
+        self.last_output_ms = now_ms;
+    }
+
     /// Notes output, which begins a new silence.
     pub(crate) fn saw_output(&mut self, now_ms: u64) {
         self.last_output_ms = now_ms;

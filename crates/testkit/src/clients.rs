@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::needs::{Need, skip};
+
 /// Where they are, if not beside what cargo builds.
 const PLACE: &str = "MW_TEST_CLIENTS";
 
@@ -10,19 +12,18 @@ pub struct Clients {
     place: PathBuf,
 }
 
-/// Finds the clients; says that `what` is not tested where there are none. `cargo xtask check` says it, too.
+/// Finds the clients; where there are none, the test is skipped.
 #[must_use]
-pub fn found(what: &str) -> Option<Clients> {
+pub fn found() -> Clients {
     let built = || {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target");
         std::env::var_os("CARGO_TARGET_DIR").map_or(here, PathBuf::from).join("clients")
     };
     let place = std::env::var_os(PLACE).map_or_else(built, PathBuf::from);
     if place.join("ready").is_file() {
-        return Some(Clients { place });
+        return Clients { place };
     }
-    eprintln!("NOT TESTED: {what}; `cargo xtask clients` fetches what it needs");
-    None
+    skip(Need::Clients, &format!("{} is not complete", place.display()))
 }
 
 impl Clients {

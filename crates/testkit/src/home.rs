@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use crate::disk::Disk;
 use crate::invocation::Invocation;
+use crate::needs::{Need, has_program, is_root, need_program, skip};
 use crate::outcome::Outcome;
 use crate::processes::{self, kill_if};
 use crate::wait::wait_until;
@@ -33,6 +34,7 @@ pub struct Home {
     state: PathBuf,
     env: Vec<(OsString, OsString)>,
     is_gated: bool,
+    is_bound: bool,
     // Fields are dropped in this order: the disk must be unmounted before its mount point is removed.
     _disk: Option<Disk>,
     dir: TempDir,
@@ -58,18 +60,38 @@ impl Home {
         Self::with_state_in(mw, &folder)
     }
 
-    /// Makes a home whose `MEANWHILE_HOME` is a disk of `bytes` bytes.
-    ///
-    /// # Errors
-    /// Says why there is none, when only root may mount one.
+    /// Makes a home whose `MEANWHILE_HOME` is a disk of `bytes` bytes; where none can be mounted, the test is skipped.
     ///
     /// # Panics
     /// When no temporary directory can be made.
-    pub fn on_small_disk(mw: impl Into<PathBuf>, bytes: u64) -> Result<Self, String> {
+    #[must_use]
+    pub fn on_small_disk(mw: impl Into<PathBuf>, bytes: u64) -> Self {
         let mut home = Self::new(mw);
         make_private(&home.state);
-        home._disk = Some(Disk::mount(&home.state, bytes)?);
-        Ok(home)
+        match Disk::mount(&home.state, bytes) {
+            Ok(disk) => home._disk = Some(disk),
+            Err(reason) => {
+                drop(home);
+                skip(Need::SmallDisk, &reason)
+            }
+        }
+        home
+    }
+
+    /// Makes a home in which the modes of files bind `mw`, also when root runs the tests: it lacks the right to pass
+    /// over them. Without `setpriv` to take it away, the test is skipped.
+    ///
+    /// # Panics
+    /// When no temporary directory can be made.
+    #[must_use]
+    pub fn bound_by_modes(mw: impl Into<PathBuf>) -> Self {
+        if !is_root() {
+            return Self::new(mw);
+        }
+        need_program("setpriv");
+        let mut home = Self::new(mw);
+        home.is_bound = true;
+        home
     }
 
     fn with_state_in(mw: impl Into<PathBuf>, folder: &str) -> Self {
@@ -91,6 +113,7 @@ impl Home {
             state,
             env: Vec::new(),
             is_gated: false,
+            is_bound: false,
             _disk: None,
             dir,
         }
@@ -101,6 +124,16 @@ impl Home {
     pub fn gated(mut self) -> Self {
         self.is_gated = true;
         self
+    }
+
+    /// Goes on where there is a program by this name; otherwise the test is skipped, and nothing is left of the home.
+    #[must_use]
+    pub fn needing(self, program: &'static str) -> Self {
+        if has_program(program) {
+            return self;
+        }
+        drop(self);
+        skip(Need::Program(program), "no such program is on PATH")
     }
 
     /// Sets a variable for all commands.
@@ -138,7 +171,13 @@ impl Home {
         I: IntoIterator,
         I::Item: AsRef<OsStr>,
     {
-        let mut command = self.sealed(&self.mw);
+        let mut command = if self.is_bound {
+            let mut command = self.sealed("setpriv");
+            command.args(["--bounding-set", "-dac_override,-dac_read_search"]).arg(&self.mw);
+            command
+        } else {
+            self.sealed(&self.mw)
+        };
         command.args(args);
         Invocation::new(command)
     }

@@ -43,7 +43,8 @@ impl Host {
     /// When the server does not do its part.
     pub fn greet(&mut self, version: &str) -> Value {
         let hello = json!({
-            "protocolVersion": version, "capabilities": {"roots": {}},
+            "protocolVersion": version,
+            "capabilities": {"roots": {}, "experimental": {"meanwhile/structured": {}}},
             "clientInfo": {"name": "test", "version": "1"},
         });
         let id = self.ask("initialize", &hello);

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use mw_testkit::processes::stat;
-use mw_testkit::{Home, SOON, alive, children, wait_until};
+use mw_testkit::{Home, Outcome, SOON, alive, children, wait_until};
 
 fn home() -> Home {
     Home::new("/bin/sh")
@@ -117,15 +117,62 @@ fn terminals_are_terminals() {
 
 #[test]
 fn a_small_disk_can_be_filled() {
-    match Home::on_small_disk("/bin/sh", 1 << 20) {
-        Ok(home) => {
-            assert!(std::fs::write(home.state().join("much"), vec![0; 2 << 20]).is_err());
-            let directory = home.state().to_owned();
-            drop(home);
-            assert!(!directory.exists());
-        }
-        Err(reason) => println!("skipped: {reason}"),
+    let home = Home::on_small_disk("/bin/sh", 1 << 20);
+    assert!(std::fs::write(home.state().join("much"), vec![0; 2 << 20]).is_err());
+    let directory = home.state().to_owned();
+    drop(home);
+    assert!(!directory.exists());
+}
+
+#[test]
+fn modes_bind_root_too_where_they_shall() {
+    let home = Home::bound_by_modes("/bin/sh");
+    let _ = home.mw(["-c", "mkdir closed && chmod 0 closed && echo x > file && chmod 0 file"]).ok();
+    assert_ne!(home.mw(["-c", "cd closed"]).code, Some(0));
+    assert_ne!(home.mw(["-c", "cat file"]).code, Some(0));
+    assert_ne!(home.mw(["-c", "echo y > file"]).code, Some(0));
+    let _ = home.mw(["-c", "chmod 700 closed"]).ok();
+}
+
+#[test]
+#[ignore = "what the tests below run, each in a process of its own"]
+fn needs_a_program_that_nobody_has() {
+    mw_testkit::need_program("mw-no-such-program");
+    panic!("it went on");
+}
+
+/// Runs the test above as nextest runs a test, with these variables.
+fn lacking(home: &Home, variables: &[(&str, &str)]) -> Outcome {
+    let words = ["--exact", "needs_a_program_that_nobody_has", "--ignored", "--nocapture"];
+    let this = home.program(std::env::current_exe().unwrap());
+    let run = words.iter().fold(this, |run, word| run.arg(word));
+    variables.iter().fold(run, |run, (name, value)| run.env(name, value)).run()
+}
+
+#[test]
+fn what_a_test_lacks_is_counted_by_name() {
+    let home = home();
+    let file = home.work().join("skipped");
+    let counted = ("MW_TEST_SKIPPED", file.to_str().unwrap());
+    for test in ["one", "other"] {
+        let run = [counted, ("NEXTEST_BINARY_ID", "mw-testkit::kit"), ("NEXTEST_TEST_NAME", test)];
+        let said = lacking(&home, &run).exits(0);
+        assert!(said.complaint().contains("skipped: needs mw-no-such-program"), "{said}");
     }
+    let lines = "mw-no-such-program\tmw-testkit::kit\tone\nmw-no-such-program\tmw-testkit::kit\tother\n";
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), lines);
+}
+
+#[test]
+fn a_test_that_lacks_something_fails_when_nobody_counts() {
+    let home = home();
+    let by_hand = lacking(&home, &[]).exits(101);
+    assert!(by_hand.complaint().contains("this test needs mw-no-such-program"), "{by_hand}");
+    // In a process with other tests it must not end them all.
+    let file = home.work().join("skipped");
+    let with_others = lacking(&home, &[("MW_TEST_SKIPPED", file.to_str().unwrap())]).exits(101);
+    assert!(with_others.complaint().contains("this test needs"), "{with_others}");
+    assert!(!file.exists());
 }
 
 #[test]

@@ -11,6 +11,8 @@ pub fn receipt_lines(receipt: &KillReceipt) -> Vec<String> {
     let (id, status) = (&receipt.id, receipt.status.word());
     let done = if signals.is_empty() {
         format!("{id} {status}: nothing was left to kill")
+    } else if receipt.killed.is_empty() && receipt.survivors.is_empty() && !receipt.status.is_terminal() {
+        format!("{id} {status}: {} sent", signals.join(", "))
     } else {
         let killed = count(receipt.killed.len() + receipt.killed_more as usize, "process", "processes");
         format!("{id} {status}: {} to {killed}, {} ms", signals.join(", "), receipt.duration_ms)

@@ -68,7 +68,7 @@ pub fn drive(options: &DriverOptions) -> Result<u8, Error> {
     finish_worktree(&runtime, &message, &client);
     runtime.write_agent_record(&id, &record)?;
     if outcome == Err(AcpError::Cancelled) {
-        runtime.end_session(&child, "the end of its agent")?;
+        let _ = runtime.end_session(&child, "the end of its agent")?.all_done()?;
     } else {
         runtime.reassign(&child, &message.spec.session, "its agent has ended")?;
     }

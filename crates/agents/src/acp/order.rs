@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use meanwhile::{Approval, AtCapacity, Error, Runtime, Started, TaskRequest};
+use meanwhile::{Approval, AtCapacity, Error, Runtime, Started, TaskRequest, Teller};
 use mw_model::{
     AgentSpec, CommandSpec, DEPTH_VARIABLE, Dialect, EnvVar, Lifetime, Limits, PromptPatterns, RawText,
     TaskKind, Worktree,
@@ -73,6 +73,8 @@ pub struct AgentCall {
     pub mode: Option<String>,
     /// The message that led to it.
     pub parent_message: Option<String>,
+    /// The server that starts it.
+    pub starter: Option<Teller>,
     /// Who let it pass.
     pub approval: Approval,
 }
@@ -154,6 +156,7 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
         batch: call.batch,
         parent_session: Some(call.session.clone()),
         parent_message: call.parent_message,
+        starter: call.starter,
         approval: call.approval,
         agent: Some(Box::new(agent)),
         ..TaskRequest::new(&call.session, command, cwd, env)

@@ -165,7 +165,7 @@ impl Terminals {
         }
         let signal = signal_number("TERM").unwrap_or(15);
         let request = KillRequest { by: "its agent".to_owned(), signal, grace_ms: None };
-        runtime.kill_as_owner(&[id], &self.session, &request).map(drop)
+        runtime.kill_as_owner(&[id], &self.session, &request)?.all_done().map(drop)
     }
 
     /// Ends what still runs in a terminal and forgets it; the task's record stays.

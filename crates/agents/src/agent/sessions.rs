@@ -30,7 +30,8 @@ use super::talk::Talk;
 use super::turn::failed;
 use crate::dialects::Dialect;
 use crate::mcp::calls::Calls;
-use crate::mcp::teller::Tellers;
+use crate::mcp::teller::{Manner, Tellers};
+use crate::tools::SessionEnd;
 use crate::toolset::Toolset;
 
 /// How long calls may take to end once the client is gone: what was cancelled is ended first.
@@ -69,10 +70,13 @@ struct Wish<'a> {
 
 impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
+        // Whoever drives the agent ends its session.
+        let (dialect, session_end) = (Dialect::Canonical, SessionEnd::Keep);
+        let manner = Manner { dialect, context: String::new(), session_end };
         Self {
             limits: offer.limits,
             toolset: Arc::new(Toolset::of(Dialect::Canonical).waiting(offer.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), Dialect::Canonical, offer.tells),
+            tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: offer.model,

@@ -142,7 +142,8 @@ impl Agent {
             let told = std::mem::take(&mut reply.told);
             // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
             let spent = reply.spent;
-            let receipt = Receipt { notices: None, told, teller, spent, settings, _call: call };
+            let receipt =
+                Receipt { notices: None, told, teller, spent, settings, _on_its_way: None, _call: call };
             Some(Carried {
                 text: reply.text,
                 failed: reply.failed,
@@ -184,6 +185,7 @@ impl Agent {
                     teller: None,
                     spent: Vec::new(),
                     settings: Arc::clone(&session.settings),
+                    _on_its_way: None,
                     _call: self.calls.begin().await,
                 });
             }
@@ -214,7 +216,15 @@ impl Agent {
             };
             // Who has read the log of a task that is over to its end need not be told of it.
             let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
-            let receipt = Receipt { notices: None, told, teller, spent: Vec::new(), settings, _call: call };
+            let receipt = Receipt {
+                notices: None,
+                told,
+                teller,
+                spent: Vec::new(),
+                settings,
+                _on_its_way: None,
+                _call: call,
+            };
             Some(Carried { receipt: Some(receipt), ..Carried::done(part.text) })
         });
         done.await.unwrap_or_else(|_| Some(Carried::refused("the call broke down")))

@@ -321,7 +321,7 @@ impl Office<'_> {
         self.line.stop();
         let ended = end();
         self.line.close();
-        let ended = ended.and(end()).map(drop);
+        let ended = ended.and(end()).and_then(|kills| kills.all_done().map(drop));
         (self.options.transcript.close(), ended)
     }
 }

@@ -233,7 +233,8 @@ impl Desktop {
     }
 
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
-        let task = runtime.task(id, &self.scope())?;
+        let id = runtime.resolve_for_deed(id, &self.scope())?;
+        let task = runtime.task(id.as_str(), &self.scope())?;
         let name = self.name(&task);
         if task.status.is_terminal() {
             let word = screens::word(&task, self.layout);

@@ -82,13 +82,14 @@ impl Client {
     fn ask_now(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> Asked {
         let Some(question) = elicitation::question(proposal) else { return Asked::Elsewhere };
         self.handle.block_on(async {
+            let put = Instant::now();
             let asked = self.peer.create_elicitation_with_timeout(question, Some(ASK_AT_MOST));
             tokio::pin!(asked);
             loop {
                 tokio::select! {
                     answer = &mut asked => {
                         return match answer {
-                            Ok(answer) => Asked::Answered { answer: elicitation::answer(&answer), by: elicitation::WAY },
+                            Ok(answer) => elicitation::heard(&answer, put.elapsed()),
                             Err(_) => Asked::Elsewhere,
                         };
                     }

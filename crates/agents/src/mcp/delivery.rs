@@ -27,6 +27,10 @@ impl HttpReceipts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(receipt);
     }
 
+    fn are_there(&self) -> bool {
+        !self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     fn take(&self) -> Vec<Receipt> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -51,7 +55,17 @@ pub(super) async fn follow(ConnectInfo(due): ConnectInfo<Due>, mut request: Requ
     Response::from_parts(parts, Body::new(Followed { body, receipts, due }))
 }
 
-/// A body that says when its end has been taken.
+/// Tells whether a piece of an event stream holds the reply. Clients close the stream as soon as they have it, and
+/// its end is never taken then.
+fn holds_reply(bytes: &[u8]) -> bool {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let mut messages = lines.filter_map(|line| {
+        serde_json::from_slice::<serde_json::Value>(line.strip_prefix(b"data:")?.trim_ascii()).ok()
+    });
+    messages.any(|message| message.get("result").is_some() || message.get("error").is_some())
+}
+
+/// A body that says when the reply in it has been taken.
 struct Followed {
     body: Body,
     receipts: HttpReceipts,
@@ -67,9 +81,15 @@ impl http_body::Body for Followed {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
-        let is_whole = matches!(polled, Poll::Ready(None))
-            || (matches!(polled, Poll::Ready(Some(Ok(_)))) && self.body.is_end_stream());
-        if is_whole {
+        let is_told = match &polled {
+            Poll::Ready(None) => true,
+            Poll::Ready(Some(Ok(frame))) => {
+                let holds = |bytes: &Bytes| self.receipts.are_there() && holds_reply(bytes);
+                self.body.is_end_stream() || frame.data_ref().is_some_and(holds)
+            }
+            Poll::Ready(Some(Err(_))) | Poll::Pending => false,
+        };
+        if is_told {
             self.receipts.take().into_iter().for_each(|receipt| self.due.0.keep(receipt));
         }
         polled

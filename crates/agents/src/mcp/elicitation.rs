@@ -3,7 +3,11 @@
 //! Clients of older revisions are asked in the middle of a call. Newer ones get the question as the reply, and make
 //! the call again with the answer; the approval binds what was asked, so only the same call can use it.
 
-use meanwhile::Runtime;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use meanwhile::{Asked, Runtime};
 use mw_model::approval::{Answer, Proposal, ProposalId, Remember};
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -15,6 +19,13 @@ use serde_json::{Value, json};
 
 /// The way an answer came, for the record.
 pub(super) const WAY: &str = "the agent's host";
+
+/// Shortest time in which a person can read a question and answer it. A host with nobody in front of it declines
+/// sooner: Codex after about a millisecond.
+const AT_LEAST: Duration = Duration::from_millis(500);
+
+/// Most questions of which it is remembered when they were put.
+const MOST_PUT: usize = 1000;
 
 /// How a client's person can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,45 +68,79 @@ pub(super) fn question(proposal: &Proposal) -> Option<ElicitRequestParams> {
         },
     }))
     .ok()?;
-    let message = format!("{}\n\n{}", proposal.matter(), proposal.prompt());
+    let message = proposal.form();
     Some(ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema })
 }
 
-/// Reads an answer.
-pub(super) fn answer(given: &ElicitResult) -> Answer {
+/// Reads what came of a question that was put `after` ago. Only a person's word is an answer: to close a dialog is
+/// none, and what comes faster than anybody can read was said by the host, because nobody is there.
+pub(super) fn heard(given: &ElicitResult, after: Duration) -> Asked {
+    let is_by_a_person = after >= AT_LEAST;
     match given.action {
         ElicitationAction::Accept => {
             let content = given.content.as_ref().unwrap_or(&Value::Null);
             let remember = if content["for_session"] == true { Remember::Session } else { Remember::Once };
-            Answer::Approve(remember)
+            Asked::Answered { answer: Answer::Approve(remember), by: WAY }
         }
-        ElicitationAction::Decline | ElicitationAction::Cancel => Answer::Deny(String::new()),
-        // What a later revision may add is no yes.
-        _ => Answer::Deny(String::new()),
+        ElicitationAction::Decline if is_by_a_person => {
+            Asked::Answered { answer: Answer::Deny(String::new()), by: WAY }
+        }
+        ElicitationAction::Cancel if is_by_a_person => Asked::Dismissed,
+        ElicitationAction::Decline | ElicitationAction::Cancel => Asked::Elsewhere,
+        // What a later revision may add is no answer.
+        _ => Asked::Elsewhere,
+    }
+}
+
+/// When questions were put by a reply.
+#[derive(Default)]
+pub(super) struct Put(Mutex<HashMap<ProposalId, Instant>>);
+
+impl Put {
+    fn note(&self, id: &ProposalId) {
+        let mut put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if put.len() >= MOST_PUT {
+            put.retain(|_, at| at.elapsed() < AT_LEAST);
+        }
+        put.insert(id.clone(), Instant::now());
+    }
+
+    /// Returns how long ago a question was put. One that nothing is known of was put long ago: by a server before
+    /// this one.
+    fn age(&self, id: &ProposalId) -> Duration {
+        let put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        put.get(id).map_or(AT_LEAST, Instant::elapsed)
     }
 }
 
 /// Makes a question the reply to a call.
-pub(super) fn reply(proposal: &Proposal) -> Option<InputRequiredResult> {
+pub(super) fn reply(proposal: &Proposal, put: &Put) -> Option<InputRequiredResult> {
     let request = InputRequest::Elicitation(ElicitRequest::new(question(proposal)?));
     let requests = InputRequests::from([(proposal.id.to_string(), request)]);
+    put.note(&proposal.id);
     Some(InputRequiredResult::from_input_requests(requests))
 }
 
 /// Takes in the answers that come with a call that is made again. Those to questions of other sessions are none.
+/// Returns the questions that were closed without an answer: to put them again at once would go round in circles.
 pub(super) fn take_in(
     runtime: &Runtime,
     session: &str,
     responses: &InputResponses,
-) -> Result<(), meanwhile::Error> {
+    put: &Put,
+) -> Result<Vec<ProposalId>, meanwhile::Error> {
+    let mut closed = Vec::new();
     for (key, response) in responses {
         let Ok(id) = key.parse::<ProposalId>() else { continue };
         let Ok(response) = serde_json::from_value::<ElicitResult>(response.clone()) else { continue };
         let known = runtime.find_approval(id.as_str()).is_ok_and(|entry| entry.proposal.session == session);
-        if known {
-            // It may have been answered another way meanwhile; the first answer counts.
-            let _ = runtime.answer(&id, answer(&response), WAY);
+        if !known {
+            continue;
+        }
+        match heard(&response, put.age(&id)) {
+            Asked::Answered { answer, by } => runtime.answer_first(&id, answer, by)?,
+            Asked::Dismissed | Asked::Elsewhere | Asked::Later => closed.push(id),
         }
     }
-    Ok(())
+    Ok(closed)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use rmcp::ServerHandler;
@@ -14,10 +14,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::calls::Calls;
 use super::delivery::{Due, Tapped, follow};
 use super::server::Server;
+use super::stdio::LAST_WORDS;
 
 /// Where to serve, and for whom.
 #[derive(Clone, Debug)]
@@ -33,6 +36,7 @@ pub struct Listening {
     listener: std::net::TcpListener,
     routes: Router,
     closing: CancellationToken,
+    calls: Calls,
 }
 
 /// Begins to listen.
@@ -40,8 +44,8 @@ pub struct Listening {
 /// # Errors
 /// When the address is not one of this machine's own, or is taken.
 pub fn listen(server: Server, options: &HttpOptions) -> io::Result<Listening> {
-    let closing = server.inner.closing.clone();
-    listening(server, closing, options)
+    let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
+    listening(server, closing, calls, options)
 }
 
 /// Begins to listen for a handler that stands in front of a server: tests put things beside it that it has not.
@@ -50,12 +54,13 @@ pub fn listen(server: Server, options: &HttpOptions) -> io::Result<Listening> {
 /// See [`listen`].
 #[doc(hidden)]
 pub fn listen_with<H: ServerHandler + Clone>(handler: H, options: &HttpOptions) -> io::Result<Listening> {
-    listening(handler, CancellationToken::new(), options)
+    listening(handler, CancellationToken::new(), Calls::default(), options)
 }
 
 fn listening<H: ServerHandler + Clone>(
     handler: H,
     closing: CancellationToken,
+    calls: Calls,
     options: &HttpOptions,
 ) -> io::Result<Listening> {
     if !options.address.ip().is_loopback() {
@@ -67,7 +72,7 @@ fn listening<H: ServerHandler + Clone>(
     let listener = std::net::TcpListener::bind(options.address)?;
     listener.set_nonblocking(true)?;
     let port = listener.local_addr()?.port();
-    Ok(Listening { listener, routes: routes(handler, port, &options.token), closing })
+    Ok(Listening { listener, routes: routes(handler, port, &options.token), closing, calls })
 }
 
 impl Listening {
@@ -98,14 +103,20 @@ impl Listening {
         let routes = self.routes.into_make_service_with_connect_info::<Due>();
         let listener = Tapped(TcpListener::from_std(self.listener)?);
         let served = async { axum::serve(listener, routes).await };
+        let told_to_end = async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+            closing.cancel();
+            // Replies that are under way are still written.
+            let _ = timeout(LAST_WORDS, self.calls.all_over()).await;
+        };
         tokio::select! {
-            served = served => return served,
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-            _ = hangup.recv() => {}
+            served = served => served,
+            () = told_to_end => Ok(()),
         }
-        closing.cancel();
-        Ok(())
     }
 }
 
@@ -118,7 +129,19 @@ fn routes<H: ServerHandler + Clone>(handler: H, port: u16, token: &str) -> Route
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(follow))
+        .layer(middleware::from_fn(confirm_end))
         .layer(middleware::from_fn_with_state(Arc::<str>::from(token), admit))
+}
+
+/// Answers the end of a session as the official servers do: it has ended when the answer comes, and is not merely
+/// accepted. Clients take anything but 200 and 204 for a failure.
+async fn confirm_end(request: Request, next: Next) -> Response {
+    let is_end = request.method() == Method::DELETE;
+    let mut response = next.run(request).await;
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::OK;
+    }
+    response
 }
 
 /// Lets nobody in who does not bear the token.

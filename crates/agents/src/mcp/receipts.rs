@@ -8,7 +8,7 @@ use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
-use super::teller::Held;
+use super::teller::{Held, OnItsWay};
 
 /// What a reply tells: notices, and the ends of tasks.
 pub(crate) struct Receipt {
@@ -18,6 +18,8 @@ pub(crate) struct Receipt {
     /// Tasks to which there is nothing more than the reply holds.
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
+    /// No other reply tells these ends before it is noted that this one did.
+    pub(crate) _on_its_way: Option<OnItsWay>,
     /// The call is over with this.
     pub(crate) _call: Call,
 }

@@ -81,13 +81,14 @@ pub(super) fn read(
     uri: &str,
 ) -> Result<Option<ReadResourceResult>, Error> {
     let scope = Scope::Session(premises.session.clone());
+    let exact = |handle: &str| runtime.resolve_exact(handle, &scope);
     let contents = match Named::parse(uri) {
         None => return Ok(None),
         Some(Named::Tasks) => {
-            let page = runtime.list(&Filter::new(scope))?;
+            let page = runtime.list(&Filter::new(scope.clone()))?;
             text(uri, "application/json", json!({"tasks": page.tasks, "total": page.total}).to_string())
         }
-        Some(Named::Task(task)) => match runtime.task(&task, &scope) {
+        Some(Named::Task(task)) => match exact(&task).and_then(|id| runtime.task(id.as_str(), &scope)) {
             Ok(task) => text(uri, "application/json", json!(task).to_string()),
             Err(Error::NotFound(_)) => return Ok(None),
             Err(error) => return Err(error),
@@ -96,7 +97,7 @@ pub(super) fn read(
             let most = premises.reply_bytes;
             let request =
                 ReadRequest { from: From::TailBytes(most), max_bytes: most, ..ReadRequest::default() };
-            match runtime.read_shown(&task, &scope, &request) {
+            match exact(&task).and_then(|id| runtime.read_shown(id.as_str(), &scope, &request)) {
                 Ok(reply) => {
                     let note = if reply.has_earlier { "[earlier output is left out]\n" } else { "" };
                     text(uri, "text/plain", format!("{note}{}", clean_text(&reply.text())))

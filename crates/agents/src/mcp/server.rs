@@ -6,7 +6,8 @@ use std::time::Duration;
 use meanwhile::{Runtime, Settings, Teller};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
-    ContentBlock, ErrorCode, GetTaskParams, GetTaskResult, Implementation, ListResourceTemplatesResult,
+    CompleteRequestMethod, CompleteRequestParams, CompleteResult, ContentBlock, ErrorCode, GetTaskParams,
+    GetTaskResult, Implementation, ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
     ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
     UnsubscribeRequestParams, UpdateTaskParams,
@@ -19,11 +20,11 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Client;
 use super::calls::{Call, Calls};
 use super::delivery::HttpReceipts;
-use super::elicitation::{self, Manner};
+use super::elicitation;
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
-use super::teller::{Drained, Held, Tellers, Tells, Told};
+use super::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
 use crate::dialects::Dialect;
 use crate::session_of::{Clues, HostSession, session_of};
@@ -50,6 +51,8 @@ pub struct Offer {
     pub clues: Clues,
     /// Who tells what a session has not been told.
     pub tells: Tells,
+    /// Whether all clients get data beside the text, and not only those that ask for it.
+    pub structured: bool,
 }
 
 /// An MCP server. Its clones serve the same offer.
@@ -64,12 +67,15 @@ pub(super) struct Inner {
     toolset: Toolset,
     dialect: Dialect,
     clues: Clues,
+    structured: bool,
     tellers: Tellers,
     pub(super) receipts: Receipts,
     /// Cancelled when the server is about to end.
     pub(super) closing: CancellationToken,
     pub(super) calls: Calls,
     subscriptions: Subscriptions,
+    /// When questions were put by a reply.
+    put: elicitation::Put,
     /// How long a command may take before it becomes a task of the protocol.
     pub(super) at_once: Duration,
 }
@@ -81,6 +87,7 @@ pub(super) struct Answer {
     pub(super) left: usize,
     pub(super) held: Option<Held>,
     pub(super) teller: Option<Teller>,
+    pub(super) on_its_way: OnItsWay,
     pub(super) call: Call,
 }
 
@@ -96,21 +103,33 @@ impl Server {
     #[must_use]
     pub fn with_tasks_after(offer: Offer, at_once: Duration) -> Self {
         let settings = Arc::new(offer.settings);
+        let manner = Manner {
+            dialect: offer.dialect,
+            context: offer.premises.context_stamp.clone(),
+            session_end: offer.premises.session_end,
+        };
         Self {
             inner: Arc::new(Inner {
                 premises: offer.premises,
                 toolset: offer.toolset,
                 dialect: offer.dialect,
                 clues: offer.clues,
-                tellers: Tellers::new(Arc::clone(&settings), offer.dialect, offer.tells),
+                structured: offer.structured,
+                tellers: Tellers::new(Arc::clone(&settings), manner, offer.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
+                put: elicitation::Put::default(),
                 settings,
                 at_once,
             }),
         }
+    }
+
+    /// Holds the session of the client that is served, as far as it is known before a call.
+    pub(super) fn hold_session(&self) {
+        self.inner.tellers.hold(&session_of(&self.inner.clues));
     }
 
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
@@ -213,16 +232,18 @@ impl Server {
 
     /// Adds what the session was not told yet.
     pub(super) async fn with_news(&self, reply: Reply, session: &str, call: Call) -> Answer {
-        let Drained { held, mut notices, left } = self.inner.tellers.drain(session).await;
         // What the reply tells itself need not be told in front of it.
-        notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
+        let on_its_way = self.inner.tellers.on_its_way(&reply.told);
+        let Drained { held, notices, left } = self.inner.tellers.drain(session).await;
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
-        Answer { reply, notices, left, held, teller, call }
+        Answer { reply, notices, left, held, teller, on_its_way, call }
     }
 
-    /// Writes an answer, and notes what is told once it has been written.
+    /// Writes an answer, and notes what is told once it has been written. The text is what a model reads: what it
+    /// was not told yet, then the reply. Hosts that find data beside it show their models that instead, escaped and in
+    /// another order, so only a client that wants data gets it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { reply, notices, left, held, teller, call } = answer;
+        let Answer { reply, notices, left, held, teller, on_its_way, call } = answer;
         let mut blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
         if left > 0 {
             blocks.push(format!("[{left} more notices come with the next reply]"));
@@ -236,7 +257,7 @@ impl Server {
         let mut result =
             if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
         // A refusal does not fit the schema of a reply.
-        if !reply.failed {
+        if !reply.failed && self.gives_data(context) {
             result.structured_content = Some(data);
         }
         meanwhile::fail_point("reply-ready");
@@ -246,6 +267,7 @@ impl Server {
             teller,
             spent: reply.spent,
             settings: Arc::clone(&self.inner.settings),
+            _on_its_way: Some(on_its_way),
             _call: call,
         };
         let parts = context.extensions.get::<http::request::Parts>();
@@ -260,6 +282,19 @@ impl Server {
             }
         }
         result
+    }
+}
+
+/// What a client declares, or a call has in its `_meta`, for replies as data beside the text.
+const DATA: &str = "meanwhile/structured";
+
+impl Server {
+    /// Tells whether a client gets data beside the text.
+    fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
+        let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
+        self.inner.structured
+            || experimental.is_some_and(|declared| declared.contains_key(DATA))
+            || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }
 }
 
@@ -283,9 +318,13 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let specs = self.inner.toolset.specs(self.inner.premises.background);
+        let mut specs = self.inner.toolset.specs(self.inner.premises.background);
+        if !self.gives_data(&context) {
+            // Who has a schema expects data.
+            specs.iter_mut().for_each(|spec| spec.output_schema = None);
+        }
         let tools: Result<Vec<Tool>, _> =
             specs.iter().map(|spec| serde_json::from_value(spec.written(Form::Mcp))).collect();
         let tools = tools.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -300,12 +339,16 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let call = self.inner.calls.begin().await;
         let session = self.premises(&context).session;
+        let mut closed = Vec::new();
         if let Some(responses) = request.input_responses {
-            let session = session.clone();
-            self.with_engine(move |runtime| elicitation::take_in(runtime, &session, &responses)).await?;
+            let (session, server) = (session.clone(), self.clone());
+            let take_in = move |runtime: &Runtime| {
+                elicitation::take_in(runtime, &session, &responses, &server.inner.put)
+            };
+            closed = self.with_engine(take_in).await?;
         }
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
-        let reply = if size > MOST_ARGUMENTS {
+        let mut reply = if size > MOST_ARGUMENTS {
             let text = format!(
                 "the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted: put the text into a file and name it"
             );
@@ -321,10 +364,13 @@ impl ServerHandler for Server {
             self.carry_out(request.name.into_owned(), arguments, &context).await?
         };
         if let Some(proposal) = &reply.asks
-            && Manner::of(&context) == Manner::InTheReply
-            && let Some(question) = elicitation::reply(proposal)
+            && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
         {
-            return Ok(question.into());
+            if closed.contains(&proposal.id) {
+                reply.text.push_str(" (The question was closed without an answer.)");
+            } else if let Some(question) = elicitation::reply(proposal, &self.inner.put) {
+                return Ok(question.into());
+            }
         }
         let answer = self.with_news(reply, &session, call).await;
         Ok(self.written(answer, &context).into())
@@ -393,6 +439,22 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         self.inner.subscriptions.remove(&request.uri, &context.peer);
         Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 
     async fn get_task(

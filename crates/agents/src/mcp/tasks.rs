@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use meanwhile::{KillRequest, Runtime, Scope, Task};
+use meanwhile::{KillRequest, Kills, Runtime, Scope, Task};
 use mw_model::Status;
 use rmcp::model::{
     CreateTaskResult, DetailedTask, ExtensionCapabilities, GetTaskResult, ProtocolVersion,
@@ -81,10 +81,12 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let scope = Scope::Session(premises.session.clone());
-                let task = match runtime.task(&id, &scope) {
-                    Err(meanwhile::Error::NotFound(_)) => return Ok(None),
-                    other => other?,
-                };
+                let task =
+                    match runtime.resolve_exact(&id, &scope).and_then(|id| runtime.task(id.as_str(), &scope))
+                    {
+                        Err(meanwhile::Error::NotFound(_)) => return Ok(None),
+                        other => other?,
+                    };
                 let reply = match task.status.is_terminal() {
                     true => Some(finished(runtime, &premises, &task)?),
                     false => None,
@@ -118,7 +120,7 @@ impl Server {
         let found = self
             .with_engine(move |runtime| {
                 let kill = KillRequest::term(format!("session {session}"));
-                match runtime.kill_as_owner(&[&id], &session, &kill) {
+                match runtime.kill_as_owner(&[&id], &session, &kill).and_then(Kills::all_done) {
                     Err(meanwhile::Error::NotFound(_)) => Ok(false),
                     other => other.map(|_| true),
                 }

@@ -54,6 +54,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         worktree: wish.worktree,
         mode: None,
         parent_message: None,
+        starter: desk.teller.cloned(),
         // The call itself has passed the gate.
         approval: Approval::Auto,
     };
@@ -81,5 +82,5 @@ pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
 /// # Errors
 /// When the task has no answer, is being resumed, or its session is gone.
 pub fn follow_up(handle: &str, message: &str, desk: &Desk<'_>) -> Result<Task, Refusal> {
-    Ok(desk.runtime.resume(handle, &desk.scope(), message)?)
+    Ok(desk.runtime.resume(desk.resolve(handle)?.as_str(), &desk.scope(), message)?)
 }

@@ -26,20 +26,21 @@ pub struct Cleared {
     pub kept: Vec<Retained>,
 }
 
-/// Removes tasks with their logs. Without names and without a batch, all of the session that are over.
+/// Removes tasks with their logs. Without names and without a batch, all of the session's own that are over.
 ///
 /// # Errors
 /// When a task is unknown or the engine fails.
 pub fn clear(call: &ClearCall, desk: &Desk<'_>) -> Result<Cleared, Refusal> {
     let mut ids = Vec::new();
     for handle in call.tasks.iter().flatten() {
-        ids.push(desk.runtime.resolve(handle, &desk.scope())?);
+        ids.push(desk.resolve(handle)?);
     }
     let filter = Filter { batch: call.batch.clone(), limit: u32::MAX, ..Filter::new(desk.scope()) };
     if call.batch.is_some() {
         ids.extend(desk.runtime.list(&filter)?.tasks.into_iter().map(|task| task.id));
     } else if call.tasks.is_none() {
-        ids.extend(desk.runtime.finished(&filter, None)?.into_iter().map(|task| task.id));
+        let finished = desk.runtime.finished(&filter, None)?.into_iter();
+        ids.extend(finished.filter(|task| desk.is_own(task)).map(|task| task.id));
     }
     ids.sort();
     ids.dedup();

@@ -20,7 +20,15 @@ impl Excerpt {
     /// # Errors
     /// When its log is gone.
     pub fn of(task: &Task, desk: &Desk<'_>) -> Result<Self, Error> {
-        let most = desk.premises.reply_bytes.max(1);
+        Self::within(task, desk.premises.reply_bytes, desk)
+    }
+
+    /// The same with another limit than that of a whole reply.
+    ///
+    /// # Errors
+    /// When its log is gone.
+    pub fn within(task: &Task, most: u64, desk: &Desk<'_>) -> Result<Self, Error> {
+        let most = most.max(1);
         if let Some(answer) = answer(task, desk) {
             return Ok(Self::head(&answer, most));
         }
@@ -46,7 +54,7 @@ impl Excerpt {
     /// Takes the head of an answer.
     fn head(answer: &str, most: u64) -> Self {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        let text = clean_text(answer);
+        let text = without_notifications(&clean_text(answer));
         if text.len() <= most {
             return Self { text, left_out: 0 };
         }
@@ -83,13 +91,46 @@ fn after_cut_character(bytes: &[u8]) -> &[u8] {
 /// Makes a text of bytes, without control sequences. One that has grown beyond what a reply may hold, because
 /// bytes that are no text became characters of three bytes, has `?` in their place.
 fn legible(bytes: &[u8], most: u64) -> String {
-    let text = clean_text(&String::from_utf8_lossy(bytes));
+    let text = without_notifications(&clean_text(&String::from_utf8_lossy(bytes)));
     if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
+}
+
+/// The name of the element in which a model is told about tasks.
+const NOTIFICATION: &str = "task-notification";
+
+/// Takes the meaning from whatever looks like a notification in a text: only a server writes those, and a command
+/// may print what it likes.
+pub(super) fn without_notifications(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut safe = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in lower.match_indices('<') {
+        let inside = lower[at + 1..].trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        if inside.starts_with(NOTIFICATION) {
+            safe.push_str(&text[done..at]);
+            safe.push_str("&lt;");
+            done = at + 1;
+        }
+    }
+    safe.push_str(&text[done..]);
+    safe
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_cannot_print_a_notification() {
+        for (text, safe) in [
+            ("<task-notification>x</task-notification>", "&lt;task-notification>x&lt;/task-notification>"),
+            ("a < b <p> < / Task-Notification>", "a < b <p> &lt; / Task-Notification>"),
+            ("ä<TASK-NOTIFICATION x=1", "ä&lt;TASK-NOTIFICATION x=1"),
+            ("task-notification <task", "task-notification <task"),
+        ] {
+            assert_eq!(without_notifications(text), safe);
+        }
+    }
 
     #[test]
     fn bytes_that_are_no_text_make_no_reply_longer() {

@@ -9,5 +9,5 @@ use super::refusal::Refusal;
 /// # Errors
 /// When the task does not run, has no open input, or does not read it.
 pub fn type_into(task: &str, text: &str, desk: &Desk<'_>) -> Result<u64, Refusal> {
-    Ok(desk.runtime.input(task, &desk.scope(), text.as_bytes(), false)?)
+    Ok(desk.runtime.input(desk.resolve(task)?.as_str(), &desk.scope(), text.as_bytes(), false)?)
 }

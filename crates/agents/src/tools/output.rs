@@ -3,7 +3,7 @@
 use meanwhile::{From, GrepRequest, Piece, ReadRequest, StreamChoice, Task};
 
 use super::desk::Desk;
-use super::excerpt::shown;
+use super::excerpt::{shown, without_notifications};
 use super::refusal::Refusal;
 
 /// What to read.
@@ -105,7 +105,7 @@ pub fn search(handle: &str, pattern: &str, desk: &Desk<'_>) -> Result<Found, Ref
     let reply = desk.runtime.grep(task.id.as_str(), &desk.scope(), &request)?;
     let mut found = Found { task, text: String::new(), more: reply.truncated };
     for line in &reply.matches {
-        let line = format!("{}: {}\n", line.line, line.text);
+        let line = format!("{}: {}\n", line.line, without_notifications(&line.text));
         if found.text.len() + line.len() > desk.premises.reply_bytes as usize {
             found.more = true;
             break;

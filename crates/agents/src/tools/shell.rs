@@ -76,6 +76,7 @@ impl ShellCall {
             lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
             expected: self.expected.as_deref().and_then(one_line),
+            starter: desk.teller.cloned(),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
         }
     }
@@ -164,7 +165,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         patience == Patience::GoOn && !task.status.is_terminal() && desk.background == Background::Off;
     if patience == Patience::GiveUp || is_late {
         let kill = KillRequest::term(desk.requester());
-        desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?;
+        desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?.all_done()?;
         task = desk.task(task.id.as_str())?;
     }
     if !task.status.is_terminal() {

@@ -1,6 +1,6 @@
 //! Ending tasks.
 
-use meanwhile::{Filter, KillRequest, Task};
+use meanwhile::{Error, Filter, KillFailure, KillRequest, Task};
 use mw_model::TaskId;
 use mw_model::wire::KillReceipt;
 
@@ -65,10 +65,22 @@ pub fn stop(call: &StopCall, desk: &Desk<'_>) -> Result<Vec<Stopped>, Refusal> {
     }
     let request = KillRequest { by: desk.requester(), signal: call.signal, grace_ms: None };
     let handles: Vec<_> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let receipts = desk.runtime.kill_as_owner(&handles, &desk.premises.session, &request)?;
+    let kills = desk.runtime.kill_as_owner(&handles, &desk.premises.session, &request)?;
     let mut stopped = Vec::new();
-    for (before, receipt) in tasks.into_iter().zip(receipts) {
-        stopped.push(Stopped { after: desk.task(before.id.as_str())?, before, receipt });
+    for before in tasks {
+        if let Some(receipt) = kills.receipts.iter().find(|receipt| receipt.id == before.id.as_str()) {
+            stopped.push(Stopped { after: desk.task(before.id.as_str())?, before, receipt: receipt.clone() });
+        }
     }
-    Ok(stopped)
+    match kills.failures.into_iter().next() {
+        None => Ok(stopped),
+        Some(failure) if stopped.is_empty() => Err(failure.error.into()),
+        // What was done to the others must be said, too.
+        Some(KillFailure { id, error }) => {
+            let each = |one: &Stopped| format!("{} is {}", one.after.id, one.after.status.word());
+            let others: Vec<_> = stopped.iter().map(each).collect();
+            let message = format!("{error}; {}", others.join(", "));
+            Err(Error::Refused { id: id.to_string(), message }.into())
+        }
+    }
 }

@@ -51,7 +51,7 @@ impl Waited {
 pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
     let (mut ids, mut unknown) = (Vec::new(), Vec::new());
     for handle in call.tasks {
-        match desk.runtime.resolve(&handle, &desk.scope()) {
+        match desk.resolve(&handle) {
             Ok(id) if ids.contains(&id) => {}
             Ok(id) => ids.push(id),
             Err(Error::NotFound(_)) => unknown.push(handle),

@@ -109,7 +109,7 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     let reply = world.done("TaskOutput", json!({"task_id": id, "timeout": 50}));
     assert_eq!((&reply.data["status"], &reply.data["timed_out"]), (&json!("pending"), &json!(true)));
     let kill = meanwhile::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
-    world.runtime.kill_all(&[running[0].id.clone()], &kill).unwrap();
+    world.runtime.kill_all(&[running[0].id.clone()], &kill).all_done().unwrap();
     let reply = world.done("TaskOutput", json!({"task_id": id}));
     assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
 }

@@ -58,6 +58,7 @@ impl World {
             shell: shell.into(),
             limits: Limits { run_timeout_ms, ..Limits::default() },
             lifetime: mw_model::Lifetime::Session,
+            session_end: mw_agents::tools::SessionEnd::Keep,
             at_capacity,
             context_stamp: "20260523-024147-123".to_owned(),
             reply_bytes: 16 << 10,
@@ -171,7 +172,9 @@ impl World {
             self.home.until_logged(id, "out");
         }
         match ending {
-            Ending::KilledByModel => drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap()),
+            Ending::KilledByModel => {
+                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap())
+            }
             Ending::KilledByUser => drop(self.runtime.kill(id, &Scope::All, &kill).unwrap()),
             Ending::Lost => {
                 self.home.slay_watchers(id);

@@ -94,6 +94,7 @@ impl Arguments {
             worktree: self.worktree,
             mode: self.agent_mode,
             parent_message: self.parent_message,
+            starter: None,
             approval: if context.session.is_some() { Approval::Auto } else { Approval::User },
         };
         let runtime = context.passing_runtime()?;

@@ -41,7 +41,7 @@ impl Arguments {
         let mut ids = self
             .ids
             .iter()
-            .map(|handle| runtime.resolve(handle, &context.scope()))
+            .map(|handle| runtime.resolve_for_deed(handle, &context.scope()))
             .collect::<Result<Vec<_>, _>>()?;
         let mut seen = HashSet::new();
         ids.retain(|id| seen.insert(id.clone()));

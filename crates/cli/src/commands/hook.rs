@@ -11,7 +11,7 @@ use clap::Args;
 use meanwhile::{Moment, Runtime, Settings};
 use mw_agents::hook::{HookCall, HookHost, HookMoment};
 use mw_agents::setup::HOSTS;
-use mw_agents::{Clues, session_of};
+use mw_agents::{Clues, is_shared, session_of};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -111,7 +111,10 @@ fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, Comma
     if !runtime.knows_session(session) {
         return Ok(false);
     }
-    let teller = runtime.teller(session)?;
+    let mut teller = runtime.teller(session)?;
+    if is_shared(session) {
+        teller = teller.of_starts_beside(std::process::id());
+    }
     let mut delivery = teller.drain(Moment::Idle)?;
     delivery.keep(HookCall::fitting(delivery.notices()))?;
     let Some(text) = call.answer(delivery.notices()) else {

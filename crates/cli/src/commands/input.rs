@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let id = runtime.resolve(&self.id, &context.scope())?;
+        let id = runtime.resolve_for_deed(&self.id, &context.scope())?;
         let mut data = Vec::new();
         match self.text {
             Some(text) if text == "-" => drop(std::io::stdin().read_to_end(&mut data)?),
@@ -43,7 +43,7 @@ impl Arguments {
         }
         let typed = String::from_utf8_lossy(&data);
         context.pass_deed(&runtime, "input", &format!("type into {id}: {typed}"))?;
-        let bytes = runtime.input(&self.id, &context.scope(), &data, self.eof)?;
+        let bytes = runtime.input(id.as_str(), &context.scope(), &data, self.eof)?;
         if context.json {
             render::out(&format!("{}\n", json!({"bytes": bytes, "eof": self.eof})))?;
         }

@@ -1,8 +1,8 @@
-//! `mw kill`: end tasks and everything they started.
+//! `mw kill`: end tasks and everything they started, or send them a signal.
 
 use clap::Args;
-use meanwhile::model::{Status, parse_duration_ms, signal_number};
-use meanwhile::{Filter, KillRequest};
+use meanwhile::model::{Status, parse_duration_ms, signal_name, signal_number};
+use meanwhile::{Filter, KillRequest, Kills};
 use serde_json::json;
 
 use crate::context::Context;
@@ -15,7 +15,7 @@ pub(crate) struct Arguments {
     /// The tasks
     #[arg(required_unless_present_any = ["batch", "all"])]
     ids: Vec<String>,
-    /// First signal
+    /// First signal; any but TERM, INT and KILL is only sent: nothing follows unless --grace is given
     #[arg(long, short, value_name = "NAME", default_value = "TERM", value_parser = parse_signal)]
     signal: i32,
     /// Time until SIGKILL
@@ -38,12 +38,11 @@ impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
         // Every handle is understood before anything is killed.
-        let mut ids = self
+        let mut ids: Vec<_> = self
             .ids
             .iter()
-            .map(|handle| runtime.resolve(handle, &context.scope()))
-            .collect::<Result<Vec<_>, _>>()?;
-        ids.dedup();
+            .map(|handle| runtime.resolve_for_deed(handle, &context.scope()))
+            .collect::<Result<_, _>>()?;
         if self.all || self.batch.is_some() {
             let live = Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect();
             let filter = Filter {
@@ -66,21 +65,55 @@ impl Arguments {
             }
         }
         let named: Vec<_> = ids.iter().map(ToString::to_string).collect();
-        context.pass_deed(&runtime, "kill", &format!("end {}", named.join(", ")))?;
         let request = KillRequest { by: context.requester(), signal: self.signal, grace_ms: self.grace };
-        let receipts = runtime.kill_all(&ids, &request)?;
-        let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
-        if context.json {
-            let single = self.ids.len() == 1 && receipts.len() == 1;
-            let value = if single { json!(receipts[0]) } else { json!({"receipts": receipts}) };
-            render::out(&format!("{value}\n"))?;
-        } else {
-            for receipt in &receipts {
-                render::out(&render::receipt(receipt))?;
-            }
-        }
+        let deed = match request.ends() {
+            true => format!("end {}", named.join(", ")),
+            false => format!("send {} to {}", signal_name(self.signal), named.join(", ")),
+        };
+        context.pass_deed(&runtime, "kill", &deed)?;
+        let kills = runtime.kill_all(&ids, &request);
+        let code = show(context, kills, self.ids.len() == 1)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
-        Ok(if stuck { exit_code::FAILURE } else { 0 })
+        Ok(code)
     }
+}
+
+/// Prints the receipts and what went wrong beside them; a single task has its receipt or its error alone. Returns the
+/// exit code.
+pub(super) fn show(context: &Context, kills: Kills, single: bool) -> CommandResult {
+    let Kills { receipts, mut failures } = kills;
+    if let (true, [], 1) = (single, &receipts[..], failures.len())
+        && let Some(failure) = failures.pop()
+    {
+        return Err(failure.error.into());
+    }
+    let errors: Vec<_> = failures
+        .into_iter()
+        .map(|failure| (failure.id.to_string(), CommandError::from(failure.error)))
+        .collect();
+    if context.json {
+        let value = match &receipts[..] {
+            [receipt] if single => json!(receipt),
+            _ if errors.is_empty() => json!({"receipts": receipts}),
+            _ => {
+                let each = |(id, error): &(String, CommandError)| json!({"id": id, "code": error.code, "message": error.message, "hint": error.hint});
+                json!({"receipts": receipts, "errors": errors.iter().map(each).collect::<Vec<_>>()})
+            }
+        };
+        render::out(&format!("{value}\n"))?;
+    } else {
+        for receipt in &receipts {
+            render::out(&render::receipt(receipt))?;
+        }
+        for (_, error) in &errors {
+            error.show(false);
+        }
+    }
+    let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
+    Ok(match errors.first() {
+        Some((_, error)) => error.exit,
+        None if stuck => exit_code::FAILURE,
+        None => 0,
+    })
 }

@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// Whose names, parameters, replies and figures
     #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
     dialect: Dialect,
+    /// Give replies as data beside the text, and schemas of them: for programs, models read the text
+    #[arg(long)]
+    structured: bool,
     /// Serve over HTTP on this port of this machine instead, 0 = any
     #[arg(long, value_name = "PORT")]
     http: Option<u16>,
@@ -81,6 +84,7 @@ impl Arguments {
             dialect: self.dialect,
             clues,
             tells: config.tools.tells(),
+            structured: self.structured,
         })
     }
 }

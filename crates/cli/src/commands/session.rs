@@ -112,11 +112,14 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
         return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
     };
     let status = run_to_its_end(Command::new(name).args(arguments).env("MEANWHILE_SESSION", session));
-    let receipts = runtime.end_session(session, "the end of its session")?;
+    let kills = runtime.end_session(session, "the end of its session")?;
     drop(host);
-    if !receipts.is_empty() {
-        let tasks = mw_ui::count(receipts.len(), "task", "tasks");
+    if !kills.receipts.is_empty() {
+        let tasks = mw_ui::count(kills.receipts.len(), "task", "tasks");
         render::note(&format!("session {session} ended, and {tasks} with it"));
+    }
+    for failure in &kills.failures {
+        render::note(&format!("not ended: {}", failure.error));
     }
     let status = status.map_err(|error| {
         CommandError::usage(
@@ -175,16 +178,11 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {
-    let receipts = with_tasks(context, session)?.end_session(session, &context.requester())?;
-    if context.json {
-        render::json(&json!({ "receipts": receipts }))?;
-    } else {
-        for receipt in &receipts {
-            render::out(&render::receipt(receipt))?;
-        }
-    }
-    let stuck = receipts.iter().any(|receipt| !receipt.survivors.is_empty());
-    Ok(if stuck { exit_code::FAILURE } else { 0 })
+    super::kill::show(
+        context,
+        with_tasks(context, session)?.end_session(session, &context.requester())?,
+        false,
+    )
 }
 
 fn delete(context: &Context, session: &str) -> CommandResult {

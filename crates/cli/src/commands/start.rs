@@ -276,6 +276,7 @@ impl TaskArguments {
             at_capacity: self.at_capacity.unwrap_or(context.config.settings.queue.at_capacity),
             uncounted: false,
             teller: None,
+            starter: None,
             agent: None,
             approval: Approval::User,
             expected: None,

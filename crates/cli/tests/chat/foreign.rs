@@ -13,6 +13,7 @@ use super::*;
 const SCRIPTED: &str = include_str!("../../../testkit/fixtures/agents/scripted.py");
 
 pub(super) fn with_agent(home: Home) -> Home {
+    let home = home.needing("python3");
     let program = home.user().join("scripted.py");
     fs::write(&program, SCRIPTED).unwrap();
     let agents: String = [

@@ -45,6 +45,7 @@ fn fixtures(home: &Home) -> Fixtures {
         shell: "/bin/sh".into(),
         limits: Limits::default(),
         lifetime: meanwhile::model::Lifetime::Session,
+        session_end: mw_agents::tools::SessionEnd::Keep,
         at_capacity: AtCapacity::Queue,
         context_stamp: "conformance".to_owned(),
         reply_bytes: 8192,
@@ -61,6 +62,7 @@ fn fixtures(home: &Home) -> Fixtures {
         dialect: Dialect::Canonical,
         clues: Clues { meanwhile_session: Some("conformance".to_owned()), ..Clues::default() },
         tells: Tells::Replies,
+        structured: true,
     };
     Fixtures::before(Server::with_tasks_after(offer, Duration::ZERO))
 }
@@ -80,7 +82,7 @@ fn serve(home: &Home) -> String {
 /// Runs the suite for a revision. It must pass but for what the list of expected failures names, and must fail in all
 /// of that.
 fn run(revision: &str) {
-    let Some(clients) = clients::found("the conformance suite") else { return };
+    let clients = clients::found();
     let home = Home::new(env!("CARGO_BIN_EXE_mw"));
     let url = serve(&home);
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/conformance");

@@ -8,15 +8,9 @@ use std::path::{Path, PathBuf};
 use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
-/// Returns a home on a disk of 8 MiB, or says why the test is skipped.
-fn small() -> Option<Home> {
-    match Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20) {
-        Ok(home) => Some(home),
-        Err(reason) => {
-            println!("skipped: no small disk can be mounted here: {reason}");
-            None
-        }
-    }
+/// Returns a home on a disk of 8 MiB.
+fn small() -> Home {
+    Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20)
 }
 
 /// Takes all the room that is left on the disk of a home; returns the file that holds it.
@@ -28,7 +22,7 @@ fn fill(home: &Home) -> PathBuf {
 
 #[test]
 fn a_task_that_fills_the_disk_ends_as_it_would_have() {
-    let Some(home) = small() else { return };
+    let home = small();
     let bytes = 40_000_000;
     let id = home.start_with(&["--cap", "0"], &format!("{}; exit 5", children::one_line(bytes)));
     let task = home.ended(&id);
@@ -40,7 +34,7 @@ fn a_task_that_fills_the_disk_ends_as_it_would_have() {
 
 #[test]
 fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
-    let Some(home) = small() else { return };
+    let home = small();
     let id = home.start(&format!(
         "echo before; {}; seq 1 100000; touch done; {}; exit 6",
         children::gate("a"),
@@ -59,7 +53,7 @@ fn a_disk_filled_by_others_neither_kills_nor_stalls_a_task() {
 
 #[test]
 fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
-    let Some(home) = small() else { return };
+    let home = small();
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);
@@ -72,7 +66,7 @@ fn an_end_on_a_full_disk_is_known_when_there_is_room_again() {
 
 #[test]
 fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
-    let Some(home) = small() else { return };
+    let home = small();
     let _ = home.ended(&home.start("true"));
     let ballast = fill(&home);
     let outcome = home.mw(["start", "--json", "exit 3"]);
@@ -95,7 +89,7 @@ fn a_start_on_a_full_disk_is_refused_or_works_but_leaves_no_phantom() {
 
 #[test]
 fn reading_works_on_a_full_disk() {
-    let Some(home) = small() else { return };
+    let home = small();
     let id = home.start("echo hi; exit 3");
     home.ended(&id);
     let _ballast = fill(&home);
@@ -105,7 +99,7 @@ fn reading_works_on_a_full_disk() {
 
 #[test]
 fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
-    let Some(home) = small() else { return };
+    let home = small();
     let over = home.start("echo hi; exit 3");
     home.ended(&over);
     let live = home.start(children::SLEEPER);
@@ -128,7 +122,7 @@ fn without_room_for_what_users_of_a_database_share_it_is_read_all_the_same() {
 
 #[test]
 fn without_a_database_and_room_for_one_all_is_seen_and_room_can_be_made() {
-    let Some(home) = small() else { return };
+    let home = small();
     let over = home.start("head -c 100000 /dev/zero; exit 3");
     home.ended(&over);
     let live = home.start(children::SLEEPER);
@@ -171,7 +165,7 @@ fn who_finds_no_room_at_the_head_of_the_queue_goes_on_waiting() {
 
 #[test]
 fn without_room_in_the_database_nothing_leaves_the_queue() {
-    let Some(home) = small() else { return };
+    let home = small();
     let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
     let first = home.start(&children::gated("go", 3));
     home.until_logged(&first, "waiting");
@@ -200,7 +194,7 @@ fn without_room_in_the_database_nothing_leaves_the_queue() {
 
 #[test]
 fn who_goes_on_watching_sees_what_comes_once_there_is_room_again() {
-    let Some(home) = small() else { return };
+    let home = small();
     home.ended(&home.start("true"));
     let first = home.start(children::SLEEPER);
     let ballast = fill(&home);
@@ -218,7 +212,7 @@ fn who_goes_on_watching_sees_what_comes_once_there_is_room_again() {
 
 #[test]
 fn a_kill_works_on_a_full_disk() {
-    let Some(home) = small() else { return };
+    let home = small();
     let id = home.start(children::SLEEPER);
     let pid = home.pid(&id);
     let ballast = fill(&home);
@@ -233,7 +227,7 @@ fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
     const PAGE: u64 = 4096;
     let (mut refused, mut ran) = (0, 0);
     for room in 0..8 {
-        let Some(home) = small() else { return };
+        let home = small();
         let _ = home.ended(&home.start("true"));
         let ballast = fill(&home);
         let file = fs::OpenOptions::new().write(true).open(&ballast).unwrap();
@@ -260,26 +254,20 @@ fn whatever_room_there_is_a_task_that_ran_says_so_in_its_journal() {
 }
 
 /// Returns a home on a disk of 2 MiB that a task has filled, with an earlier task, and both ids.
-fn filled() -> Option<(Home, String, String)> {
-    let home = match Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 2 << 20) {
-        Ok(home) => home,
-        Err(reason) => {
-            println!("skipped: no small disk can be mounted here: {reason}");
-            return None;
-        }
-    };
+fn filled() -> (Home, String, String) {
+    let home = Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 2 << 20);
     let earlier = home.start("true");
     home.ended(&earlier);
     let filler = home.start_with(&["--cap", "0"], &format!("{}; exit 7", children::one_line(5_000_000)));
     home.ended(&filler);
     home.wait_until_empty(SOON);
     assert_eq!(home.status(&filler)["exit_code"], 7);
-    Some((home, earlier, filler))
+    (home, earlier, filler)
 }
 
 #[test]
 fn what_filled_the_disk_can_be_cleared() {
-    let Some((home, earlier, filler)) = filled() else { return };
+    let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--json", &filler]).exits(0).json();
     assert_eq!(report["cleared"], serde_json::json!([filler]), "{report}");
     assert!(!home.task_dir(&filler).exists(), "there is room again");
@@ -289,7 +277,7 @@ fn what_filled_the_disk_can_be_cleared() {
 
 #[test]
 fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
-    let Some((home, earlier, filler)) = filled() else { return };
+    let (home, earlier, filler) = filled();
     let report = home.mw(["clear", "--finished", "--json"]).exits(0).json();
     let cleared = report["cleared"].as_array().unwrap();
     assert!(cleared.contains(&earlier.into()) && cleared.contains(&filler.into()), "{report}");
@@ -298,7 +286,7 @@ fn on_a_full_disk_finished_tasks_are_cleared_and_no_row_is_left() {
 
 #[test]
 fn killing_what_has_ended_on_a_full_disk_is_no_error() {
-    let Some((home, _, filler)) = filled() else { return };
+    let (home, _, filler) = filled();
     let receipt = home.mw(["kill", "--json", &filler]).exits(0).json();
     assert_eq!(receipt["status"], "failed", "{receipt}");
     let report = home.mw(["clear", "--kill", "--json", &filler]).exits(0).json();
@@ -307,7 +295,7 @@ fn killing_what_has_ended_on_a_full_disk_is_no_error() {
 
 #[test]
 fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared() {
-    let Some(home) = small() else { return };
+    let home = small();
     let id = home.start(&children::gated("go", 7));
     home.until_logged(&id, "waiting");
     let pid = home.pid(&id);

@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use crate::home;
 
 /// Starts a task below a process that adopts orphans and says so when it is signalled.
-fn start_below(home: &Home, script: &str) -> Option<(Running, String)> {
-    let program = home.compile("parent", compiled::ADOPTIVE_PARENT)?;
+fn start_below(home: &Home, script: &str) -> (Running, String) {
+    let program = home.compile("parent", compiled::ADOPTIVE_PARENT);
     let mut invocation = home.program(program);
     for word in [env!("CARGO_BIN_EXE_mw"), "start", "--name", "below", "--stdin", script] {
         invocation = invocation.arg(word);
@@ -18,14 +18,14 @@ fn start_below(home: &Home, script: &str) -> Option<(Running, String)> {
         let found = tasks.iter().find(|task| task["name"] == "below" && task["status"] == "running")?;
         Some(found["id"].as_str().unwrap().to_owned())
     });
-    Some((parent, id))
+    (parent, id)
 }
 
 #[test]
 fn whoever_adopts_a_watcher_is_not_signalled() {
     for slay_guardian in [true, false] {
         let home = home();
-        let Some((parent, id)) = start_below(&home, &children::gated("go", 4)) else { return };
+        let (parent, id) = start_below(&home, &children::gated("go", 4));
         let pair = home.pair(&id);
         home.slay(if slay_guardian { pair.guardian } else { pair.supervisor });
         wait_until(SOON, "its input is closed", || {

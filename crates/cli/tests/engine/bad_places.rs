@@ -3,8 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use mw_testkit::Home;
-use rustix::process::geteuid;
+use mw_testkit::{Home, need_root};
 
 use crate::home;
 
@@ -28,11 +27,7 @@ fn a_file_is_no_directory() {
 
 #[test]
 fn a_directory_that_may_not_be_entered_is_refused() {
-    if geteuid().is_root() {
-        println!("skipped: root may enter every directory");
-        return;
-    }
-    let home = home();
+    let home = Home::bound_by_modes(env!("CARGO_BIN_EXE_mw"));
     let closed = home.work().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
@@ -66,11 +61,7 @@ fn a_home_that_is_a_file_is_refused() {
 
 #[test]
 fn a_home_that_may_not_be_written_is_refused() {
-    if geteuid().is_root() {
-        println!("skipped: root may write everywhere");
-        return;
-    }
-    let home = home();
+    let home = Home::bound_by_modes(env!("CARGO_BIN_EXE_mw"));
     let place = home.user().join("closed");
     fs::create_dir(&place).unwrap();
     fs::set_permissions(&place, fs::Permissions::from_mode(0o500)).unwrap();
@@ -80,10 +71,7 @@ fn a_home_that_may_not_be_written_is_refused() {
 
 #[test]
 fn a_home_of_somebody_else_is_refused() {
-    if !geteuid().is_root() {
-        println!("skipped: only root can give a directory away");
-        return;
-    }
+    need_root();
     let home = home();
     let place = home.user().join("theirs");
     fs::create_dir(&place).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mw_testkit::{alive, children, wait_until};
+use mw_testkit::{Need, alive, children, skip, wait_until};
 
 use crate::home;
 
@@ -14,21 +14,17 @@ const DEADLINE: Duration = Duration::from_secs(60);
 struct Delegated(PathBuf);
 
 impl Delegated {
-    /// Makes a group, or says why there can be none.
-    fn make(name: &str) -> Option<Self> {
+    /// Makes a group; where there can be none, the test is skipped.
+    fn make(name: &str) -> Self {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let line = mounts.lines().find(|line| line.contains(" - cgroup2 "));
         let Some(mount) = line.and_then(|line| line.split(' ').nth(4)) else {
-            println!("skipped: no unified cgroup hierarchy is mounted here");
-            return None;
+            skip(Need::ControlGroup, "no unified hierarchy is mounted");
         };
         let path = Path::new(mount).join(format!("mw-test-{name}-{}", std::process::id()));
         match fs::create_dir(&path) {
-            Ok(()) => Some(Self(path)),
-            Err(error) => {
-                println!("skipped: {} cannot be made: {error}", path.display());
-                None
-            }
+            Ok(()) => Self(path),
+            Err(error) => skip(Need::ControlGroup, &format!("{} cannot be made: {error}", path.display())),
         }
     }
 
@@ -54,7 +50,7 @@ impl Drop for Delegated {
 
 #[test]
 fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
-    let Some(group) = Delegated::make("own") else { return };
+    let group = Delegated::make("own");
     let home = home();
     let script =
         format!("{}\n{}\nexec sleep 600", children::leave_setsid("one"), children::leave_double_fork("two"));
@@ -75,7 +71,7 @@ fn a_task_in_a_delegated_group_gets_one_of_its_own_and_leaves_none_behind() {
 
 #[test]
 fn processor_time_is_counted_by_the_group_where_there_is_one() {
-    let Some(group) = Delegated::make("time") else { return };
+    let group = Delegated::make("time");
     let home = home();
     let line = group.enter("\"$MW\" start --json --cpu-time 700ms \"$SCRIPT\"");
     let script = children::burn(2);

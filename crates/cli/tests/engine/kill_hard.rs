@@ -1,8 +1,8 @@
 //! `mw kill` of what is hard to kill, or cannot be killed at all.
 
 use mw_testkit::processes::stat;
-use mw_testkit::{Home, SOON, alive, children, compiled, wait_until};
-use rustix::process::{Signal, geteuid};
+use mw_testkit::{Home, SOON, alive, children, compiled, need_program, need_root, wait_until};
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::home;
@@ -19,24 +19,27 @@ fn ticks(pid: u32) -> u64 {
     fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum()
 }
 
-/// Starts a script whose supervisor may not signal processes of other users; nothing where that takes rights we lack.
-fn start_without_power(home: &Home, script: &str) -> Option<String> {
-    if !geteuid().is_root() {
-        println!("skipped: only root can give rights away");
-        return None;
-    }
+/// Makes a home for tasks of other users; only root can give rights away.
+fn home_of_root() -> Home {
+    need_root();
+    need_program("setpriv");
+    home()
+}
+
+/// Starts a script whose supervisor may not signal processes of other users.
+fn start_without_power(home: &Home, script: &str) -> String {
     let mut start = home.program("setpriv").arg("--bounding-set").arg("-kill");
     for word in [env!("CARGO_BIN_EXE_mw"), "start", "--json", script] {
         start = start.arg(word);
     }
-    Some(start.run().json()["id"].as_str().unwrap().to_owned())
+    start.run().json()["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
-    let home = home();
+    let home = home_of_root();
     let other_user = "exec setpriv --reuid 65534 --clear-groups sleep 600";
-    let Some(id) = start_without_power(&home, other_user) else { return };
+    let id = start_without_power(&home, other_user);
     let pid = home.pid(&id);
     wait_until(SOON, "it is another user's", || {
         let words = mw_testkit::processes::words(pid);
@@ -63,13 +66,10 @@ fn a_leader_that_may_not_be_signalled_is_named_as_alive() {
 
 #[test]
 fn a_survivor_that_may_not_be_signalled_is_killed_as_soon_as_that_is_possible() {
-    let home = home();
+    let home = home_of_root();
     let kid = "setsid setpriv --reuid 65534 --clear-groups sh -c 'echo $$ >&9; exec sleep 600' 9>kid &";
-    let Some(id) =
-        start_without_power(&home, &format!("{kid}\nwhile [ ! -s kid ]; do sleep 0.02; done; exit 0"))
-    else {
-        return;
-    };
+    let script = format!("{kid}\nwhile [ ! -s kid ]; do sleep 0.02; done; exit 0");
+    let id = start_without_power(&home, &script);
     let kid = home.pid_in("kid");
     home.ended(&id);
     let receipt = home.mw(["kill", "--json", &id, "--grace", "100ms"]).exits(1).json();
@@ -82,9 +82,7 @@ fn a_survivor_that_may_not_be_signalled_is_killed_as_soon_as_that_is_possible() 
 fn a_process_without_its_first_thread_is_killed() {
     for (before, after) in [("exec", ""), ("", " & wait; exec sleep 600")] {
         let home = home();
-        if home.compile("headless", compiled::WITHOUT_FIRST_THREAD).is_none() {
-            return;
-        }
+        home.compile("headless", compiled::WITHOUT_FIRST_THREAD);
         let id = home.start(&format!("{before} ./headless{after}"));
         let headless = wait_until(SOON, "its first thread is gone", || {
             let is_it = |pid: &u32| {
@@ -105,9 +103,7 @@ fn a_process_without_its_first_thread_is_killed() {
 #[test]
 fn a_process_without_its_first_thread_is_a_survivor() {
     let home = home();
-    if home.compile("headless", compiled::WITHOUT_FIRST_THREAD).is_none() {
-        return;
-    }
+    home.compile("headless", compiled::WITHOUT_FIRST_THREAD);
     let gone = "until grep -q '^State:.Z' /proc/$!/status; do sleep 0.02; done";
     let id = home.start(&format!("./headless & {gone}; exit 0"));
     let task = home.ended(&id);

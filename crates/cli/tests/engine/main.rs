@@ -26,6 +26,8 @@ mod host_hooks;
 mod input_pty;
 mod kill;
 mod kill_hard;
+mod kill_many;
+mod kill_signals;
 mod knobs;
 mod knobs_files;
 mod knobs_profile;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::home;
 
 fn drive(mode: &str, transport: &str, steps: usize) {
-    let Some(clients) = clients::found("the Python SDK") else { return };
+    let clients = clients::found();
     let home = home();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mcp/clients/drive.py");
     let mut invocation = home.program(clients.python()).arg(script).arg(env!("CARGO_BIN_EXE_mw"));
@@ -42,8 +42,8 @@ fn the_python_sdk_works_over_http_in_the_present_revision() {
 }
 
 /// Runs the inspector's command line against `mw mcp`.
-fn inspect(home: &Home, era: &str, words: &[&str]) -> Option<Outcome> {
-    let clients = clients::found("the MCP Inspector")?;
+fn inspect(home: &Home, era: &str, words: &[&str]) -> Outcome {
+    let clients = clients::found();
     let launcher = clients.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
     let mut invocation = home.program(clients.node()).session("inspector").arg(launcher).arg("--cli");
     // It gives its servers no more of the environment than it is told to.
@@ -55,16 +55,16 @@ fn inspect(home: &Home, era: &str, words: &[&str]) -> Option<Outcome> {
     for variable in &passed {
         invocation = invocation.arg("-e").arg(variable);
     }
-    for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp"].iter().chain(words) {
+    for word in ["--protocol-era", era, env!("CARGO_BIN_EXE_mw"), "mcp", "--structured"].iter().chain(words) {
         invocation = invocation.arg(word);
     }
-    Some(invocation.limit(Duration::from_secs(240)).run())
+    invocation.limit(Duration::from_secs(240)).run()
 }
 
-fn inspected(home: &Home, era: &str, words: &[&str]) -> Option<Value> {
-    let done = inspect(home, era, words)?;
+fn inspected(home: &Home, era: &str, words: &[&str]) -> Value {
+    let done = inspect(home, era, words);
     assert_eq!(done.code, Some(0), "{era}: {done}");
-    Some(done.json())
+    done.json()
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn the_inspector_finds_nothing_wrong_with_the_tools() {
     for era in ["modern", "legacy"] {
         let home = home();
         let words = ["--method", "tools/list", "--strict"];
-        let Some(listed) = inspected(&home, era, &words) else { return };
+        let listed = inspected(&home, era, &words);
         let tools = listed["tools"].as_array().unwrap();
         assert_eq!(tools.len(), 9, "{listed}");
     }
@@ -85,7 +85,7 @@ fn the_inspector_gets_the_result_of_a_long_command() {
         let home = home();
         let script = "command=sleep 3; echo after a while; exit 3";
         let words = ["--method", "tools/call", "--tool-name", "shell", "--tool-arg", script];
-        let Some(result) = inspected(&home, era, &words) else { return };
+        let result = inspected(&home, era, &words);
         assert_eq!(result["structuredContent"]["exit_code"], 3, "{era}: {result}");
         assert!(result.to_string().contains("after a while"), "{era}: {result}");
     }
@@ -99,10 +99,10 @@ fn the_inspector_reads_resources() {
             home.command(["start", "--json", "echo for the inspector"]).session("inspector").run().json();
         let task = started["id"].as_str().unwrap();
         home.ended(task);
-        let Some(listed) = inspected(&home, era, &["--method", "resources/list"]) else { return };
+        let listed = inspected(&home, era, &["--method", "resources/list"]);
         let uri = format!("meanwhile://tasks/{task}/output");
         assert!(listed.to_string().contains(&uri), "{era}: {listed}");
-        let read = inspected(&home, era, &["--method", "resources/read", "--uri", &uri]).unwrap();
+        let read = inspected(&home, era, &["--method", "resources/read", "--uri", &uri]);
         assert!(read.to_string().contains("for the inspector"), "{era}: {read}");
     }
 }
@@ -121,7 +121,7 @@ fn a_task_outlives_the_inspector_that_started_it() {
         "--tool-arg",
         "run_in_background=true",
     ];
-    let Some(started) = inspected(&home, "modern", &words) else { return };
+    let started = inspected(&home, "modern", &words);
     let task = started["structuredContent"]["task_id"].as_str().unwrap();
     assert_eq!(home.status(task)["status"], "running");
 }

@@ -1,6 +1,8 @@
 //! Questions that reach the person behind a host.
 
 use std::fs;
+use std::thread;
+use std::time::Duration;
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, wait_until};
@@ -17,6 +19,8 @@ fn project() -> Home {
 /// A host of today's revision that can ask its person, or cannot.
 fn host(home: &Home, capabilities: &Value) -> Host {
     let mut host = Host::silent(home.command(["mcp"]).session("host"));
+    let mut capabilities = capabilities.clone();
+    capabilities["experimental"] = json!({"meanwhile/structured": {}});
     let hello = json!({
         "protocolVersion": "2025-11-25", "capabilities": capabilities,
         "clientInfo": {"name": "test", "version": "1"},
@@ -38,6 +42,19 @@ fn reply(host: &mut Host, question: &Value, result: &Value) {
     host.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": result}));
 }
 
+/// Answers as a person does: not before they can have read the question.
+fn reply_as_a_person(host: &mut Host, question: &Value, result: &Value) {
+    thread::sleep(Duration::from_millis(700));
+    reply(host, question, result);
+}
+
+/// Returns the ids of the questions that stand open.
+fn open(home: &Home) -> Vec<String> {
+    let open = home.mw(["approvals", "--json"]).json();
+    let id = |one: &Value| one["id"].as_str().unwrap().to_owned();
+    open["approvals"].as_array().unwrap().iter().map(id).collect()
+}
+
 fn history(home: &Home) -> Vec<Value> {
     home.mw(["approvals", "--history", "--json"]).json()["approvals"].as_array().unwrap().clone()
 }
@@ -48,7 +65,8 @@ fn a_person_is_asked_in_the_middle_of_a_call() {
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
     let shown = question["params"]["message"].as_str().unwrap();
-    assert!(shown.contains("Command requires approval:\n  rm precious\n\ndeletes precious"), "{shown}");
+    // Dialogs show no more than the first lines until somebody asks for the rest.
+    assert!(shown.starts_with("Run it? deletes precious\n  rm precious\n\nin "), "{shown}");
     assert_eq!(question["params"]["requestedSchema"]["properties"]["for_session"]["type"], "boolean");
     assert!(home.has_file("precious"));
     reply(&mut host, &question, &json!({"action": "accept", "content": {}}));
@@ -58,10 +76,73 @@ fn a_person_is_asked_in_the_middle_of_a_call() {
     assert_eq!(history(&home)[0]["answered_by"], "the agent's host");
     // It was for one call.
     let (call, question) = asked(&mut host, "rm precious");
-    reply(&mut host, &question, &json!({"action": "decline"}));
+    reply_as_a_person(&mut host, &question, &json!({"action": "decline"}));
     let answer = host.answer(call);
     assert_eq!(answer["result"]["isError"], true);
-    assert!(text(&answer["result"]).contains("a person said no"), "{answer}");
+    let told = text(&answer["result"]);
+    assert!(told.contains("a person said no") && told.contains("mw approve ask-"), "{answer}");
+    // The same is not asked again at once; but a person can change their mind.
+    fs::write(home.work().join("precious"), "x").unwrap();
+    let again = host.call("shell", &json!({"command": "rm precious"}));
+    assert!(text(&again).contains("a person said no"), "{again}");
+    let id = history(&home)[0]["id"].as_str().unwrap().to_owned();
+    home.mw(["approve", &id]).ok();
+    assert_eq!(host.call("shell", &json!({"command": "rm precious"}))["isError"], false);
+    assert!(!home.has_file("precious"));
+}
+
+#[test]
+fn what_a_host_says_for_nobody_is_no_answer() {
+    let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "50ms");
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    for (at, action) in ["decline", "cancel"].into_iter().enumerate() {
+        let script = format!("rm -f precious # {at}");
+        let (call, question) = asked(&mut host, &script);
+        reply(&mut host, &question, &json!({"action": action}));
+        let told = text(&host.answer(call)["result"]);
+        assert!(told.contains("nobody answered") && told.contains("mw approve ask-"), "{action}: {told}");
+        assert!(!told.contains("said no"), "{action}: {told}");
+        assert!(home.has_file("precious"));
+        // It stands open: the next call asks again, and whoever can answers.
+        let (call, question) = asked(&mut host, &script);
+        let ids = open(&home);
+        assert_eq!(ids.len(), 1, "{ids:?}");
+        reply(&mut host, &question, &json!({"action": action}));
+        assert_eq!(host.answer(call)["result"]["isError"], true);
+        home.mw(["approve", &ids[0]]).ok();
+        let done = host.call("shell", &json!({"command": script}));
+        assert_eq!(done["isError"], false, "{done}");
+        assert!(!home.has_file("precious"));
+        fs::write(home.work().join("precious"), "x").unwrap();
+    }
+}
+
+#[test]
+fn a_question_that_is_closed_stays_open_for_others() {
+    // A person who closes a dialog is not kept waiting.
+    let home = project().with_env("MEANWHILE_APPROVAL_WAIT", "10m");
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    let (call, question) = asked(&mut host, "rm precious");
+    reply_as_a_person(&mut host, &question, &json!({"action": "cancel"}));
+    let told = text(&host.answer(call)["result"]);
+    assert!(told.contains("closed without an answer") && !told.contains("said no"), "{told}");
+    assert_eq!(open(&home).len(), 1);
+    let (call, question) = asked(&mut host, "rm precious");
+    reply(&mut host, &question, &json!({"action": "accept", "content": {}}));
+    assert_eq!(host.answer(call)["result"]["isError"], false);
+}
+
+#[test]
+fn a_hosts_no_does_not_take_back_a_yes() {
+    let home = project();
+    let mut host = host(&home, &json!({"elicitation": {}}));
+    let (call, question) = asked(&mut host, "rm precious");
+    thread::sleep(Duration::from_millis(700));
+    home.mw(["approve", &open(&home)[0]]).ok();
+    reply(&mut host, &question, &json!({"action": "decline"}));
+    let answer = host.answer(call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    assert_eq!(history(&home)[0]["answered_by"], "mw approve");
 }
 
 #[test]
@@ -78,7 +159,7 @@ fn only_acceptance_is_a_yes() {
     .enumerate()
     {
         let (call, question) = asked(&mut host, &format!("rm precious # {at}"));
-        reply(&mut host, &question, &result);
+        reply_as_a_person(&mut host, &question, &result);
         if at >= 2 {
             // What is no answer is none; the call waits for another, and its host gives up.
             host.send(&json!({
@@ -162,6 +243,22 @@ fn a_host_of_the_present_revision_is_asked_by_the_reply() {
     assert_eq!(request["method"], "elicitation/create", "{answer}");
     assert!(request["params"]["message"].as_str().unwrap().contains("rm precious"));
     assert!(home.has_file("precious"));
+    // What a host answers for nobody ends the round, and the question stays open.
+    params["inputResponses"] = json!({key: {"action": "decline"}});
+    let id = host.ask("tools/call", &params);
+    let id = match host.answer(id)["result"].clone() {
+        refused if refused["isError"] == true => {
+            assert!(text(&refused).contains("closed without an answer"), "{refused}");
+            host.ask(
+                "tools/call",
+                &json!({
+                    "name": "shell", "arguments": {"command": "rm precious"}, "_meta": params["_meta"],
+                }),
+            )
+        }
+        other => panic!("{other}"),
+    };
+    assert_eq!(host.answer(id)["result"]["resultType"], "input_required");
     // The answer comes with the same call; with another it approves nothing but what was asked.
     let mut other = params.clone();
     other["arguments"]["command"] = "rm -f precious".into();

@@ -1,7 +1,8 @@
 //! Whose tasks they are: what hosts tell a server of themselves, and what it makes of that.
 
-use mw_testkit::host::Host;
-use mw_testkit::{Home, Invocation, children};
+use mw_testkit::host::{Host, text};
+use mw_testkit::{Home, Invocation, SOON, children, wait_until};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::home;
@@ -77,7 +78,7 @@ fn a_restarted_server_finds_its_tasks_and_no_others() {
     let (mut one, mut other) = (claude("one"), claude("other"));
     let (mine, theirs) = (one.start(children::SLEEPER), other.start(children::SLEEPER));
     one.server.close();
-    let _ = one.server.wait(mw_testkit::SOON);
+    let _ = one.server.wait(SOON);
     let mut one = claude("one");
     let listed = one.call("task_list", &json!({}));
     assert_eq!(listed["structuredContent"]["total"], 1, "{listed}");
@@ -95,4 +96,65 @@ fn a_restarted_server_finds_its_tasks_and_no_others() {
     let id = one.ask("resources/read", &json!({"uri": format!("meanwhile://tasks/{theirs}")}));
     assert!(one.answer(id).get("error").is_some());
     assert_eq!(home.status(&theirs)["status"], "running");
+}
+
+/// Takes news for a while; returns what was told.
+fn told_within(host: &mut Host, count: usize) -> Vec<String> {
+    let mut told = Vec::new();
+    wait_until(SOON, "all is told", || {
+        told.extend(host.news());
+        (told.len() >= count).then_some(())
+    });
+    told.extend(host.news());
+    told
+}
+
+#[test]
+fn two_agents_in_one_project_are_each_told_of_their_own_tasks() {
+    let home = home();
+    let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
+    let gated = children::gated("go", 3);
+    let (mine, theirs) = (one.start(&gated), other.start(&gated));
+    home.open("go");
+    home.ended(&mine);
+    home.ended(&theirs);
+    assert_eq!(told_within(&mut other, 1), [theirs.clone()]);
+    assert_eq!(told_within(&mut one, 1), [mine.clone()]);
+    // Nor does one clear away what the other has not looked at.
+    let cleared = one.call("task_clear", &json!({}));
+    assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
+    assert_eq!(other.call("task_output", &json!({"task_id": theirs}))["isError"], false);
+}
+
+#[test]
+fn what_a_dead_server_started_is_told_by_the_next() {
+    let home = home();
+    let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
+    let mine = one.start(&children::gated("go", 3));
+    one.server.signal(Signal::KILL);
+    let _ = one.server.wait(SOON);
+    home.open("go");
+    home.ended(&mine);
+    assert_eq!(told_within(&mut other, 1), [mine.clone()]);
+    let cleared = other.call("task_clear", &json!({}));
+    assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
+}
+
+#[test]
+fn a_wait_without_names_is_for_all_of_ones_own_tasks() {
+    let home = home();
+    let (mut one, mut other) = (Host::of(server(&home)), Host::of(server(&home)));
+    let nothing = one.call("task_wait", &json!({}));
+    assert!(text(&nothing).contains("No task of yours is running"), "{nothing}");
+    let _ = other.start(children::SLEEPER);
+    let first = one.start(&children::gated("go", 3));
+    let script = "while [ ! -e go ]; do sleep 0.02; done; echo 'test result: ok. 7 passed; 0 failed'";
+    let second = one.start(&format!("{script}; sleep 0.5"));
+    home.open("go");
+    let waited = one.call("task_wait", &json!({"timeout": 20_000}));
+    assert_eq!(waited["structuredContent"]["timed_out"], false, "{waited}");
+    let told = text(&waited);
+    assert!(told.contains(&format!("{first} failed, exited 3")), "{told}");
+    assert!(told.contains(&format!("{second} completed")) && told.contains("7 passed"), "{told}");
+    assert_eq!(one.news(), Vec::<String>::new(), "a wait that told it all is not repeated");
 }

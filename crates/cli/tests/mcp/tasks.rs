@@ -102,7 +102,10 @@ fn a_client_of_an_older_revision_that_declares_tasks_gets_a_plain_result() {
     let mut host = silent(&home);
     let hello = json!({
         "protocolVersion": "2025-11-25", "clientInfo": {"name": "inspector", "version": "2"},
-        "capabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}, "tasks": {"list": {}}},
+        "capabilities": {
+            "extensions": {"io.modelcontextprotocol/tasks": {}}, "tasks": {"list": {}},
+            "experimental": {"meanwhile/structured": {}},
+        },
     });
     let id = host.ask("initialize", &hello);
     let _ = host.answer(id);

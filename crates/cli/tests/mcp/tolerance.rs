@@ -12,6 +12,7 @@ pub(crate) fn modern(extensions: &Value) -> Value {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
         "io.modelcontextprotocol/clientCapabilities": {"extensions": extensions},
+        "meanwhile/structured": true,
     })
 }
 

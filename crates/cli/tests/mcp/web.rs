@@ -126,7 +126,8 @@ fn clients_may_have_sessions_of_their_own() {
 /// A client of an older revision.
 fn greet(web: &Web) -> (String, Value) {
     let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old", "version": "1"}}});
+        "protocolVersion": "2025-11-25", "capabilities": {"experimental": {"meanwhile/structured": {}}},
+        "clientInfo": {"name": "old", "version": "1"}}});
     let answer = web.post(&[], &hello);
     let line = answer.head.lines().find(|line| line.to_lowercase().starts_with("mcp-session-id:"));
     let session = line.unwrap().split_once(':').unwrap().1.trim().to_owned();
@@ -209,4 +210,66 @@ fn many_clients_at_once_are_served() {
         let answer = read(stream).message();
         assert_eq!(answer["result"]["structuredContent"]["output"], format!("{number}\n"), "{answer}");
     }
+}
+
+#[test]
+fn a_client_that_closes_as_soon_as_it_has_the_reply_was_told() {
+    let home = home();
+    let web = Web::new(&home);
+    for round in 0..40 {
+        let (headers, body) = call("shell", &json!({"command": "true"}));
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let mut stream = web.send("POST", &headers, body.to_string().as_bytes());
+        let mut got = Vec::new();
+        let mut part = [0; 4096];
+        while !String::from_utf8_lossy(&got).contains("\"result\"") {
+            let count = stream.read(&mut part).unwrap();
+            assert!(count > 0, "{}", String::from_utf8_lossy(&got));
+            got.extend_from_slice(&part[..count]);
+        }
+        drop(stream);
+        assert_eq!(news(&web), BTreeSet::new(), "round {round}");
+    }
+}
+
+#[test]
+fn what_a_wait_told_is_not_told_by_the_next_call() {
+    let home = home();
+    let web = Web::new(&home);
+    for round in 0..20 {
+        let started = web.call(&[], "shell", &json!({"command": "true", "run_in_background": true}));
+        let id = started["result"]["structuredContent"]["task_id"].clone();
+        let waited = web.call(&[], "task_wait", &json!({"task_ids": [id]}));
+        assert_eq!(waited["result"]["structuredContent"]["timed_out"], false, "{waited}");
+        assert_eq!(news(&web), BTreeSet::new(), "round {round}");
+    }
+}
+
+#[test]
+fn the_end_of_a_session_is_confirmed() {
+    let home = home();
+    let web = Web::new(&home);
+    let (session, _) = greet(&web);
+    let ended = read(web.send("DELETE", &[("Mcp-Session-Id", session.as_str())], b""));
+    assert_eq!(ended.status, 200, "{}", ended.head);
+}
+
+#[test]
+fn replies_under_way_are_written_when_the_server_is_told_to_end() {
+    let home = home();
+    let web = Web::new(&home);
+    let (headers, body) = call("task_wait", &json!({"port": 1, "task_ids": [start(&web)]}));
+    let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let stream = web.send("POST", &headers, body.to_string().as_bytes());
+    wait_until(SOON, "the call is under way", || {
+        web.call(&[], "task_list", &json!({})).get("result").is_some().then_some(())
+    });
+    web.running.signal(rustix::process::Signal::TERM);
+    let answer = read(stream);
+    assert!(answer.body.contains("time is up"), "{}\n{}", answer.head, answer.body);
+}
+
+fn start(web: &Web) -> Value {
+    let arguments = json!({"command": children::SLEEPER, "run_in_background": true});
+    web.call(&[], "shell", &arguments)["result"]["structuredContent"]["task_id"].clone()
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use mw_testkit::host::Host;
-use mw_testkit::{Home, Invocation, Outcome, SOON, wait_until};
+use mw_testkit::{Home, Invocation, Outcome, SOON, need_program, wait_until};
 use serde_json::{Value, json};
 
 /// The session that asks.
@@ -33,6 +33,7 @@ impl World {
 
     /// A world whose home is made ready by the caller.
     pub fn with(prepare: impl FnOnce(Home) -> Home) -> Self {
+        need_program("python3");
         // Who may ask an agent at all is another matter: the gate has it.
         let home = Home::new(env!("CARGO_BIN_EXE_mw")).with_env("MEANWHILE_MODE", "auto");
         let home =

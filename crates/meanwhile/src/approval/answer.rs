@@ -85,15 +85,26 @@ impl Runtime {
         }
     }
 
-    /// Answers a question. The first answer counts; a no may still take back a yes that was not used.
+    /// Answers a question, as a person who chose to. They may change their mind until it is done.
     ///
     /// # Errors
-    /// When it is answered already, or unknown.
+    /// When it is done, has lapsed, or was denied by policy; or it is unknown.
     pub fn answer(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<Entry> {
         let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.clock.now() };
         let entry = self.advance(id, &event)?;
         self.ring();
         Ok(entry)
+    }
+
+    /// Passes on what somebody said who was asked. Where another was faster, that answer stands.
+    ///
+    /// # Errors
+    /// When the question is unknown, or the database fails.
+    pub fn answer_first(&self, id: &ProposalId, answer: Answer, by: &str) -> Result<()> {
+        let event = ApprovalEvent::Answered { answer, by: by.to_owned(), at: self.clock.now() };
+        self.advance_if(id, &event, |state| matches!(state, ApprovalState::Open))?;
+        self.ring();
+        Ok(())
     }
 
     /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
@@ -155,9 +166,22 @@ impl Runtime {
     }
 
     fn advance(&self, id: &ProposalId, event: &ApprovalEvent) -> Result<Entry> {
+        self.advance_if(id, event, |_| true)
+    }
+
+    /// Applies an event where the present state allows it to be tried; else nothing changes.
+    fn advance_if(
+        &self,
+        id: &ProposalId,
+        event: &ApprovalEvent,
+        applies: impl FnOnce(&ApprovalState) -> bool,
+    ) -> Result<Entry> {
         let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
+        if !applies(&entry.state) {
+            return Ok(entry);
+        }
         entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
             message: format!("{id} cannot be changed any more: {impossible}"),
             hint: "mw approvals --history shows what became of it".to_owned(),

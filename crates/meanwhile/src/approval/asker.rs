@@ -12,6 +12,8 @@ pub enum Asked {
         /// By which way, for the record.
         by: &'static str,
     },
+    /// The question was closed without an answer. It stays open for others, and for the next call.
+    Dismissed,
     /// Nobody could be asked here, or the answer came another way. Whoever can may still answer for a while.
     Elsewhere,
     /// The caller does not wait, but comes back with the answer or for it.

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use mw_model::approval::{ApprovalState, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
+use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
 use mw_model::policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 use mw_model::{CommandSpec, Limits, RawText};
 
@@ -98,7 +98,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::pass_start`]; or when there is no such task.
     pub fn pass_restart(&self, handle: &str, scope: &Scope, passage: &Passage<'_>) -> Result<()> {
-        let spec = self.home.spec(&self.resolve(handle, scope)?)?;
+        let spec = self.home.spec(&self.resolve_for_deed(handle, scope)?)?;
         let cwd = Path::new(OsStr::from_bytes(spec.cwd.as_bytes()));
         let verdict = passage.policy.verdict(passage.tool, Some(&spec.command), cwd, &[]);
         if verdict.decision == Decision::Allow {
@@ -174,7 +174,7 @@ impl Runtime {
     fn pass(&self, proposal: &Proposal, decision: Decision, passage: &Passage<'_>) -> Result<Consent> {
         if decision == Decision::Deny {
             let why = proposal.reasons.join("; ");
-            let state = ApprovalState::Denied { by: "policy".to_owned(), at: self.clock.now(), why };
+            let state = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: self.clock.now(), why };
             // Looking is no deed that anybody would look up later.
             if passage.tool.class != ToolClass::Reads {
                 self.enter(proposal, &state)?;
@@ -191,9 +191,16 @@ impl Runtime {
         match passage.asker.ask(&proposal, &mut answered) {
             Asked::Answered { answer, by } => {
                 // Somebody else may have been faster; the first answer counts.
-                let _ = self.answer(&proposal.id, answer, by);
+                let _ = self.answer_first(&proposal.id, answer, by);
             }
-            Asked::Later => return Err(unanswered(&proposal, Duration::ZERO, passage.policy)),
+            Asked::Dismissed => {
+                // Another answer may have come at the same moment.
+                return match self.standing(&proposal)? {
+                    Some(outcome) => outcome.into_result(),
+                    None => Err(unanswered(&proposal, &Silence::Dismissed, passage.policy)),
+                };
+            }
+            Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, passage.policy)),
             Asked::Elsewhere => {}
         }
         // In mode ci nobody is there by definition.
@@ -206,7 +213,7 @@ impl Runtime {
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !passage.asker.still_waits() {
-                return Err(unanswered(&proposal, wait, passage.policy));
+                return Err(unanswered(&proposal, &Silence::Waited(wait), passage.policy));
             }
             ear.wait(left.min(LOOK_EVERY));
         }
@@ -225,7 +232,7 @@ impl Runtime {
                 // A no counts for a while: asking again at once would wear people down.
                 ApprovalState::Denied { at, by, .. } => {
                     let age = Duration::from_millis(proposal.asked_at.ms_since(*at));
-                    by != "policy" && age < policy.patience.keep
+                    by != BY_POLICY && age < policy.patience.keep
                 }
                 ApprovalState::Used { .. } | ApprovalState::Lapsed { .. } => false,
             };
@@ -251,7 +258,7 @@ impl Runtime {
     fn standing(&self, proposal: &Proposal) -> Result<Option<Outcome>> {
         let Some(entry) = self.store()?.approval(&proposal.id)? else {
             // The database was removed meanwhile.
-            return Ok(Some(Outcome::Refused(denied(proposal, "the question was lost", ""))));
+            return Ok(Some(Outcome::Refused(refused(proposal, "the question was lost"))));
         };
         Ok(match entry.state {
             ApprovalState::Open => None,
@@ -260,14 +267,12 @@ impl Runtime {
                 digest: proposal.digest.clone(),
                 at,
             })),
-            ApprovalState::Denied { why, .. } => {
-                Some(Outcome::Refused(denied(proposal, "a person said no", &why)))
-            }
+            ApprovalState::Denied { why, .. } => Some(Outcome::Refused(denied(proposal, &why))),
             ApprovalState::Used { .. } => {
-                Some(Outcome::Refused(denied(proposal, "the approval was used by another call", "")))
+                Some(Outcome::Refused(refused(proposal, "the approval was used by another call")))
             }
             ApprovalState::Lapsed { .. } => {
-                Some(Outcome::Refused(denied(proposal, "nobody answered in time", "")))
+                Some(Outcome::Refused(refused(proposal, "nobody answered in time")))
             }
         })
     }
@@ -300,9 +305,27 @@ fn subject(proposal: &Proposal) -> String {
     shown
 }
 
-fn denied(proposal: &Proposal, what: &str, why: &str) -> Error {
+/// A person's no, which they can still take back.
+fn denied(proposal: &Proposal, why: &str) -> Error {
     let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-    Error::NoConsent { why: format!("{what}{why}"), what: subject(proposal) }
+    Error::NoConsent {
+        why: format!("a person said no{why}"),
+        what: subject(proposal),
+        hint: format!(
+            "do not try it another way; ask the user what to do instead. Should they change their mind: mw approve {}, then exactly the same call again",
+            proposal.id
+        ),
+    }
+}
+
+/// A question that came to no answer and cannot be answered any more.
+fn refused(proposal: &Proposal, why: &str) -> Error {
+    Error::NoConsent {
+        why: why.to_owned(),
+        what: subject(proposal),
+        hint: "do not try it another way; make exactly the same call again when the user can answer"
+            .to_owned(),
+    }
 }
 
 fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {
@@ -312,11 +335,21 @@ fn denied_by_policy(proposal: &Proposal, mode: Mode) -> Error {
     }
 }
 
-fn unanswered(proposal: &Proposal, waited: Duration, policy: &Policy) -> Error {
-    let waited = if waited.is_zero() {
-        String::new()
-    } else {
-        format!(", and nobody answered within {} s", waited.as_secs())
+/// Why a question that stands open has no answer yet.
+enum Silence {
+    /// It is about to be put.
+    Pending,
+    /// Nobody answered within this time.
+    Waited(Duration),
+    /// It was closed without an answer.
+    Dismissed,
+}
+
+fn unanswered(proposal: &Proposal, silence: &Silence, policy: &Policy) -> Error {
+    let waited = match silence {
+        Silence::Pending | Silence::Waited(Duration::ZERO) => String::new(),
+        Silence::Waited(wait) => format!(", and nobody answered within {} s", wait.as_secs()),
+        Silence::Dismissed => ", and the question was closed without an answer".to_owned(),
     };
     let (id, minutes) = (&proposal.id, policy.patience.keep.as_secs().div_ceil(60));
     Error::NeedsApproval {

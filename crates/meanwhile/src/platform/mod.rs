@@ -28,6 +28,6 @@ pub(crate) use ports_linux::{holders_of_port, listening_ports};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use ports_macos::{holders_of_port, listening_ports};
 #[cfg(target_os = "linux")]
-pub(crate) use tree_linux::{runs, signal, tree_of};
+pub(crate) use tree_linux::{continue_if_stopped, peer_of, runs, signal, tree_of};
 #[cfg(not(target_os = "linux"))]
-pub(crate) use tree_macos::{runs, signal, tree_of};
+pub(crate) use tree_macos::{continue_if_stopped, peer_of, runs, signal, tree_of};

@@ -6,6 +6,8 @@ use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mw_testkit::{Need, need_program, skip};
+
 use super::*;
 
 /// A child that ends with the test.
@@ -54,10 +56,7 @@ fn listeners_are_told_with_their_addresses() {
 
 #[test]
 fn listeners_on_ipv6_are_told_too() {
-    let Ok(listener) = TcpListener::bind("[::1]:0") else {
-        println!("skipped: there is no IPv6 here");
-        return;
-    };
+    let listener = TcpListener::bind("[::1]:0").unwrap_or_else(|error| skip(Need::Ipv6, &error.to_string()));
     let address = listener.local_addr().unwrap();
     assert!(listening_ports(&[ourselves()]).contains(&address));
     assert_holders(address.port(), &[ourselves()]);
@@ -117,6 +116,7 @@ fn listens_until_it_is_killed() {
 
 #[test]
 fn each_process_is_seen_in_its_own_network() {
+    need_program("unshare");
     let (_ours, address) = listener("127.0.0.1:0");
     let port = address.port();
     let other = "platform::ports_linux::tests::listens_until_it_is_killed";
@@ -131,8 +131,8 @@ fn each_process_is_seen_in_its_own_network() {
     let mut child = Ends(child.unwrap());
     let mut out = BufReader::new(child.0.stdout.take().unwrap()).lines();
     if !out.by_ref().map_while(Result::ok).any(|line| line == format!("listening {port}")) {
-        println!("skipped: a network namespace cannot be made here");
-        return;
+        drop(child);
+        skip(Need::OwnNetwork, "a namespace cannot be made");
     }
     let theirs = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
     assert_eq!(listening_ports(&[child.0.id()]), [theirs]);

@@ -32,5 +32,6 @@ pub(crate) use connection::{Opened, Store};
 pub(crate) use inspect::{DatabaseReport, inspect_copy};
 pub(crate) use notices::{NoticeRow, ordinal};
 pub(crate) use read::Ended;
+pub(crate) use resolve::Naming;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

@@ -9,13 +9,43 @@ use crate::task::Scope;
 
 /// How many ids an ambiguous handle names at most.
 const NAMED: u32 = 6;
+/// How many of the random characters of an id must be given before something is done to the task.
+const ENOUGH: usize = 4;
+
+/// How much of a task's id must be given to mean the task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// All of it, for models: an id, its eight characters, a handle, a name.
+    Exact,
+    /// Also a beginning with at least [`ENOUGH`] of its random characters, where a person does something to a task.
+    Deed,
+    /// Also any other beginning, where a person only looks.
+    Look,
+}
+
+impl Naming {
+    /// Tells whether a beginning is long enough.
+    fn takes(self, beginning: &str, id: &TaskId) -> bool {
+        let random = beginning.rsplit_once('-').map_or(beginning, |(_, random)| random);
+        match self {
+            Self::Exact => random == id.suffix(),
+            Self::Deed => random.len() >= ENOUGH,
+            Self::Look => true,
+        }
+    }
+}
 
 impl Store {
     /// Returns the tasks that a handle may mean; one, unless it is unknown or ambiguous.
     ///
     /// The first way of reading that finds anything wins: the whole id, a handle, a name (of the
     /// newest task that bears it, a live one first), the beginning of an id.
-    pub(crate) fn resolve(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+    pub(crate) fn resolve(
+        &self,
+        handle: &str,
+        scope: &Scope,
+        naming: Naming,
+    ) -> Result<Vec<TaskId>, StoreError> {
         if let Ok(id) = handle.parse::<TaskId>() {
             return self.ids("id = ?2", id.as_str(), scope);
         }
@@ -23,7 +53,7 @@ impl Store {
             self.by_number(handle, scope)?,
             self.by_time(handle, scope)?,
             self.by_name(handle, scope)?,
-            self.by_beginning(handle, scope)?,
+            self.by_beginning(handle, scope)?.into_iter().filter(|id| naming.takes(handle, id)).collect(),
         ];
         Ok(ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
     }

@@ -34,7 +34,9 @@ fn tell(steps: &[Step]) -> (usize, usize) {
             }
             Step::Kill => {
                 let request = KillRequest { by: "model".to_owned(), signal: 15, grace_ms: None };
-                world.runtime().kill_as_owner(&[world.id(0).as_str()], &session, &request).unwrap();
+                let kills =
+                    world.runtime().kill_as_owner(&[world.id(0).as_str()], &session, &request).unwrap();
+                kills.all_done().unwrap();
             }
             Step::Drain => {
                 let taken = drain(&host(&world), true);

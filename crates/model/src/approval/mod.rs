@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! open ──approve──▶ approved ──use──▶ used
-//!  │ ╲                 │
-//!  │  ╲───deny──▶ denied│
-//!  └──── lapse ────────▶ lapsed
+//!  │ ╲                ▲ │ ╲
+//!  │  ╲          approve│ │deny ╲
+//!  │   ╲               │ ▼      ╲
+//!  │    ╲────deny───▶ denied     ╲
+//!  └───────── lapse ──────────────▶ lapsed
 //! ```
 //!
 //! A proposal freezes what would happen before anybody is asked; its digest binds the approval to exactly that.
@@ -13,4 +15,4 @@ mod proposal;
 mod state;
 
 pub use proposal::{ApprovalRecord, Deed, Digest, PROPOSAL_VERSION, Proposal, ProposalId, ProposalIdError};
-pub use state::{Answer, ApprovalEvent, ApprovalState, Impossible, Remember};
+pub use state::{Answer, ApprovalEvent, ApprovalState, BY_POLICY, Impossible, Remember};

@@ -189,28 +189,60 @@ impl Proposal {
     /// Returns what the question is about: everything that a person needs to know, with nothing hidden in it.
     #[must_use]
     pub fn matter(&self) -> String {
-        let mut text = match &self.deed {
-            Deed::Start { steps, .. } if !steps.is_empty() => {
-                let steps: Vec<_> =
-                    steps.iter().enumerate().map(|(at, step)| format!("  {}. {step}\n", at + 1)).collect();
-                format!(
-                    "Command requires approval:\n  {}\n\nIt will execute:\n{}\n",
-                    indented(&self.exact()),
-                    steps.concat()
-                )
-            }
-            Deed::Start { .. } => format!("Command requires approval:\n  {}\n\n", indented(&self.exact())),
-            Deed::Other { text } => format!("This requires approval:\n  {}\n\n", indented(text)),
+        let head = match &self.deed {
+            Deed::Start { .. } => "Command requires approval:",
+            Deed::Other { .. } => "This requires approval:",
         };
-        let said = if self.effects.is_empty() { &self.reasons } else { &self.effects };
-        for line in said.iter().chain(&self.estimates()) {
+        let mut text = format!("{head}\n{}\n", self.command_and_steps());
+        for line in self.said().iter().chain(&self.estimates()) {
             text.push_str(line);
             text.push('\n');
         }
-        if let Deed::Start { cwd, .. } = &self.deed {
-            text.push_str(&format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session));
-        }
+        text.push_str(&self.place());
         visible(text.trim_end())
+    }
+
+    /// Returns the same for a dialog that may show no more than two lines: the question and the effects on the
+    /// first, the command on the second, then the rest.
+    #[must_use]
+    pub fn form(&self) -> String {
+        let said = self.said().join("; ").replace('\n', " ");
+        let mut text = format!("{} {said}\n{}\n", self.prompt(), self.command_and_steps());
+        for line in self.estimates() {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        text.push_str(&self.place());
+        visible(text.trim_end())
+    }
+
+    /// Returns the effects, or why somebody is asked where no effect is known.
+    fn said(&self) -> &[String] {
+        if self.effects.is_empty() { &self.reasons } else { &self.effects }
+    }
+
+    /// Returns exactly what would be done, and its steps where it has several.
+    fn command_and_steps(&self) -> String {
+        let mut text = format!("  {}\n", indented(&self.exact()));
+        if let Deed::Start { steps, .. } = &self.deed
+            && !steps.is_empty()
+        {
+            text.push_str("\nIt will execute:\n");
+            for (at, step) in steps.iter().enumerate() {
+                text.push_str(&format!("  {}. {step}\n", at + 1));
+            }
+        }
+        text
+    }
+
+    /// Returns where it would be done, and for whom.
+    fn place(&self) -> String {
+        match &self.deed {
+            Deed::Start { cwd, .. } => {
+                format!("in {}, asked by session {}\n", cwd.to_lossy(), self.session)
+            }
+            Deed::Other { .. } => String::new(),
+        }
     }
 }
 
@@ -297,6 +329,17 @@ mod tests {
             *awaited = true;
         }
         assert!(waited_for.question().ends_with("\n\nRun it? [y/n]"), "{}", waited_for.question());
+    }
+
+    #[test]
+    fn a_form_says_what_it_does_and_to_what_in_its_first_two_lines() {
+        let mut asked = proposal(start("rm x; rm y", &["rm x", "rm y"]));
+        asked.effects = vec!["deletes x".to_owned(), "deletes y\nz".to_owned()];
+        assert_eq!(
+            asked.form(),
+            "Start in background? deletes x; deletes y z\n  rm x; rm y\n\nIt will execute:\n  1. rm x\n  2. rm y\n\n\
+             in /p, asked by session s"
+        );
     }
 
     #[test]

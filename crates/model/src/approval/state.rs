@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::id::TaskId;
 use crate::time::Timestamp;
 
+/// Who said no where no person was asked.
+pub const BY_POLICY: &str = "policy";
+
 /// How long an approval is good for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,8 +114,8 @@ impl ApprovalState {
         }
     }
 
-    /// Decides what becomes of a proposal. The first answer counts; an approval is used once, unless it was given
-    /// for the session.
+    /// Decides what becomes of a proposal. An approval is used once, unless it was given for the session. A person
+    /// may change their mind until then, either way; what policy denied stays denied.
     ///
     /// # Errors
     /// When that cannot happen now.
@@ -125,10 +128,14 @@ impl ApprovalState {
             (Self::Open, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
                 Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
             }
-            // Second thoughts count as long as nothing was done.
+            // A person may change their mind as long as nothing was done.
             (Self::Approved { .. }, ApprovalEvent::Answered { answer: Answer::Deny(why), by, at }) => {
                 Ok(Self::Denied { by: by.clone(), at: *at, why: why.clone() })
             }
+            (
+                Self::Denied { by: denier, .. },
+                ApprovalEvent::Answered { answer: Answer::Approve(remember), by, at },
+            ) if denier != BY_POLICY => Ok(Self::Approved { by: by.clone(), at: *at, remember: *remember }),
             (Self::Approved { remember: Remember::Session, .. }, ApprovalEvent::Used { .. }) => {
                 Ok(self.clone())
             }
@@ -172,7 +179,7 @@ mod tests {
     }
 
     /// Whatever happens in whatever order: nothing is used that was not approved, nothing is used twice unless it
-    /// was approved for the session, and what was denied stays denied.
+    /// was approved for the session, and what was used or has lapsed stays so.
     #[test]
     fn every_order_of_events_keeps_the_rules() {
         let events = [approve(Remember::Once), approve(Remember::Session), deny(), used(), lapsed()];
@@ -191,14 +198,12 @@ mod tests {
                         assert!(uses == 1 || for_session, "{state:?}");
                     }
                     assert!(
-                        !matches!(
-                            state,
-                            ApprovalState::Denied { .. }
-                                | ApprovalState::Used { .. }
-                                | ApprovalState::Lapsed { .. }
-                        ),
+                        !matches!(state, ApprovalState::Used { .. } | ApprovalState::Lapsed { .. }),
                         "{state:?} is the end"
                     );
+                    if matches!(state, ApprovalState::Denied { .. }) {
+                        assert!(approves, "{state:?} {event:?}: only a yes takes back a no");
+                    }
                     next.push((after, *approved || approves, uses));
                 }
             }
@@ -207,11 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_counts_and_second_thoughts_may_only_forbid() {
+    fn a_person_may_change_their_mind_until_it_is_done_and_policy_does_not() {
         let approved = ApprovalState::Open.next(&approve(Remember::Once)).unwrap();
         assert_eq!(approved.next(&approve(Remember::Session)), Err(Impossible("approved")));
         let denied = approved.next(&deny()).unwrap();
-        assert_eq!(denied.next(&approve(Remember::Once)), Err(Impossible("denied")));
+        assert_eq!(denied.next(&deny()), Err(Impossible("denied")));
+        assert_eq!(denied.next(&approve(Remember::Once)), Ok(approved.clone()));
+        let by_policy = ApprovalState::Denied { by: BY_POLICY.to_owned(), at: at(2), why: String::new() };
+        assert_eq!(by_policy.next(&approve(Remember::Once)), Err(Impossible("denied")));
         let spent = approved.next(&used()).unwrap();
         assert_eq!(spent.next(&used()), Err(Impossible("used")));
     }

@@ -54,6 +54,13 @@ pub enum Operation {
         /// Time until SIGKILL; absent = the task's own.
         grace_ms: Option<u64>,
     },
+    /// Send a signal to the whole tree, and answer at once: nothing follows, and the task is not asked to end.
+    Signal {
+        /// Who asks.
+        by: String,
+        /// Which.
+        signal: i32,
+    },
     /// Type.
     Input {
         /// Bytes to type.
@@ -112,7 +119,7 @@ pub enum ControlReply {
         /// How.
         record: Box<ExitRecord>,
     },
-    /// The tree is gone, or what is left of it is named.
+    /// The tree is gone, or what is left of it is named; of a mere signal, what was sent.
     Killed {
         /// What was done.
         receipt: KillReceipt,
@@ -152,7 +159,7 @@ pub struct Survivor {
 pub struct KillReceipt {
     /// The task.
     pub id: String,
-    /// Its state after the kill.
+    /// Its state after the kill; `running` after a signal that does not ask it to end.
     pub status: Status,
     /// Who asked.
     pub requested_by: String,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mw_model::Status;
-use mw_model::wire::{ControlReply, EndRequest};
+use mw_model::wire::{ControlReply, EndRequest, KillReceipt, SentSignal};
+use mw_model::{Status, signal_name};
 
 use super::{SIGTERM, Supervisor};
 use crate::clock;
@@ -35,12 +35,7 @@ impl Supervisor {
         let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
             return;
         };
-        let mut living = self.living().processes;
-        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
-            // It was asked for so: the command ends what it has started, in its own way.
-            let leader = self.process.pid;
-            living.retain(|pid, _| *pid == leader);
-        }
+        let living = self.addressees(signal);
         let reached = Tree::signal(&living, &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }]);
         if signal == SIGKILL {
             self.kill_group();
@@ -53,6 +48,42 @@ impl Supervisor {
         if let Some(ending) = &mut self.ending {
             ending.sent(signal, &reached, clock::wall(), now, grace_ms);
         }
+    }
+
+    /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.
+    pub(super) fn pass_signal(&mut self, by: String, signal: i32) -> ControlReply {
+        self.notice_end();
+        // Nothing wakes a stopped process here but SIGCONT itself, as with `kill`.
+        let reached = Tree::signal(&self.addressees(signal), &[signal]);
+        let status = match (&self.record, &self.ending) {
+            (Some(record), _) => record.cause().status(),
+            (None, Some(_)) => Status::Cancelling,
+            (None, None) => Status::Running,
+        };
+        let sent = SentSignal { signal: signal_name(signal), at: clock::wall() };
+        ControlReply::Killed {
+            receipt: KillReceipt {
+                id: self.run.message.task.clone(),
+                status,
+                requested_by: by,
+                signals: if reached.is_empty() { Vec::new() } else { vec![sent] },
+                killed: Vec::new(),
+                killed_more: 0,
+                survivors: Vec::new(),
+                duration_ms: 0,
+            },
+        }
+    }
+
+    /// Returns the processes that a signal goes to: the whole tree, or the first process alone where the task says that
+    /// the command passes signals on itself.
+    fn addressees(&self, signal: i32) -> BTreeMap<u32, u64> {
+        let mut living = self.living().processes;
+        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
+            let leader = self.process.pid;
+            living.retain(|pid, _| *pid == leader);
+        }
+        living
     }
 
     pub(super) fn living(&self) -> Found {

@@ -41,6 +41,7 @@ impl Supervisor {
                 self.kill(by, signal, grace_ms);
                 self.wait(slot, Interest::TreeEnd)
             }
+            Operation::Signal { by, signal } => Some(self.pass_signal(by, signal)),
             Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
             Operation::BelongTo { session } => {

@@ -18,7 +18,8 @@ use crate::descriptors::with_enough;
 use crate::small_file;
 
 pub(crate) use self::processes::{
-    are_children_dead, descendants, is_supervisor, process_command, start_ticks, tagged_processes, was_ours,
+    are_children_dead, descendants, is_stopped, is_supervisor, process_command, start_ticks,
+    tagged_processes, was_ours,
 };
 pub(super) use self::processes::{children, is_ours};
 

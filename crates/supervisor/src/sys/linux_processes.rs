@@ -15,6 +15,7 @@ use crate::small_file;
 struct Stat {
     parent: u32,
     zombie: bool,
+    stopped: bool,
     start_ticks: u64,
 }
 
@@ -34,12 +35,17 @@ fn parse_stat(text: &str) -> Option<Stat> {
     let start_ticks = fields.nth(1)?.parse().ok()?;
     // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
     let zombie = matches!(state, "X" | "x") || (state == "Z" && threads <= 1);
-    Some(Stat { parent, zombie, start_ticks })
+    Some(Stat { parent, zombie, stopped: state == "T", start_ticks })
 }
 
 /// Start time of a living process, which with its pid identifies it; nothing when it is dead.
 pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     stat(pid).filter(|stat| !stat.zombie).map(|stat| stat.start_ticks)
+}
+
+/// Tells whether a process was stopped by a signal and has not been continued.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.stopped)
 }
 
 /// Living descendants of a process, with their start times.

@@ -73,15 +73,11 @@ fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest)
     let (over, known): (Vec<_>, Vec<_>) =
         known.into_iter().partition(|task| task.status.is_terminal() && task.survivors == 0);
     let known: Vec<_> = known.into_iter().map(|task| task.id).collect();
-    let receipts = match runtime.kill_all(&known, request) {
-        Ok(receipts) => receipts,
-        // One that fails hides the others. All were asked, so each answers soon.
-        Err(_) => {
-            let each = known.iter().map(|id| (id.as_str(), runtime.kill(id.as_str(), scope, request)));
-            each.filter_map(|(id, receipt)| tally.result(id, receipt)).collect()
-        }
-    };
-    for receipt in &receipts {
+    let kills = runtime.kill_all(&known, request);
+    for failure in kills.failures {
+        let _ = tally.result::<()>(failure.id.as_str(), Err(failure.error));
+    }
+    for receipt in &kills.receipts {
         match receipt.survivors.len() {
             0 => tally.add(receipt.status.word()),
             _ => tally.note("still alive in part", receipt_lines(receipt).join("\n")),

@@ -95,6 +95,58 @@ pub enum Action {
     Quit,
 }
 
+impl Action {
+    /// Tells whether it depends on which task is selected or on what is listed.
+    pub(crate) const fn needs_selection(self) -> bool {
+        match self {
+            Self::Mouse
+            | Self::Said
+            | Self::Help
+            | Self::Redraw
+            | Self::Suspend
+            | Self::Close
+            | Self::Quit => false,
+            Self::Up
+            | Self::Down
+            | Self::PageUp
+            | Self::PageDown
+            | Self::First
+            | Self::Last
+            | Self::Left
+            | Self::Right
+            | Self::Open
+            | Self::Back
+            | Self::OtherPane
+            | Self::ShowLog
+            | Self::ShowFacts
+            | Self::ShowTimeline
+            | Self::Find
+            | Self::NextMatch
+            | Self::PreviousMatch
+            | Self::States
+            | Self::Sessions
+            | Self::Batch
+            | Self::Sort
+            | Self::Reverse
+            | Self::Mark
+            | Self::Kill
+            | Self::Restart
+            | Self::Input
+            | Self::Attach
+            | Self::Editor
+            | Self::Pager
+            | Self::CopyId
+            | Self::CopyPath
+            | Self::Answer
+            | Self::Clear
+            | Self::ClearEnded
+            | Self::Follow
+            | Self::Streams
+            | Self::Wrap => true,
+        }
+    }
+}
+
 /// Where a key belongs on the help screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crossterm::event::KeyCode;
 
-use super::event::Proposed;
+use super::event::{Proposed, Query};
 use super::state::State;
 use super::view::breaks;
 use crate::text::{count, shortened};
@@ -26,8 +26,10 @@ pub(crate) enum Question {
         survivors: u32,
     },
     Clear(Vec<Named>),
+    /// Of all that have ended and fit the query.
     ClearEnded {
         count: usize,
+        query: Query,
     },
     Answer(Proposed),
 }
@@ -161,7 +163,7 @@ impl Question {
                 (format!("Remove {which}, their logs and files? What lives is kept."), tasks)
             }
             Self::Clear(tasks) => (format!("Remove {}, its log and its files?", subject(tasks)), tasks),
-            Self::ClearEnded { count: number } => {
+            Self::ClearEnded { count: number, .. } => {
                 let which = count(*number, "listed task", "listed tasks");
                 (format!("Remove {which} that ended,\nwith logs and files?"), &[])
             }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use meanwhile::model::Timestamp;
 
-use super::event::{Lane, Proposed, Query, Window};
+use super::event::{Event, Lane, Proposed, Query, Window};
 use super::layout::Areas;
 use super::log::Log;
 use super::question::Asking;
@@ -104,7 +104,10 @@ pub(crate) enum Holds {
 /// The list.
 #[derive(Debug)]
 pub(crate) struct List {
+    /// The tasks that are wanted.
     pub(crate) query: Query,
+    /// The query that the rows answer: until the reply to another one is here, what is on screen stays as it is.
+    pub(crate) shown: Query,
     /// What is loaded of it.
     pub(crate) rows: Vec<TaskRow>,
     /// Place of the first loaded row.
@@ -148,6 +151,13 @@ impl List {
         self.row(self.selected).filter(is_it).or_else(|| self.away.as_deref().filter(is_it))
     }
 
+    /// Tells whether a reply is on its way that decides which task is selected.
+    pub(crate) fn awaits_selection(&self) -> bool {
+        let is_selected = self.total == 0 || self.selected_row().is_some();
+        let is_settled = self.is_known && self.shown == self.query && is_selected;
+        self.loading != Loading::Idle && !is_settled
+    }
+
     /// Returns the row of a task, if it is loaded.
     pub(crate) fn row_of(&self, id: &str) -> Option<&TaskRow> {
         self.rows.iter().chain(self.away.as_deref()).find(|row| row.id == id)
@@ -169,6 +179,8 @@ pub struct State {
     pub(crate) focus: Focus,
     pub(crate) zoom: Zoom,
     pub(crate) mode: Mode,
+    /// Keys and pasted text that came before the reply that decides which task they mean; they are taken in after it.
+    pub(crate) typed_ahead: VecDeque<Event>,
     pub(crate) log: Log,
     /// What is known about a task, and about which; first line on screen.
     pub(crate) facts: Option<(String, Vec<Fact>)>,
@@ -205,6 +217,7 @@ impl State {
             size,
             theme: Theme::of(theme),
             list: List {
+                shown: query.clone(),
                 query,
                 rows: Vec::new(),
                 start: 0,
@@ -223,6 +236,7 @@ impl State {
             focus: Focus::List,
             zoom: Zoom::Split,
             mode: Mode::Normal,
+            typed_ahead: VecDeque::new(),
             log: Log::new(),
             facts: None,
             facts_top: 0,
@@ -304,6 +318,11 @@ impl State {
             || (list.start, list.total, list.live) != (window.start, window.total, window.live)
             || list.rows != window.rows;
         list.is_known = true;
+        if list.shown != window.query {
+            // Other tasks: what was selected stays so if it is listed again, else the first one is.
+            (list.shown, list.top, list.selected) = (window.query, 0, 0);
+            self.is_changed = true;
+        }
         (list.rows, list.start, list.total, list.live) =
             (window.rows, window.start, window.total, window.live);
         let before = (list.selected, list.selected_id.clone(), list.away.take());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use meanwhile::{Condition, Filter, From, StreamChoice, Task};
-use mw_model::{Io, Status, signal_number};
+use mw_model::{Io, Status, TaskId, TaskKind, signal_number};
 use serde_json::{Value, json};
 
 use crate::dialects::text::{command, first_line, seconds, title};
@@ -31,7 +31,7 @@ pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         ..ShellCall::script(arguments.required("command"), desk)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, desk)?));
+        return Ok(started(&start(&call, desk)?, desk));
     }
     Ok(ran(&run(&call, desk)?))
 }
@@ -73,15 +73,16 @@ pub(crate) fn ran(ran: &Ran) -> Reply {
     ran.told_by(Reply::new(text, data))
 }
 
-fn started(task: &Task) -> Reply {
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
     let pid = task.pid.map(|pid| format!(" (pid {pid})"));
     let verb = if place.is_some() { "Queued" } else { "Started" };
     let text = format!(
-        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll.",
+        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll. {}",
         task.id,
         place.or(pid).unwrap_or_default(),
-        task.output_path
+        task.output_path,
+        desk.end_in_words(task)
     );
     let data = json!({
         "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
@@ -162,7 +163,7 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     let from = match (arguments.number("lines"), arguments.number("offset")) {
         (Some(lines), _) => From::TailLines(lines),
         (None, Some(offset)) => From::Offset(offset),
-        (None, None) => From::Cursor(READER.to_owned()),
+        (None, None) => From::Cursor(desk.reader(READER)),
     };
     let stream = stream_of(arguments.text("stream"));
     let read = output(
@@ -234,9 +235,16 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         (None, Some(port)) => Condition::Port(port as u16),
         (None, None) => Condition::Exit,
     };
+    let wants_all = arguments.texts("task_ids").is_none() && arguments.text("batch_id").is_none();
+    let tasks =
+        if wants_all { own_live(desk)? } else { with_batch(some_tasks(arguments)?, arguments, desk)? };
+    if wants_all && tasks.is_empty() {
+        let data = json!({"tasks": [], "met": [], "not_found": [], "timed_out": false});
+        return Ok(Reply::new("No task of yours is running.".to_owned(), data));
+    }
     let mut waited = wait(
         WaitCall {
-            tasks: with_batch(some_tasks(arguments)?, arguments, desk)?,
+            tasks,
             any: arguments.flag("any") == Some(true),
             condition,
             timeout: arguments.number("timeout").map(Duration::from_millis),
@@ -244,8 +252,8 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         desk,
     )?;
     let missing = shorten(&mut waited.tasks, room, desk);
-    let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
-    lines.extend(more(missing));
+    let (mut lines, entries, told) = ends(&waited.tasks, desk)?;
+    lines.extend(more(missing + waited.tasks.len() - entries.len()));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if lines.is_empty() {
         lines.push(NO_SUCH_BATCH.to_owned());
@@ -257,13 +265,49 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         );
     }
     let data = json!({
-        "tasks": waited.tasks.iter().map(entry).collect::<Vec<_>>(),
+        "tasks": entries,
         "met": waited.met,
         "not_found": waited.unknown,
         "timed_out": waited.timed_out,
     });
-    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
     Ok(Reply::new(lines.join("\n"), data).telling(told))
+}
+
+/// Returns this agent's own tasks that are not over.
+fn own_live(desk: &Desk<'_>) -> Result<Vec<String>, Refusal> {
+    let all = Filter { limit: u32::MAX, ..Filter::new(desk.scope()) };
+    let live = desk.runtime.list(&all)?.tasks.into_iter().filter(|task| !task.status.is_terminal());
+    Ok(live.filter(|task| desk.is_own(task)).map(|task| task.id.to_string()).collect())
+}
+
+/// Says how each task stands; of one that is over everything that a notification would say: what its output says of
+/// the outcome, and what an agent answered or failed by. Also returns the same as data, and whose end is told: a task
+/// for which there is no room is left out, and told another time.
+fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<(Vec<String>, Vec<Value>, Vec<TaskId>), Refusal> {
+    let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
+    let most = desk.premises.reply_bytes;
+    let (mut lines, mut entries, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
+    for task in tasks {
+        let (mut text, mut entry) = (line(task), entry(task));
+        if task.status.is_terminal() {
+            if task.kind == TaskKind::Agent {
+                let answer = Excerpt::within(task, most / over, desk)?.text;
+                text.push_str(&format!("\n{answer}"));
+                entry["answer"] = json!(answer);
+            } else if let Some(outcome) = desk.runtime.outcome(task) {
+                text.push_str(&format!("\n  {outcome}"));
+                entry["outcome"] = json!(outcome);
+            }
+        }
+        used += text.len() as u64;
+        if used > most && !lines.is_empty() {
+            break;
+        }
+        told.extend(task.status.is_terminal().then(|| task.id.clone()));
+        lines.push(text);
+        entries.push(entry);
+    }
+    Ok((lines, entries, told))
 }
 
 pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -279,10 +323,19 @@ pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         let over = one.before.status.is_terminal();
         let dead = one.receipt.killed.len() as u64 + one.receipt.killed_more;
         let alive = one.receipt.survivors.len();
-        let what = if over { "was over already".to_owned() } else { format!("{dead} processes ended") };
+        let sent: Vec<_> = one.receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
+        let what = match () {
+            () if over => "was over already".to_owned(),
+            // It goes on: the signal was only sent.
+            () if !one.receipt.status.is_terminal() && dead == 0 && alive == 0 => {
+                format!("{} sent", sent.join(", "))
+            }
+            () => format!("{dead} processes ended"),
+        };
         let rest = if alive > 0 { format!(", {alive} survive") } else { String::new() };
         lines.push(format!("{}: {what}{rest}", line(&one.after)));
         let mut entry = entry(&one.after);
+        entry["signals"] = json!(one.receipt.signals);
         entry["killed"] = json!(one.receipt.killed);
         entry["survivors"] = json!(one.receipt.survivors);
         data.push(entry);

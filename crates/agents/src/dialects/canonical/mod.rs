@@ -82,7 +82,7 @@ pub(super) static TOOLS: [Tool; 9] = [
     Tool {
         name: "task_wait",
         title: "Wait for tasks",
-        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`. Costs nothing while it waits. A timeout leaves the tasks running.",
+        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`; return how they ended. Without task_ids: all of yours that run. Costs nothing while it waits. A timeout leaves the tasks running.",
         about_background: "",
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
@@ -114,7 +114,7 @@ pub(super) static TOOLS: [Tool; 9] = [
         parameters: &[
             Parameter::optional("task_ids", Kind::Texts, ""),
             Parameter::optional("batch_id", Kind::Text, ""),
-            Parameter::optional("signal", Kind::Text, "Default TERM"),
+            Parameter::optional("signal", Kind::Text, "Default TERM; any but TERM, INT, KILL is only sent"),
         ],
         effect: Effect::Ends,
         offered: Offered::WithBackground,

@@ -38,7 +38,7 @@ class Web:
     def start(self) -> None:
         env = dict(os.environ, MEANWHILE_TOKEN=TOKEN)
         self.process = subprocess.Popen(
-            [MW, "mcp", "--http", self.port, "--json"], env=env, stdout=subprocess.PIPE
+            [MW, "mcp", "--structured", "--http", self.port, "--json"], env=env, stdout=subprocess.PIPE
         )
         self.url = json.loads(self.process.stdout.readline())["url"]
         self.port = self.url.split(":")[2].split("/")[0]
@@ -51,7 +51,7 @@ class Web:
 @asynccontextmanager
 async def client(web: Web | None = None, **options: Any):
     if TRANSPORT == "stdio":
-        server = StdioServerParameters(command=MW, args=["mcp"], env=dict(os.environ))
+        server = StdioServerParameters(command=MW, args=["mcp", "--structured"], env=dict(os.environ))
         async with Client(server, mode=MODE, **options) as session:
             yield session
         return

@@ -243,12 +243,14 @@ fn filters_are_seen_while_they_are_typed_and_undone_by_escape() {
     desk.press("/make");
     desk.take(key(KeyCode::Enter));
     assert_eq!(desk.state.list.query.text, "make");
+    desk.list(rows());
     desk.press("f");
     for _ in 0..5 {
         desk.take(key(KeyCode::Down));
     }
     desk.take(key(KeyCode::Enter));
     assert_eq!(desk.state.list.query.states, States::Only(Status::Failed));
+    desk.list(rows());
     desk.take(key(KeyCode::Esc));
     assert_eq!(desk.state.list.query, Query::default());
 }

@@ -1,6 +1,7 @@
 //! The screen without a terminal: what is drawn, and what events do to it.
 
 mod behaviour;
+mod bursts;
 mod marks;
 mod properties;
 mod questions;

@@ -196,8 +196,6 @@ pub(super) fn ask_for(state: &mut State, query: Query, effects: &mut Vec<Effect>
         return;
     }
     state.list.query = query;
-    // What was selected stays so, if it is listed again.
-    (state.list.top, state.list.selected) = (0, 0);
     load(state, Look::Known, effects);
 }
 

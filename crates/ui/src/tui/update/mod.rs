@@ -7,8 +7,11 @@ mod tasks;
 
 pub(super) use modes::STATES;
 
+use crossterm::event::{KeyCode, KeyModifiers};
+
 use super::effect::{Effect, Look, Lookup, Stretch};
 use super::event::Event;
+use super::keys;
 use super::layout::Areas;
 use super::log::LogTarget;
 use super::state::{Loading, Menu, MenuKind, Message, Mode, Pane, State};
@@ -17,11 +20,55 @@ use super::state::{Loading, Menu, MenuKind, Message, Mode, Pane, State};
 const FEWEST: usize = 30;
 
 /// Takes an event in, and says what is to be done outside.
+///
+/// A key means the task that is selected when it is pressed. While a reply is on its way that decides which one that
+/// is, keys wait for it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     let mut effects = Vec::new();
+    let Some(event) = wait_for_selection(state, event) else { return effects };
     take(state, event, &mut effects);
     settle(state, &mut effects);
+    while !state.list.awaits_selection()
+        && let Some(event) = state.typed_ahead.pop_front()
+    {
+        take(state, event, &mut effects);
+        settle(state, &mut effects);
+    }
     effects
+}
+
+/// Keeps what was typed too early, and returns everything else.
+fn wait_for_selection(state: &mut State, event: Event) -> Option<Event> {
+    /// Nobody types more before a reply comes; a key that repeats does.
+    const MOST: usize = 1000;
+    let is_ahead = match &event {
+        Event::Key(key) if key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL => {
+            state.typed_ahead.clear();
+            false
+        }
+        Event::Key(key) => {
+            let needs_selection = keys::action_of(*key).is_some_and(keys::Action::needs_selection);
+            let waits = state.mode == Mode::Normal && state.list.awaits_selection() && needs_selection;
+            waits || !state.typed_ahead.is_empty()
+        }
+        Event::Paste(_) => !state.typed_ahead.is_empty(),
+        // A click means what is on screen, but not what the keys before it will change.
+        Event::Mouse(_) if !state.typed_ahead.is_empty() => return None,
+        _ => false,
+    };
+    if !is_ahead {
+        return Some(event);
+    }
+    if state.typed_ahead.len() < MOST {
+        state.typed_ahead.push_back(event);
+    }
+    None
+}
+
+/// Forgets what was typed ahead of a reply that did not come, and says so.
+fn forget_typed_ahead(state: &mut State, problem: String) -> String {
+    let count = std::mem::take(&mut state.typed_ahead).len();
+    if count == 0 { problem } else { format!("{problem}; what was typed meanwhile is dropped") }
 }
 
 fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
@@ -75,6 +122,7 @@ fn take(state: &mut State, event: Event, effects: &mut Vec<Effect>) {
             // Asked again when something happens.
             (state.list.loading, state.list.is_known) = (Loading::Idle, true);
             state.keep_selected();
+            let problem = forget_typed_ahead(state, problem);
             say(state, Message::Error(problem));
         }
         Event::Known(id, facts) => {
@@ -167,7 +215,11 @@ pub(super) fn load(state: &mut State, look: Look, effects: &mut Vec<Effect>) {
 fn around_screen(state: &State) -> (usize, usize) {
     let height = state.list_height();
     let count = (3 * height).max(FEWEST);
-    let top = if height == 0 { state.list.selected } else { state.list.top };
+    let top = match (state.list.shown == state.list.query, height) {
+        (false, _) => 0,
+        (true, 0) => state.list.selected,
+        (true, _) => state.list.top,
+    };
     (top.saturating_sub(count / 3), count)
 }
 

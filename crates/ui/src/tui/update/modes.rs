@@ -240,9 +240,8 @@ fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<E
         (Question::Clear(tasks), KeyCode::Char('y')) => {
             (format!("removing {} …", subject(&tasks)), Deed::Clear(Removal::These(ids(tasks))))
         }
-        (Question::ClearEnded { .. }, KeyCode::Char('y')) => {
-            let removal = Removal::Ended(state.list.query.clone());
-            ("removing what has ended …".to_owned(), Deed::Clear(removal))
+        (Question::ClearEnded { query, .. }, KeyCode::Char('y')) => {
+            ("removing what has ended …".to_owned(), Deed::Clear(Removal::Ended(query)))
         }
         (question, _) => return state.mode = Mode::Asking(Asking::new(question)),
     };

@@ -63,7 +63,10 @@ pub(super) fn clear(state: &mut State) {
 pub(super) fn clear_ended(state: &mut State) {
     match state.list.total.saturating_sub(state.list.live) {
         0 => say(state, Message::Error("nothing in this list has ended".to_owned())),
-        count => ask(state, Question::ClearEnded { count }),
+        count => {
+            let query = state.list.shown.clone();
+            ask(state, Question::ClearEnded { count, query });
+        }
     }
 }
 
