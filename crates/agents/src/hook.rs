@@ -1,8 +1,9 @@
 //! The hooks of hosts: what they ask on stdin, and how they are answered on stdout.
 //!
 //! Claude Code, Codex and Gemini CLI speak nearly the same: one JSON object in, at most one out. Context is added as
-//! `hookSpecificOutput.additionalContext`; an agent that is about to stop is kept going with `decision: block`, whose
-//! `reason` it reads. Only the names of the events differ.
+//! `hookSpecificOutput.additionalContext`. An agent that is about to stop is kept going by the same in Claude Code, which
+//! shows a `decision: block` twice, as feedback and as an error; by `decision: block`, whose `reason` it reads, in the
+//! others. The names of the events differ.
 
 use std::path::{Path, PathBuf};
 
@@ -74,6 +75,7 @@ pub struct HookCall {
     /// What can be said.
     pub moment: HookMoment,
     host: HookHost,
+    of_subagent: bool,
     session: Option<String>,
     directory: Option<PathBuf>,
 }
@@ -92,7 +94,7 @@ impl HookCall {
         let of_subagent = text("agent_id").is_some();
         let moment = if of_subagent { HookMoment::Silent } else { host.moment(&event, stops_again) };
         let session = text("session_id").map(str::to_owned);
-        Ok(Self { event, moment, host, session, directory: text("cwd").map(PathBuf::from) })
+        Ok(Self { event, moment, host, of_subagent, session, directory: text("cwd").map(PathBuf::from) })
     }
 
     /// Completes what the environment tells of the session.
@@ -123,6 +125,24 @@ impl HookCall {
         fits.count().max(1).min(notices.len())
     }
 
+    /// Tells whether an agent, and no subagent of it, has come to the end of its turn.
+    #[must_use]
+    pub fn is_a_stop(&self) -> bool {
+        self.event == "Stop" && !self.of_subagent
+    }
+
+    /// Writes what an idle agent is woken with; nothing when there is nothing to say.
+    #[must_use]
+    pub fn waking_text(&self, notices: &[Notice]) -> Option<String> {
+        let blocks = notices.iter().map(Notice::to_block).collect::<Vec<_>>().join("\n\n");
+        (!blocks.is_empty()).then(|| {
+            format!(
+                "Background tasks have news, from meanwhile and not from the user. Go on with what depends on it, or just \
+                 say how it went.\n\n{blocks}\n"
+            )
+        })
+    }
+
     /// Writes the answer; nothing when there is nothing to say.
     #[must_use]
     pub fn answer(&self, notices: &[Notice]) -> Option<String> {
@@ -142,7 +162,12 @@ impl HookCall {
                     "Before you stop: background tasks have news, from meanwhile and not from the user. Go on with what \
                      depends on it, or just say how it went.\n\n{blocks}"
                 );
-                json!({"decision": "block", "reason": text})
+                match self.host {
+                    HookHost::ClaudeCode => {
+                        json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}})
+                    }
+                    HookHost::Codex | HookHost::Gemini => json!({"decision": "block", "reason": text}),
+                }
             }
         };
         Some(format!("{answer}\n"))

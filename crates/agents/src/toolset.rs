@@ -234,6 +234,7 @@ fn held_up(mut reply: Reply, refusal: Refusal) -> Reply {
     {
         let next = error.hint();
         reply.text = format!("{} To do: {next}.", reply.text);
+        reply.data["hint"] = next.into();
         if let Error::NeedsApproval { proposal, .. } = error {
             reply.asks = Some(proposal);
         }

@@ -9,6 +9,7 @@ use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
 
 use crate::bell::short;
 use crate::error::{Error, Result};
+use crate::kill::KillRequest;
 use crate::look;
 use crate::runtime::Runtime;
 use crate::task::{AgentView, Task};
@@ -162,6 +163,32 @@ impl Runtime {
             | None => self.reassign(&child, &task.session, "its agent has ended"),
         }
     }
+
+    /// Removes what kept the agent of a removed task alive, with its session.
+    pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
+        let session = keeper_session(id);
+        if !id.as_str().starts_with(TaskKind::Agent.prefix()) || !self.knows_session(&session) {
+            return Ok(());
+        }
+        let tasks = self.store()?.tasks_of(&session, &self.home.tasks())?;
+        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
+        self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned())).all_done()?;
+        for id in &ids {
+            self.remove(id)?;
+        }
+        let store = self.durable()?;
+        let transaction = store.begin(&self.home.tasks())?;
+        transaction.forget_session(&session)?;
+        transaction.commit()?;
+        let _ = fs::remove_dir_all(self.home.session(&session).path());
+        Ok(())
+    }
+}
+
+/// Returns the session of what keeps an agent alive between two messages.
+#[must_use]
+pub fn keeper_session(id: &TaskId) -> String {
+    format!("{}:keeper", child_session(id))
 }
 
 /// Returns the session in which an agent's own tasks are.

@@ -154,9 +154,12 @@ impl Runtime {
         }
         fail_point("clear-committed");
         match fs::remove_dir_all(self.home.task(id)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(self.not_removed(id)(error)),
-            Ok(()) | Err(_) => Ok(()),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(self.not_removed(id)(error));
+            }
+            Ok(()) | Err(_) => {}
         }
+        self.remove_keeper(id)
     }
 
     fn remove_output(&self, id: &TaskId) -> Result<()> {

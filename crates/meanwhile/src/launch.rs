@@ -176,18 +176,6 @@ pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
 
 fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
-    // Whoever settles must hold the limits of whoever started.
-    let limits = [
-        ("--max-running", settings.queue.max_running),
-        ("--max-running-total", settings.queue.max_running_total),
-    ];
-    for (option, value) in limits {
-        settle.extend([RawText::from(option), RawText::from(value.to_string())]);
-    }
-    if spec.agent.is_some() {
-        let own = ["--max-agents".to_owned(), settings.queue.max_agents.to_string()];
-        settle.extend(own.map(RawText::from));
-    }
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
@@ -224,19 +212,19 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
     })
 }
 
+/// The lines in front of a log, but for the last: when it started the supervisor knows.
 fn log_header(spec: &TaskSpec) -> String {
     format!(
-        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n# Started: {}\n",
+        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
         spec.handle(),
         spec.to_line().replace('\n', " "),
         spec.approved_by,
         spec.approved_at,
-        spec.created_at,
     )
 }
 
 /// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
-fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
+pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
     let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
     let description = spec.description.clone().unwrap_or_else(|| spec.to_line());
     let mut texts: Vec<_> = words.iter().map(String::as_str).collect();

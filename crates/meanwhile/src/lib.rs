@@ -38,6 +38,7 @@ mod launch;
 mod lease;
 mod local_files;
 mod look;
+mod metadata;
 mod notices;
 mod nursery;
 mod outbox;
@@ -64,6 +65,7 @@ mod settle;
 mod slots;
 mod spans;
 mod start;
+mod starters;
 mod store;
 mod subscription;
 pub mod summary;
@@ -74,7 +76,7 @@ mod usage;
 mod vanished;
 mod wait;
 
-pub use agents::{AgentMessage, child_session};
+pub use agents::{AgentMessage, child_session, keeper_session};
 pub use approval::{
     Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
     Patience as ApprovalPatience, Policy, RuleText,

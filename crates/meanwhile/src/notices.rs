@@ -24,7 +24,6 @@ use crate::home::ToldNews;
 use crate::kill::{KillRequest, Kills};
 use crate::lease::{self, Lease};
 use crate::output::{From, ReadReply, ReadRequest, clean_text};
-use crate::platform;
 use crate::runtime::Runtime;
 use crate::store::{NoticeRow, Transaction, ordinal};
 use crate::summary::summarize;
@@ -79,12 +78,12 @@ pub struct Teller(pub(crate) String);
 
 /// A host at work on a session. As long as it lives, what it was handed is not handed to others.
 pub struct Host<'runtime> {
-    runtime: &'runtime Runtime,
-    session: String,
-    lease: Lease,
+    pub(crate) runtime: &'runtime Runtime,
+    pub(crate) session: String,
+    pub(crate) lease: Lease,
     policy: DeliveryPolicy,
     /// Whose starts it tells of while those who made them live; absent = everybody's.
-    starters: Option<Vec<String>>,
+    pub(crate) starters: Option<Vec<String>>,
 }
 
 impl Runtime {
@@ -194,18 +193,6 @@ impl Runtime {
         Ok(reply)
     }
 
-    /// Returns the living server of a session that started a task; nothing where it is dead, or there was none.
-    fn starter_of(&self, task: &TaskId, session: &str) -> Option<String> {
-        let starter = self.home.spec(task).ok()?.starter?;
-        lease::is_held(self.home.session(session).path(), &starter).then_some(starter)
-    }
-
-    /// Tells whether a task belongs to this server's agent: it started it, or whoever did is dead.
-    #[must_use]
-    pub fn is_of(&self, teller: &Teller, task: &Task) -> bool {
-        self.starter_of(&task.id, &task.session).is_none_or(|starter| starter == teller.0)
-    }
-
     /// Changes what an owner knows. A full disk keeps nobody from reading or ending a task for that; the owner is
     /// told once more then.
     fn change_latch(
@@ -308,28 +295,6 @@ impl Host<'_> {
         Teller(self.lease.token().to_owned())
     }
 
-    /// Leaves what another living server of the session started to that one: two agents that share a session are
-    /// each told of their own tasks. What a dead one started is told by whoever comes first.
-    #[must_use]
-    pub fn of_own_starts(mut self) -> Self {
-        self.starters = Some(vec![self.lease.token().to_owned()]);
-        self
-    }
-
-    /// The same for a hook, which starts nothing: it tells of what the server started that the same program runs as
-    /// it runs this process. Where no such server is known, nothing is left out.
-    #[must_use]
-    pub fn of_starts_beside(mut self, pid: u32) -> Self {
-        let holders = lease::holders(self.runtime.home.session(&self.session).path());
-        let starter = platform::starter_of(pid);
-        let beside = holders.into_iter().filter(|(token, holder)| {
-            token != self.lease.token() && starter.is_some() && platform::starter_of(*holder) == starter
-        });
-        let beside: Vec<_> = beside.map(|(token, _)| token).collect();
-        self.starters = Some(beside).filter(|beside| !beside.is_empty());
-        self
-    }
-
     /// Takes what there is to tell, oldest first; nothing at a moment that the policy leaves out.
     ///
     /// # Errors
@@ -391,12 +356,6 @@ impl Host<'_> {
         transaction.hand_over(&numbers, self.lease.token())?;
         transaction.commit()?;
         Ok(rows)
-    }
-
-    /// Tells whether this one passes on what happens to a task.
-    fn tells_of(&self, task: &TaskId) -> bool {
-        let Some(starters) = &self.starters else { return true };
-        self.runtime.starter_of(task, &self.session).is_none_or(|starter| starters.contains(&starter))
     }
 
     /// Returns the messages that were stored in this session, oldest first.

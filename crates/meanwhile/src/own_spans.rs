@@ -27,6 +27,15 @@ impl OwnSpan {
         let TaskTrace { trace_id, start_span, sampled, .. } = self.trace;
         TraceParent { trace_id, span_id: start_span, sampled }
     }
+
+    /// Puts it below another span of its trace.
+    #[must_use]
+    pub fn below(mut self, parent: TraceParent) -> Self {
+        if parent.trace_id == self.trace.trace_id {
+            self.trace.parent = Some(parent.span_id);
+        }
+        self
+    }
 }
 
 /// How it went.

@@ -5,7 +5,8 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
-use mw_model::{TaskId, Timestamp, parse_short_handle, short_handle, task_log_name};
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Dialect, TaskId, TaskKind, Timestamp, parse_short_handle, short_handle, task_log_name};
 
 use crate::error::{Error, Result};
 use crate::output::{StreamChoice, last_write_us};
@@ -48,9 +49,13 @@ impl Runtime {
         last_write_us(&self.home.task(&task.id)).map(Timestamp::from_micros)
     }
 
-    /// Gives the log of a task that is counted in a context a second name in its session's directory: its short handle
-    /// and when the context began. No two tasks share one. Where that cannot be, the log keeps the name it has.
+    /// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is
+    /// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
+    /// share one. Where that cannot be, the log keeps the name it has.
     pub(crate) fn link_log(&self, task: &Task) {
+        if let Some((name, file)) = name_beside(task) {
+            let _ = self.link_beside(task, &name, file);
+        }
         let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };
         let handle = short_handle(task.kind, handle);
         let directory = self.home.session(&task.session).path().join(LOGS);
@@ -67,10 +72,38 @@ impl Runtime {
         }
     }
 
+    /// Gives a task, or one of its files, a second name beside its directory: where a source of ours has it. Returns that
+    /// name.
+    ///
+    /// # Errors
+    /// When something else has the name, or the link cannot be made.
+    pub fn link_beside(&self, task: &Task, name: &str, file: Option<&str>) -> Result<PathBuf> {
+        let failed = |error| Error::io(format!("cannot give {} the name {name}", task.id))(error);
+        let target = file.map_or_else(|| task.id.to_string(), |file| format!("{}/{file}", task.id));
+        let link = self.home.tasks().join(name);
+        match symlink(&target, &link) {
+            Ok(()) => Ok(link),
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(failed(error)),
+            Err(error) => match fs::read_link(&link) {
+                Ok(known) if known == Path::new(&target) => Ok(link),
+                Ok(_) | Err(_) => Err(failed(error)),
+            },
+        }
+    }
+
     /// Returns where the output of a task's present run is, by the name under which its start told it.
     #[must_use]
     pub fn log_of(&self, task: &Task) -> PathBuf {
         let log = self.home.log(&task.id);
+        if let Some((name, file)) = name_beside(task) {
+            let link = self.home.tasks().join(name);
+            let is_there = link.is_symlink();
+            return match file {
+                Some(_) if is_there => link,
+                None if is_there => link.join(LOG_FILE),
+                Some(_) | None => log,
+            };
+        }
         let Some((number, context)) = task.handle_number.zip(task.context.as_deref()) else { return log };
         let handle = short_handle(task.kind, number);
         let linked_in = |session: PathBuf| {
@@ -115,5 +148,28 @@ impl Runtime {
                 }
             }
         }
+        let tasks = self.home.tasks();
+        // The directory itself tells what is a link; most of what is there is none.
+        for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
+            let target = fs::read_link(name.path()).ok();
+            let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
+            let task = task.and_then(|task| task.parse::<TaskId>().ok());
+            if task.is_some_and(|task| !self.home.task(&task).exists()) {
+                let _ = fs::remove_file(name.path());
+            }
+        }
+    }
+}
+
+/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
+/// the directory itself.
+fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
+    match (task.dialect, task.kind) {
+        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
+        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
+            Some((format!("{}.log", task.id), Some(LOG_FILE)))
+        }
+        (Dialect::CoCli, _) => Some((task.handle(), None)),
+        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
     }
 }

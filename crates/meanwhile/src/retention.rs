@@ -94,6 +94,14 @@ impl Runtime {
         Ok(())
     }
 
+    /// Does so where a host begins its work, unless that is to be done by hand only.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn purge_at_startup(&self) -> Result<()> {
+        if self.settings.retention.automatic { self.purge().map(drop) } else { Ok(()) }
+    }
+
     /// Does so if that was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
         if self.is_purge_due()? {

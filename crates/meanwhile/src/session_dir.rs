@@ -6,8 +6,9 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mw_model::QueueLimits;
+
 use crate::error::{Error, Result};
-use crate::settings::QueueSettings;
 use crate::slots::{Pool, Slots};
 
 /// What the counts of contexts begin their files' names with.
@@ -33,12 +34,7 @@ impl SessionDir {
 
     /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
     /// reached.
-    pub(crate) fn take_slots(
-        &self,
-        common: &Path,
-        limits: QueueSettings,
-        pool: Pool,
-    ) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots(&self, common: &Path, limits: QueueLimits, pool: Pool) -> Result<Option<Slots>> {
         Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 

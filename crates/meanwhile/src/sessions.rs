@@ -65,6 +65,12 @@ impl Runtime {
         Ok(self.sessions()?.into_iter().filter(hosted).map(|session| session.id).collect())
     }
 
+    /// Returns the program that started a process, past any shells; nothing where that cannot be seen.
+    #[must_use]
+    pub fn program_above(&self, pid: u32) -> Option<u32> {
+        platform::starter_of(pid)
+    }
+
     /// Lists the sessions that have tasks.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use mw_model::wire::Metadata;
 use mw_model::{
     Cause, EnvVar, Event, PROGRESS_FD, PROGRESS_VARIABLE, Process, RawText, RunOrigin, SPEC_VERSION, Status,
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
@@ -107,14 +108,14 @@ impl Runtime {
             return Ok(Some(Slots::none()));
         }
         let pool = Pool::of(request.kind);
-        let mut slots = self.take_slots(&request.session, pool)?;
+        let mut slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
             let store = self.durable()?;
             let _quiet = store.begin(&self.home.tasks())?;
-            slots = self.take_slots(&request.session, pool)?;
+            slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue) });
+                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue.limits()) });
             }
         }
         // One that was not given back may belong to a task that lives on.
@@ -145,7 +146,7 @@ impl Runtime {
         drop(hold);
         match launched {
             // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => self.after_silence(&new.id),
+            Err(error @ Error::Unanswered) => self.after_silence(&new.id, error),
             other => other,
         }
     }
@@ -153,15 +154,20 @@ impl Runtime {
     /// Puts a task in its place among those that wait, and starts whoever may start.
     fn start_in_order(&self, request: &TaskRequest, new: &NewTask, hold: StartHold) -> Result<Task> {
         let id = &new.id;
-        let (_, task) = self.write_down(request, new)?;
+        let (spec, task) = self.write_down(request, new)?;
+        self.home.write_metadata(
+            id,
+            &Metadata { status: Status::Pending, ..launch::metadata(&spec, 1, &self.settings.redact) },
+        );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
+        let untended = picked.any_untended;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
         let launched = own.map(|granted| self.launch(granted));
         drop(hold);
-        if self.launch_all(picked.to_launch) {
+        if self.launch_all(picked.to_launch) || untended {
             self.pump_queue();
         }
         match launched {
@@ -199,7 +205,7 @@ impl Runtime {
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits) });
+            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
         }
         queue::commit(&self.home, transaction)?;
         Ok(picked)
@@ -351,6 +357,7 @@ impl Runtime {
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
+            queue: Some(self.settings.queue.limits()),
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
@@ -388,9 +395,9 @@ impl Runtime {
         };
         match launched {
             Ok(task) => Ok(task),
-            Err(Error::Unanswered) => self.after_silence(&id),
-            // A disk that is full now is no fault of the task's: it goes on waiting.
-            Err(Error::Spawn { code, .. }) if code == "no_room" => self.after_silence(&id),
+            // A disk that is full, or a starter that may not start processes, is no fault of the task's: it goes on
+            // waiting.
+            Err(error) if error.is_for_now() => self.after_silence(&id, error),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)
@@ -441,13 +448,13 @@ impl Runtime {
         Ok(())
     }
 
-    /// The supervisor was killed before it answered. What its directory shows decides; a command that
-    /// was not executed waits for the next command, which starts it.
-    fn after_silence(&self, id: &TaskId) -> Result<Task> {
+    /// The supervisor was killed before it answered, or could not begin. What its directory shows decides; a command
+    /// that was not executed waits for the next command, which starts it.
+    fn after_silence(&self, id: &TaskId, error: Error) -> Result<Task> {
         self.reconcile_started(id)?;
         let task = self.stored(id)?;
         match task.state {
-            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(Error::Unanswered),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(error),
             TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(task),
         }
     }
@@ -474,7 +481,9 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
-        // The files first, as when it is cleared: files without a row might come back.
+        // The files first, as when it is cleared: files without a row might come back. What cannot be removed now is no
+        // task any more.
+        self.home.begin_clearing(id);
         self.home.remove_task(id);
         let removed = self.durable().and_then(|store| {
             let transaction = store.begin(&self.home.tasks())?;

@@ -87,8 +87,14 @@ pub struct Task {
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
+    /// Whether all it printed is in the log or counted as dropped; false when output may be missing, because for a while
+    /// nobody was there to take it.
+    pub output_complete: bool,
     /// Children that outlived the first process and live.
     pub survivors: u32,
+    /// Why nobody looks after it although it lives; the next command tries again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untended: Option<String>,
     /// The session on whose behalf its owner works; known where one task is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
@@ -199,6 +205,11 @@ impl TaskLimits {
     }
 }
 
+/// Returns the event that an exit record tells of.
+pub(crate) fn ended_by(record: &ExitRecord) -> Event {
+    Event::Ended { cause: record.cause(), ended_at: record.completed_at, output_lost: record.output_lost }
+}
+
 impl Task {
     /// Takes over a new state and what follows from it.
     pub(crate) fn set_state(&mut self, state: TaskState) {
@@ -206,9 +217,10 @@ impl Task {
         self.runs = state.run();
         self.started_at = state.started_at();
         self.ready = state.ready();
-        self.pid = state.process().map(|process| process.pid).or(self.pid);
+        self.pid = state.process().map_or(self.pid, |process| (process.pid > 0).then_some(process.pid));
         match &state {
-            TaskState::Ended { ended_at, cause, .. } => {
+            TaskState::Ended { ended_at, cause, output_lost, .. } => {
+                self.output_complete = !output_lost;
                 self.ended_at = Some(*ended_at);
                 self.cause = Some(cause.to_words());
                 self.exit_code = cause.exit_code();
@@ -216,6 +228,7 @@ impl Task {
             }
             TaskState::Pending { .. } => {
                 self.pid = None;
+                self.output_complete = true;
                 self.ended_at = None;
                 self.cause = None;
                 self.exit_code = None;
@@ -234,7 +247,7 @@ impl Task {
 
     /// Takes over what an exit record says.
     pub(crate) fn show_record(&mut self, record: &ExitRecord) {
-        let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
+        let event = ended_by(record);
         if let Ok(state) = next_state(&self.state, &event) {
             self.set_state(state);
             self.duration_ms = Some((record.duration_seconds * 1000.0) as u64);

@@ -145,8 +145,19 @@ pub struct ToolUse {
     pub id: String,
     /// What it was for, in the agent's words.
     pub title: String,
+    /// The tool's own name, where the agent says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// `pending`, `in_progress`, `completed` or `failed`.
     pub status: String,
+}
+
+impl ToolUse {
+    /// Returns which tool it was: its name, else what it was for.
+    #[must_use]
+    pub fn called(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.title)
+    }
 }
 
 /// A step of an agent's plan.
@@ -205,9 +216,17 @@ impl Activity {
         let Some(title) = title else { return };
         self.tool_calls += 1;
         let status = status.unwrap_or("pending").to_owned();
-        self.recent_tools.push(ToolUse { id: id.to_owned(), title: title.to_owned(), status });
+        self.recent_tools.push(ToolUse { id: id.to_owned(), title: title.to_owned(), name: None, status });
         let many = self.recent_tools.len().saturating_sub(RECENT_TOOLS);
         self.recent_tools.drain(..many);
+    }
+
+    /// Takes in what the tool of a call is named.
+    pub fn tool_name(&mut self, id: &str, name: Option<&str>) {
+        let Some(name) = name.filter(|name| !name.is_empty()) else { return };
+        if let Some(known) = self.recent_tools.iter_mut().find(|tool| tool.id == id) {
+            known.name = Some(name.to_owned());
+        }
     }
 
     /// Returns how far it has come: the steps of its plan, and what it does now.

@@ -38,6 +38,9 @@ pub enum Event {
         cause: Cause,
         /// When.
         ended_at: Timestamp,
+        /// Whether output may be missing, because for a while nobody was there to take it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        output_lost: bool,
     },
     /// A further run was asked for.
     Requeued {

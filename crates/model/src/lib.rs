@@ -47,7 +47,7 @@ pub use event::Event;
 pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle};
 pub use limits::Limits;
 pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
-pub use notice::{News, Notice, Part, Turn, TurnEvent, events_from_turns};
+pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
 pub use progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
 pub use prompt::PromptPatterns;
 pub use quotes::unclosed_quote;
@@ -56,7 +56,7 @@ pub use ready::ReadyWhen;
 pub use redact::{Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark};
 pub use resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use signal::{asks_to_end, signal_name, signal_number};
-pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
+pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, TaskSpec};
 pub use state::{Process, RunOrigin, Status, TaskState};
 pub use time::Timestamp;
 pub use trace::{

@@ -126,6 +126,18 @@ impl Lifetime {
     }
 }
 
+/// How many tasks may run at a time, as it was when a task was started. Those of its latest start hold for a session, whoever
+/// frees a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueLimits {
+    /// Commands of its session.
+    pub max_running: u32,
+    /// Agents of its session.
+    pub max_agents: u32,
+    /// Tasks of all sessions; 0 = no limit.
+    pub max_running_total: u32,
+}
+
 /// A task as it was asked for. The environment lives here and nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
@@ -185,6 +197,9 @@ pub struct TaskSpec {
     /// Higher starts earlier.
     #[serde(default)]
     pub priority: i32,
+    /// The limits it was started with. Specs of earlier builds have none: those of the process that looks hold then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueLimits>,
     /// What makes it ready, if anybody wants to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<ReadyWhen>,

@@ -17,6 +17,7 @@ use serde_json::json;
 use super::files;
 use super::given::Given;
 use super::permissions::{Answer, Asked, Asking, Permissions, understand};
+use super::quirks::Quirks;
 use super::terminals::Terminals;
 use super::transcript::Transcript;
 
@@ -44,6 +45,8 @@ pub(super) struct Client<W> {
     pub(super) permissions: Arc<dyn Permissions>,
     /// What a person has allowed it already.
     pub(super) given: Given,
+    /// How it differs from other agents.
+    pub(super) quirks: Quirks,
     /// Where it may read and write files.
     pub(super) root: PathBuf,
 }
@@ -80,7 +83,7 @@ impl Witness for Mutex<Transcript> {
     }
 
     fn waits_for(&self, what: Option<String>) {
-        locked(self).wait_for(what.map(|what| format!("permission for {what}")));
+        locked(self).wait_for(what.map(|what| format!("permission for {what} (answer: mw approvals)")));
     }
 
     fn decided(&self, what: &str, answer: &Answer) {
@@ -132,7 +135,7 @@ impl<W: Witness> Client<W> {
     pub(super) fn permission(&self, request: &RequestPermissionRequest) -> RequestPermissionResponse {
         let fields = &request.tool_call.fields;
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
-        let answer = self.ask(&understand(request), &title);
+        let answer = self.ask(&understand(request, self.quirks), &title);
         // Never for ever: what holds now need not hold tomorrow.
         let wanted = match answer {
             Answer::Allow => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],

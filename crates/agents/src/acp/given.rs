@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use agent_client_protocol::v1::schema::RequestPermissionRequest;
 
 use super::permissions::{Asked, PLACES, understand};
+use super::quirks::Quirks;
 
 /// What was allowed and not done yet, in the turn that goes on.
 #[derive(Default)]
@@ -27,7 +28,7 @@ impl Given {
         // What was read is where it runs, or nothing is remembered.
         let are_clear =
             places.into_iter().all(|place| place.as_str().is_some_and(|path| path.starts_with('/')));
-        if let Some(deed) = deed(&understand(request), cwd).filter(|_| are_clear) {
+        if let Some(deed) = deed(&understand(request, Quirks::of(&[])), cwd).filter(|_| are_clear) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).push(deed);
         }
     }

@@ -8,6 +8,7 @@ use agent_client_protocol::Client as ClientRole;
 
 use super::error::AcpError;
 use super::process::{AgentProcess, Start};
+use super::quirks::Quirks;
 use super::registry::AgentEntry;
 use super::{talk, wire};
 
@@ -36,11 +37,12 @@ pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let failed = |why: String| AcpError::NotStarted { command: entry.command.join(" "), why };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
+    let quirks = Quirks::of(&entry.command);
     let mut greeted = Err(AcpError::Gone { how: String::new() });
     let place = &mut greeted;
     let connected = ClientRole.v1().name("meanwhile").connect_with(transport, async move |connection| {
         *place = tokio::select! {
-            greeted = talk::greet(&connection) => greeted,
+            greeted = talk::greet(&connection, quirks) => greeted,
             () = connection.incoming_closed() => Err(AcpError::Gone { how: String::new() }),
             () = tokio::time::sleep(PATIENCE) => {
                 Err(AcpError::Silent { request: "initialize", seconds: PATIENCE.as_secs() })

@@ -28,6 +28,7 @@ use super::heard;
 use super::line::{Ears, LineEvent, LineOptions, Offer, Order, Services, TurnEnd};
 use super::permissions::Answer;
 use super::process::{AgentProcess, Start};
+use super::quirks::Quirks;
 use super::serving::serving;
 use super::talk::{self, OwnServer};
 use super::terminals::Terminals;
@@ -52,7 +53,7 @@ impl Witness for Onlooker {
 }
 
 /// Serves the agent what it wants done.
-fn client(services: Services, cwd: PathBuf) -> Client<Onlooker> {
+fn client(services: Services, cwd: PathBuf, quirks: Quirks) -> Client<Onlooker> {
     Client {
         witness: Onlooker,
         terminals: Terminals {
@@ -67,6 +68,7 @@ fn client(services: Services, cwd: PathBuf) -> Client<Onlooker> {
         },
         permissions: services.permissions,
         given: Given::default(),
+        quirks,
         root: services.root,
     }
 }
@@ -83,7 +85,8 @@ pub(super) fn hold(
     let (mut process, stdin, stdout) = AgentProcess::start(start)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
-    let client = Arc::new(client(options.services.clone(), options.cwd.clone()));
+    let client =
+        Arc::new(client(options.services.clone(), options.cwd.clone(), Quirks::of(&options.command)));
     let questions = Arc::new(Questions::default());
     let replays = Arc::new(AtomicBool::new(false));
     let mut outcome = Err(AcpError::Gone { how: String::new() });
@@ -244,10 +247,12 @@ impl Talk<'_> {
         let options = self.options;
         let greeted = match options.offer {
             Offer::Nothing => talk::greet_as(&self.connection, ClientCapabilities::new()).await?,
-            Offer::Services => talk::greet(&self.connection).await?,
+            Offer::Services => talk::greet(&self.connection, Quirks::of(&options.command)).await?,
         };
         let can_load = greeted.agent_capabilities.load_session;
-        let servers = vec![OwnServer { mw: &options.mw, env: &options.server_env }.described()];
+        let servers = vec![
+            OwnServer { mw: &options.mw, dialect: options.dialect, env: &options.server_env }.described(),
+        ];
         let mut taken_up = None;
         if let Some(known) = options.known.as_ref().filter(|_| can_load) {
             let request = LoadSessionRequest::new(known.clone(), options.cwd.clone());

@@ -17,6 +17,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::hold::hold;
 use super::permissions::Permissions;
+use crate::dialects::Dialect;
 
 /// What a line is opened with.
 pub struct LineOptions {
@@ -28,6 +29,8 @@ pub struct LineOptions {
     pub cwd: PathBuf,
     /// The program `mw`, for the server it gets.
     pub mw: PathBuf,
+    /// Whose tools that server offers.
+    pub dialect: Dialect,
     /// What that server's environment holds: the home, the session.
     pub server_env: Vec<(String, String)>,
     /// The mode its conversation is put into.

@@ -7,7 +7,9 @@ use std::process::Stdio;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use meanwhile::{Approval, Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session};
+use meanwhile::{
+    Approval, Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session, keeper_session,
+};
 use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
 
 use super::driver::{DriverOptions, with};
@@ -62,7 +64,7 @@ impl Link {
             description: Some(format!("keeps the agent of {}", options.task)),
             approval: Approval::Auto,
             ..TaskRequest::new(
-                &format!("{child}:keeper"),
+                &keeper_session(&options.task),
                 CommandSpec::Argv(words.to_vec()),
                 options.cwd.clone(),
                 with(&options.env, "MEANWHILE_SESSION", &child),

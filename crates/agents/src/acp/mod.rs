@@ -26,6 +26,7 @@ mod link;
 mod order;
 mod permissions;
 mod process;
+mod quirks;
 mod registry;
 mod serving;
 mod talk;

@@ -8,6 +8,8 @@ use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
 use mw_model::policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 use mw_model::{CommandSpec, EnvVar};
 
+use super::quirks::{self, Quirks};
+
 /// What an agent wants to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
@@ -256,7 +258,7 @@ impl Permissions for PolicyPermissions {
 pub(super) const PLACES: [&str; 3] = ["cwd", "workdir", "directory"];
 
 /// Understands what a permission is asked for, as far as agents tell.
-pub(super) fn understand(request: &RequestPermissionRequest) -> Asked {
+pub(super) fn understand(request: &RequestPermissionRequest, quirks: Quirks) -> Asked {
     let fields = &request.tool_call.fields;
     let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
     let input = fields.raw_input.as_ref();
@@ -292,6 +294,10 @@ pub(super) fn understand(request: &RequestPermissionRequest) -> Asked {
                 _ => None,
             });
             Asked::Edit { paths: places.chain(diffs).collect() }
+        }
+        Some(ToolKind::Execute) if input.is_none() && quirks.titles_are_commands => {
+            let (text, cwd) = quirks::command_in(&title);
+            Asked::Script { text, cwd, env: Vec::new() }
         }
         _ => Asked::Other { title },
     }

@@ -19,9 +19,11 @@ use tokio::sync::watch;
 
 use super::client::Client;
 use super::error::AcpError;
+use super::quirks::Quirks;
 use super::serving::{apart, serving};
 use super::transcript::Transcript;
 use super::wire::Garbage;
+use crate::dialects::Dialect;
 
 /// How long an agent may take over requests that take a moment.
 const MOMENT: Duration = Duration::from_secs(60);
@@ -222,7 +224,7 @@ impl Talk {
         if let (Stay::Resident, Some(known)) = (self.conversation.stay, &self.conversation.known) {
             return Ok(known.clone());
         }
-        let greeted = greet(connection).await?;
+        let greeted = greet(connection, self.client.quirks).await?;
         let can_load = greeted.agent_capabilities.load_session;
         if !can_load && self.conversation.stay == Stay::Unknown {
             return Err(AcpError::NeedsKeeper);
@@ -288,13 +290,15 @@ impl Conversation {
             ("MEANWHILE_SESSION".to_owned(), self.child.clone()),
             (DEPTH_VARIABLE.to_owned(), self.depth.to_string()),
         ];
-        OwnServer { mw: &self.mw, env: &env }.described()
+        OwnServer { mw: &self.mw, dialect: Dialect::Canonical, env: &env }.described()
     }
 }
 
 /// Our own server, as an agent is told of it.
 pub(super) struct OwnServer<'a> {
     pub(super) mw: &'a Path,
+    /// Whose tools it offers.
+    pub(super) dialect: Dialect,
     pub(super) env: &'a [(String, String)],
 }
 
@@ -302,14 +306,24 @@ impl OwnServer<'_> {
     pub(super) fn described(&self) -> McpServer {
         let env = self.env.iter().map(|(name, value)| EnvVariable::new(name, value)).collect();
         let server = McpServerStdio::new("meanwhile", self.mw.to_owned());
-        McpServer::Stdio(server.args(vec!["mcp".to_owned()]).env(env))
+        let mut words = vec!["mcp".to_owned()];
+        if self.dialect != Dialect::Canonical {
+            words.extend(["--dialect".to_owned(), self.dialect.name().to_owned()]);
+        }
+        McpServer::Stdio(server.args(words).env(env))
     }
 }
 
 /// Greets an agent as somebody who has files and terminals for it.
-pub(super) async fn greet(connection: &ConnectionTo<Agent>) -> Result<InitializeResponse, AcpError> {
-    let files = FileSystemCapabilities::new().read_text_file(true).write_text_file(true);
-    greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await
+pub(super) async fn greet(
+    connection: &ConnectionTo<Agent>,
+    quirks: Quirks,
+) -> Result<InitializeResponse, AcpError> {
+    let has_files = quirks.writes_through_client;
+    let files = FileSystemCapabilities::new().read_text_file(has_files).write_text_file(has_files);
+    let mut greeted = greet_as(connection, ClientCapabilities::new().fs(files).terminal(true)).await?;
+    greeted.agent_capabilities.load_session &= quirks.loads;
+    Ok(greeted)
 }
 
 /// Greets an agent.

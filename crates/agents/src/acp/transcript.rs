@@ -86,6 +86,7 @@ impl Transcript {
                 let status = status_word(call.status);
                 let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
                 self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(status));
+                self.activity.tool_name(&call.tool_call_id.0, call.name.as_deref());
                 if is_new {
                     self.begin_segment();
                     self.print(&format!("→ {}", first_line(&call.title)));
@@ -209,7 +210,7 @@ impl Transcript {
 
 /// What a line begins with after which the agent waits for somebody, or is silent. Supervisors of agent tasks look for
 /// it where others look for prompts.
-pub(super) const WAITS: &str = "⏸ waiting:";
+pub(super) const WAITS: &str = mw_model::AGENT_WAITS;
 
 fn write_out(text: &str) {
     let mut out = io::stdout().lock();

@@ -47,7 +47,8 @@ impl Turn<'_> {
             Some(_) => Vec::new(),
         };
         let text = self.model.choice.key.hide(&carried.text);
-        self.session.end_call_span(span, &call.tool, carried.failed.then_some(text.as_str()));
+        let failure = carried.failed.then_some(text.as_str());
+        self.session.end_call_span(span, &call.tool, failure, carried.started);
         let shown =
             if carried.shown.is_empty() { vec![ToolCallContent::from(text.clone())] } else { carried.shown };
         let status = if carried.failed { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
@@ -108,7 +109,10 @@ impl Turn<'_> {
                 }
             }
             (None, None) => {
-                let carried = self.agent.call_engine(session, call, arguments, caller, span).await;
+                let carried = self
+                    .agent
+                    .call_engine(session, call, arguments, caller, (self.span.as_ref(), span))
+                    .await;
                 carried.unwrap_or_else(|| Carried::refused(format!("there is no tool {:?}", call.tool)))
             }
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use meanwhile::Settings;
 
 use super::model::{ModelChoice, ModelError};
+use crate::dialects::Dialect;
 use crate::mcp::Tells;
 use crate::tools::Premises;
 
@@ -19,6 +20,8 @@ pub struct AgentOffer {
     pub limits: AgentLimits,
     /// Whose tasks those of its sessions are, where that is known beforehand.
     pub session: Option<String>,
+    /// Whose tools the model gets.
+    pub dialect: Dialect,
     /// Who tells what a session has not been told.
     pub tells: Tells,
     /// What holds in a project's directory, or why that cannot be told.

@@ -40,6 +40,7 @@ const LAST_WORDS: Duration = Duration::from_secs(8);
 /// The agent, for all its sessions.
 pub(super) struct Agent {
     pub(super) limits: AgentLimits,
+    dialect: Dialect,
     pub(super) toolset: Arc<Toolset>,
     pub(super) tellers: Tellers,
     pub(super) calls: Calls,
@@ -71,11 +72,11 @@ struct Wish<'a> {
 impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
         // Whoever drives the agent ends its session.
-        let (dialect, session_end) = (Dialect::Canonical, SessionEnd::Keep);
-        let manner = Manner { dialect, context: String::new(), session_end };
+        let manner = Manner { dialect: offer.dialect, context: None, session_end: SessionEnd::Keep };
         Self {
             limits: offer.limits,
-            toolset: Arc::new(Toolset::of(Dialect::Canonical).waiting(offer.limits.wait_ms)),
+            dialect: offer.dialect,
+            toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
             tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
@@ -192,7 +193,7 @@ impl Agent {
         let bound = wish.servers.iter().find_map(own_session);
         premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
         premises.cwd = place.root().to_owned();
-        let system = system_prompt(place.root(), premises.background);
+        let system = system_prompt(place.root(), self.dialect, premises.background);
         let Found { store, conversation, torn } = found;
         let settings = Arc::new(settings);
         let (servers, missing) = Servers::start(wish.servers, place.root()).await;

@@ -42,8 +42,16 @@ impl Session {
         })
     }
 
-    /// Ends the span of a call: which tool it was, and what it answered when it failed.
-    pub(super) fn end_call_span(&self, span: Option<OwnSpan>, tool: &str, failure: Option<&str>) {
+    /// Ends the span of a call: which tool it was, and what it answered when it failed. One that has started something in
+    /// the background stands below that.
+    pub(super) fn end_call_span(
+        &self,
+        span: Option<OwnSpan>,
+        tool: &str,
+        failure: Option<&str>,
+        started: Option<TraceParent>,
+    ) {
+        let span = span.map(|span| started.into_iter().fold(span, OwnSpan::below));
         let error = failure.map(|text| text.lines().next().unwrap_or_default());
         let error = error.map(|line| line.chars().take(MOST_CHARS).collect());
         let attributes = [("tool.name".to_owned(), Value::from(tool))].into();
@@ -77,13 +85,4 @@ impl Session {
 
 fn is_parent(var: &EnvVar) -> bool {
     var.name.as_bytes() == TRACEPARENT_VARIABLE.as_bytes()
-}
-
-/// Makes a span the parent of whatever is started in an environment.
-pub(super) fn put_below(env: &mut Vec<EnvVar>, span: &OwnSpan) {
-    env.retain(|var| !is_parent(var));
-    env.push(EnvVar {
-        name: TRACEPARENT_VARIABLE.into(),
-        value: span.as_parent().to_string().as_str().into(),
-    });
 }

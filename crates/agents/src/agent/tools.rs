@@ -1,11 +1,13 @@
 //! Carrying calls out: the engine's tools, files, and the tools of others.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
 use meanwhile::{OwnSpan, Policy, Runtime, Teller};
-use mw_model::TaskId;
+use mw_model::{TaskId, TraceParent};
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -14,16 +16,18 @@ use super::files::{self, FileTool, GrepCall, Occurrences, OwnFile};
 use super::gate::{self, Wanted};
 use super::session::Session;
 use super::sessions::Agent;
-use super::spans::put_below;
 use super::talk::Talk;
 use super::waiting::Waiting;
 use crate::mcp::receipts::Receipt;
 use crate::mcp::teller::{Drained, Told};
-use crate::tools::{Desk, Premises, Reply};
+use crate::tools::{CallTrace, Desk, Premises, Reply, put_below};
 use crate::toolset::ToolSpec;
 
 /// Most bytes of a file whose change is shown as a whole.
 const MOST_DIFF: usize = 128 << 10;
+
+/// How long a cancelled command may take to die before its turn ends all the same.
+const UNTIL_DEAD: Duration = Duration::from_secs(2);
 
 /// A call that was carried out, or refused.
 pub(super) struct Carried {
@@ -34,15 +38,17 @@ pub(super) struct Carried {
     pub(super) shown: Vec<ToolCallContent>,
     /// What is told once this has been noted.
     pub(super) receipt: Option<Receipt>,
+    /// The run that it has started in the background, in the trace.
+    pub(super) started: Option<TraceParent>,
 }
 
 impl Carried {
     pub(super) fn refused(text: impl Into<String>) -> Self {
-        Self { text: text.into(), failed: true, shown: Vec::new(), receipt: None }
+        Self { text: text.into(), failed: true, shown: Vec::new(), receipt: None, started: None }
     }
 
     fn done(text: String) -> Self {
-        Self { text, failed: false, shown: Vec::new(), receipt: None }
+        Self { text, failed: false, shown: Vec::new(), receipt: None, started: None }
     }
 }
 
@@ -114,21 +120,27 @@ impl Agent {
         wanted: &Call,
         arguments: &Map<String, Value>,
         caller: Waiting,
-        span: Option<&OwnSpan>,
+        (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
     ) -> Option<Carried> {
         let call = self.calls.begin().await;
         let teller = self.tellers.name(&session.premises.session).await;
         let cancelled = caller.cancelled.clone();
         let (toolset, settings) = (Arc::clone(&self.toolset), Arc::clone(&session.settings));
         let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), premises(session));
+        let message = wanted.id.clone();
         if let Some(span) = span {
-            put_below(&mut premises.env, span);
+            put_below(&mut premises.env, span.as_parent());
         }
+        let turn = turn.map(OwnSpan::as_parent);
         let done = tokio::task::spawn_blocking(move || {
+            let trace = turn.map(|turn| CallTrace { turn, started: Cell::new(None) });
             let mut reply = match Runtime::open(settings.as_ref().clone()) {
                 Ok(runtime) => {
                     let teller = teller.as_ref();
-                    let desk = Desk { teller, ..Desk::new(&runtime, &premises, &caller) };
+                    let parent_message = Some(message.as_str());
+                    let trace = trace.as_ref();
+                    let desk =
+                        Desk { teller, parent_message, trace, ..Desk::new(&runtime, &premises, &caller) };
                     let mut reply = toolset.call(&name, &arguments, &desk)?;
                     if caller.gave_up() {
                         // The model hears that it was cancelled; the end of it is no news then.
@@ -149,11 +161,17 @@ impl Agent {
                 failed: reply.failed,
                 shown: Vec::new(),
                 receipt: Some(receipt),
+                started: trace.and_then(|trace| trace.started.get()),
             })
         });
+        tokio::pin!(done);
         tokio::select! {
-            done = done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
-            () = cancelled.cancelled() => Some(Carried::refused("cancelled by the user")),
+            done = &mut done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
+            () = cancelled.cancelled() => {
+                // What it runs is dead when the reply says so, unless it will not die.
+                let _ = tokio::time::timeout(UNTIL_DEAD, &mut done).await;
+                Some(Carried::refused("cancelled by the user"))
+            }
         }
     }
 
@@ -355,7 +373,7 @@ async fn save(talk: &Talk, path: &std::path::Path, content: &str) -> Result<(), 
 fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> Carried {
     let size = old.as_ref().map_or(0, String::len) + new.len();
     let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
-    Carried { text, failed: false, shown, receipt: None }
+    Carried { text, failed: false, shown, receipt: None, started: None }
 }
 
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {

@@ -16,6 +16,9 @@ use crate::tools::{Caller, Patience};
 
 /// How often a question looks whether it was answered another way.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How soon a command ends once its turn is cancelled.
+const LOOK_FOR_CANCELLING: Duration = Duration::from_millis(100);
 /// By which way an answer came, for the record.
 const WAY: &str = "the agent's client";
 
@@ -91,6 +94,10 @@ impl Waiting {
 }
 
 impl Caller for Waiting {
+    fn look_every(&self) -> Duration {
+        LOOK_FOR_CANCELLING
+    }
+
     fn meanwhile(&self, _: &[Task]) -> Patience {
         if self.cancelled.is_cancelled() {
             self.gave_up.store(true, Ordering::Relaxed);

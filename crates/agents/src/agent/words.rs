@@ -1,6 +1,7 @@
 //! How calls are shown to people.
 
 use agent_client_protocol::v1::schema::ToolKind;
+use mw_model::policy::Tool;
 use serde_json::{Map, Value};
 
 use super::files::FileTool;
@@ -14,19 +15,25 @@ pub(super) fn kind(tool: &str) -> ToolKind {
         Some(FileTool::Read) => ToolKind::Read,
         Some(FileTool::Write | FileTool::Edit) => ToolKind::Edit,
         Some(FileTool::Glob | FileTool::Grep) => ToolKind::Search,
+        None if runs_a_command(tool) => ToolKind::Execute,
         None => match tool {
-            "shell" | "task_input" => ToolKind::Execute,
+            "task_input" => ToolKind::Execute,
             "task_output" | "task_list" | "task_wait" => ToolKind::Read,
             _ => ToolKind::Other,
         },
     }
 }
 
+/// Tells whether a tool, by its name in any dialect, runs a command.
+fn runs_a_command(tool: &str) -> bool {
+    Tool::named(tool).is_some_and(|tool| tool.class.runs_a_command())
+}
+
 /// Returns a line that says what a call does.
 pub(super) fn title(tool: &str, arguments: &Map<String, Value>) -> String {
     let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
     let words = match tool {
-        "shell" => text("command").to_owned(),
+        tool if runs_a_command(tool) => text("command").to_owned(),
         "read_file" => format!("Read {}", text("path")),
         "write_file" => format!("Write {}", text("path")),
         "edit_file" => format!("Edit {}", text("path")),

@@ -17,10 +17,11 @@ impl Office<'_> {
         let mut env = options.agent.env.clone();
         env.extend(own.iter().cloned());
         let line = LineOptions {
-            command: options.agent.command.clone(),
+            command: self.agent_command(),
             env,
             cwd: options.premises.cwd.clone(),
             mw: options.mw.clone(),
+            dialect: options.dialect,
             services: self.services(&own),
             // Our own has files and tasks itself.
             offer: if self.is_own_agent() { Offer::Nothing } else { Offer::Services },
@@ -36,6 +37,15 @@ impl Office<'_> {
             let _ = messages.send(Message::Line(number, event, taken));
             until_taken
         })
+    }
+
+    /// Returns how the agent is started. Ours is told whose tools it gets; others have our server for that.
+    fn agent_command(&self) -> Vec<String> {
+        let mut command = self.options.agent.command.clone();
+        if self.is_own_agent() {
+            command.extend(["--dialect".to_owned(), self.options.dialect.name().to_owned()]);
+        }
+        command
     }
 
     /// Tells whether the agent is the one that is built in.

@@ -32,6 +32,7 @@ use meanwhile::{HouseRules, Settings};
 use mw_model::chat::{ChatNews, ChatOrder};
 
 use crate::acp::AgentEntry;
+use crate::dialects::Dialect;
 use crate::dialects::screens::Layout;
 use crate::tools::Premises;
 
@@ -58,6 +59,8 @@ pub struct ChatOptions {
     pub cancel_after: Duration,
     /// How lists and screens are drawn.
     pub layout: Layout,
+    /// Whose tools the agent gets; tasks go by its names.
+    pub dialect: Dialect,
     /// Whether an ending starts a turn while the agent is idle.
     pub wake: Wake,
     /// What was said before, and where the rest is written.

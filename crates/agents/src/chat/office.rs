@@ -118,6 +118,7 @@ impl Office<'_> {
             settings,
             premises,
             layout,
+            dialect: options.dialect,
             messages: messages.clone(),
             queue: Queue::default(),
         });

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
 };
+use mw_model::Status;
 use mw_model::approval::Proposal;
 use mw_model::policy::Tool;
 
 use super::office::Message;
 use super::watch::question;
+use crate::dialects::Dialect;
 use crate::dialects::screens::{self, Layout};
 use crate::tools::{Caller, Desk, Patience, Premises, Refusal, ShellCall, start};
 
@@ -98,6 +100,7 @@ pub(super) struct Desktop {
     pub(super) settings: Settings,
     pub(super) premises: Premises,
     pub(super) layout: Layout,
+    pub(super) dialect: Dialect,
     pub(super) messages: Sender<Message>,
     pub(super) queue: Queue,
 }
@@ -181,7 +184,7 @@ impl Desktop {
     }
 
     fn name(&self, task: &Task) -> String {
-        screens::handle(task, self.layout)
+        self.dialect.handle(task)
     }
 
     fn answer(&self, command: Slash, place: &Place) -> Result<String, Error> {
@@ -204,9 +207,9 @@ impl Desktop {
     fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
         let caller = Asking { messages: &self.messages, place };
         let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
-        let desk = Desk { tool, ..Desk::new(runtime, &self.premises, &caller) };
+        let desk = Desk { tool, dialect: self.dialect, ..Desk::new(runtime, &self.premises, &caller) };
         match start(&ShellCall::script(command, &desk), &desk) {
-            Ok(task) => Ok(screens::started(&task, self.layout)),
+            Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
             Err(Refusal::Engine(error)) => Err(error),
             Err(other) => Ok(format!("{other}.")),
         }
@@ -214,12 +217,18 @@ impl Desktop {
 
     fn tasks(&self, runtime: &Runtime, status: Option<&str>) -> Result<String, Error> {
         const MOST: u32 = 200;
+        let words = screens::words(self.layout);
+        if let Some(status) =
+            status.filter(|status| !words.contains(status) && Status::from_word(status).is_none())
+        {
+            return Ok(format!("There is no status {status:?}: choose one of {}.", words.join(", ")));
+        }
         let page = runtime.list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
         let wanted = |task: &Task| {
             status.is_none_or(|word| task.status.word() == word || screens::word(task, self.layout) == word)
         };
         let tasks: Vec<_> = page.tasks.into_iter().filter(wanted).collect();
-        Ok(screens::tasks(&tasks, self.layout))
+        Ok(screens::tasks(&tasks, self.layout, self.dialect))
     }
 
     fn status(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
@@ -229,7 +238,7 @@ impl Desktop {
         let request =
             ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
         let read = runtime.read_shown(task.id.as_str(), &self.scope(), &request)?;
-        Ok(screens::one(&task, &clean_text(&read.text()), self.layout))
+        Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
     }
 
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {

@@ -44,6 +44,7 @@ pub(super) static TOOLS: [Tool; 6] = [
             ),
             Parameter::optional("agent", Kind::Text, "Which agent"),
             Parameter::optional("batch_id", Kind::Text, "Groups related tasks"),
+            Parameter::optional("parent_message", Kind::Text, "Id of the message it comes from, if known"),
         ],
         effect: Effect::Runs,
         offered: Offered::WithBackground,
@@ -145,6 +146,7 @@ fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refu
         prompt: arguments.required("prompt").to_owned(),
         title: text("description"),
         batch: text("batch_id"),
+        parent_message: text("parent_message"),
         ..Wish::default()
     };
     let task = desk.task(delegate(wish, desk)?.id.as_str())?;
@@ -196,7 +198,7 @@ fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
         return json!({"lastUpdate": last, "output": output.text, "progress": task.progress});
     };
     let activity = &agent.activity;
-    let tools: Vec<_> = activity.recent_tools.iter().map(|tool| tool.title.as_str()).collect();
+    let tools: Vec<_> = activity.recent_tools.iter().map(mw_model::ToolUse::called).collect();
     json!({
         "toolCalls": activity.tool_calls,
         "recentTools": tools,
@@ -210,7 +212,8 @@ fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
 
 fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(desk.scope()) };
-    let listed = list(filter, room, desk)?;
+    let mut listed = list(filter, room, desk)?;
+    complete(&mut listed.tasks, desk);
     let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
     lines.extend(more(listed.missing() as usize));
     if lines.is_empty() {
@@ -218,6 +221,15 @@ fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     }
     let tasks: Vec<_> = listed.tasks.iter().map(summary).collect();
     Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
+}
+
+/// Adds what is known only where one task is asked for: its parents, and who does it.
+fn complete(tasks: &mut [Task], desk: &Desk<'_>) {
+    for task in tasks {
+        if let Ok(whole) = desk.task(task.id.as_str()) {
+            *task = whole;
+        }
+    }
 }
 
 /// How much room a task takes in a reply about several.
@@ -241,7 +253,9 @@ fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     }
     let mut waited =
         wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, desk)?;
+    complete(&mut waited.tasks, desk);
     let missing = shorten(&mut waited.tasks, room, desk);
+    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
     let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
     lines.extend(more(missing));
     lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
@@ -254,7 +268,6 @@ fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     let mut tasks: Vec<_> = waited.tasks.iter().map(summary).collect();
     tasks
         .extend(waited.unknown.iter().map(|id| json!({"task_id": id, "status": null, "error": "not found"})));
-    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
     let data = json!({"tasks": tasks, "timed_out": waited.timed_out});
     Ok(Reply::new(lines.join("\n"), data).telling(told))
 }

@@ -5,7 +5,7 @@ use meanwhile::{Error, Filter, From, StreamChoice, Task};
 use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
-use super::text::{dated, minutes, title};
+use super::text::{dated, first_line, minutes, title};
 use super::{Dialect, Speaks, screens};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Refusal, Reply, ShellCall,
@@ -57,6 +57,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("duration", "number|null"),
             Field::new("exit_code", "integer|null"),
             Field::new("output", "string"),
+            Field::new("progress", "object|null"),
             Field::new("display", "string"),
         ],
         run: check_task_status,
@@ -111,8 +112,16 @@ fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     };
     let task = start(&call, desk)?;
     let id = dated(&task);
-    let display = format!("Started background task {id}: {}\nCheck status: /status {id}", title(&task));
+    let display = format!("{}: {}\nCheck status: /status {id}", begun(&task, &id), title(&task));
     Ok(shown(json!({"task_id": id, "status": OWN.state(&task), "display": display})))
+}
+
+/// Says what has become of a start: one without a slot has not begun.
+pub(super) fn begun(task: &Task, id: &str) -> String {
+    match task.queue_position {
+        Some(place) => format!("Queued background task {id} (pending, number {place} in the queue)"),
+        None => format!("Started background task {id}"),
+    }
 }
 
 /// Splits a command as a shell would.
@@ -143,6 +152,9 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     let task = &read.task;
     let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
     let mut display = format!("Task: {id}\nStatus: {}", shown_state(task));
+    if let Some(progress) = progress(task) {
+        display.push_str(&format!("\n{progress}"));
+    }
     if let Some(ms) = task.duration_ms {
         display.push_str(&format!("\nDuration: {}", minutes(ms)));
     }
@@ -152,7 +164,10 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     if with_output && !lines.is_empty() {
         display.push_str(&format!("\n\nRecent output:\n{lines}"));
     }
-    display.push_str(&format!("\n\nFull output: {}", task.output_path));
+    // One that never began has none.
+    if task.started_at.is_some() {
+        display.push_str(&format!("\n\nFull output: {}", desk.runtime.log_of(task).display()));
+    }
     let duration = duration(task);
     let reply = shown(json!({
         "task_id": id,
@@ -162,10 +177,29 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         "exit_code": task.exit_code,
         "output": if with_output { lines } else { "" },
         "span_id": task.span_id,
+        "progress": task.progress,
         "display": display,
     }));
     let told = (task.status.is_terminal() && with_output).then(|| task.id.clone());
     Ok(reply.telling(told))
+}
+
+/// Says how far a running task has come: `Running: 132/247 files processed (53%)`.
+pub(super) fn progress(task: &Task) -> Option<String> {
+    let progress = task.progress.as_ref().filter(|_| !task.status.is_terminal())?;
+    let steps = match (progress.done, progress.total) {
+        (Some(done), Some(total)) => Some(format!("{done}/{total}")),
+        (Some(done), None) => Some(done.to_string()),
+        (None, _) => None,
+    };
+    let text = progress.text.as_deref().map(first_line).unwrap_or_default();
+    // What a line of output says it says once.
+    let steps = steps.filter(|steps| !text.contains(steps.as_str()));
+    let percent = progress.percent.map(|percent| format!("{}%", percent.trunc()));
+    let percent =
+        percent.filter(|percent| !text.contains(percent.as_str())).map(|percent| format!("({percent})"));
+    let words = [steps, Some(text).filter(|text| !text.is_empty()), percent];
+    Some(format!("Running: {}", words.into_iter().flatten().collect::<Vec<_>>().join(" ")))
 }
 
 /// Its word for the state, and what that word leaves out.
@@ -191,8 +225,17 @@ fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
         return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
     }
     let stopped = stop(&StopCall::term(vec![before.id.to_string()]), desk)?;
-    let data = json!({"task_id": id, "status": "cancelled", "display": format!("Task {id} cancelled.")});
-    Ok(shown(data).telling(told(&stopped)))
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let after = &one.after;
+    let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
+    let display = match after.status {
+        Status::Cancelled => format!("Task {id} cancelled."),
+        // It was over before the signal came.
+        _ if after.status.is_terminal() => format!("Task {id} is not running (status: {status})."),
+        _ => format!("Task {id} was told to end and still runs (status: {status})."),
+    };
+    let data = json!({"task_id": id, "status": status, "display": display});
+    Ok(Reply { failed, ..shown(data) }.telling(told(&stopped)))
 }
 
 fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -206,7 +249,7 @@ fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     let missing = listed.missing();
     let mut tasks = listed.tasks;
     tasks.sort_by_key(|task| std::cmp::Reverse(task.created_at));
-    let mut display = screens::table(&tasks);
+    let mut display = screens::table(&tasks, OWN);
     if missing > 0 {
         display.push_str(&format!("\n({missing} older ones are not shown)"));
     }

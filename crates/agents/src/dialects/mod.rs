@@ -12,6 +12,7 @@ mod text;
 mod zidane;
 
 use meanwhile::Task;
+use serde_json::json;
 
 pub use mw_model::Dialect;
 
@@ -24,6 +25,12 @@ pub(crate) trait Speaks: Copy {
 
     /// Puts a refusal into its words.
     fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply;
+
+    /// Puts a refusal into its words that came before there was a home to look at.
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply;
+
+    /// Tells whether the replies of its source are objects, and not lines of text.
+    fn replies_with_objects(self) -> bool;
 
     /// Returns its word for the state a task is in. All but zidane have one for every state.
     fn state(self, task: &Task) -> &'static str;
@@ -50,6 +57,33 @@ impl Speaks for Dialect {
             Self::Opta => opta::refuse(refusal, desk),
             Self::CoCli => co_cli::refuse(refusal),
         }
+    }
+
+    fn replies_with_objects(self) -> bool {
+        match self {
+            Self::Mycode | Self::BackgroundTask | Self::CoCli => true,
+            Self::Canonical | Self::Zidane | Self::Opta => false,
+        }
+    }
+
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply {
+        let mut reply = match self {
+            Self::Mycode => mycode::refuse(refusal),
+            Self::CoCli => co_cli::refuse(refusal),
+            Self::Canonical => {
+                let text = refusal.to_string();
+                let data = json!({"error": {"code": refusal.code(), "message": text}});
+                Reply::failure(text, data)
+            }
+            Self::Zidane | Self::BackgroundTask | Self::Opta => {
+                let text = refusal.to_string();
+                Reply::failure(text.clone(), json!({"error": text}))
+            }
+        };
+        if let Refusal::Engine(error) = refusal {
+            reply.text = format!("{}. {}", reply.text.trim_end_matches('.'), error.hint());
+        }
+        reply
     }
 
     fn state(self, task: &Task) -> &'static str {

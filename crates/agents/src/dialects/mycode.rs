@@ -1,11 +1,12 @@
 //! mycode: `Bash`, `Task`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
 
-use meanwhile::{Condition, Error, Task};
-use mw_model::Status;
+use meanwhile::{Condition, Error, Runtime, Task};
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Status, TaskKind};
 use serde_json::{Value, json};
 
 use super::panel::Panel;
-use super::text::{first_line, minutes};
+use super::text::{command, first_line, minutes, title};
 use super::{Dialect, Speaks};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
@@ -14,6 +15,8 @@ use crate::tools::{
 
 const OWN: Dialect = Dialect::Mycode;
 const RECENT: usize = 3;
+/// Types of subagents that every host of such a tool has: whoever is asked by default does their work.
+const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
 
 pub(super) static TOOLS: [Tool; 4] = [
     Tool {
@@ -47,7 +50,7 @@ pub(super) static TOOLS: [Tool; 4] = [
         parameters: &[
             Parameter::required("description", Kind::Text, "What it is for"),
             Parameter::required("prompt", Kind::Text, "What it should do"),
-            Parameter::optional("subagent_type", Kind::Text, "Which agent"),
+            Parameter::optional("subagent_type", Kind::Text, "Which agent; Bash is the default one"),
             Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
                 .with_background(),
         ],
@@ -84,6 +87,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("elapsed_ms", "integer"),
             Field::new("truncated", "boolean"),
             Field::new("timed_out", "boolean"),
+            Field::new("task", "object"),
         ],
         run: task_output,
     },
@@ -112,11 +116,11 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         ..ShellCall::script(arguments.required("command"), desk)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, desk)?));
+        return Ok(started(&start(&call, desk)?, desk));
     }
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
-        let reply = started(&ran.task);
+        let reply = started(&ran.task, desk);
         let after = minutes(ran.task.duration_ms.unwrap_or(0));
         let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
         return Ok(Reply { text, ..reply });
@@ -125,7 +129,7 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let data = json!({"output": ran.output.text, "exit_code": code});
     let mut text = ran.output.text.clone();
     if ran.output.left_out > 0 {
-        text.push_str(&format!("\nFull output: {}", ran.task.output_path));
+        text.push_str(&format!("\nFull output: {}", output_file(&ran.task, desk)));
     }
     if let Some(limit) = ran.cut_off {
         text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
@@ -138,7 +142,7 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
 
 fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let wish = Wish {
-        agent: arguments.text("subagent_type").map(str::to_owned),
+        agent: arguments.text("subagent_type").and_then(|kind| agent_of(kind, desk)),
         prompt: arguments.required("prompt").to_owned(),
         title: arguments.text("description").map(str::to_owned),
         ..Wish::default()
@@ -149,11 +153,11 @@ fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     }
     task = desk.task(task.id.as_str())?;
     if !task.status.is_terminal() {
-        return Ok(started(&task));
+        return Ok(started(&task, desk));
     }
     let output = Excerpt::of(&task, desk)?;
     let mut data = json!({
-        "task_id": task.id, "output_file": output_file(&task), "status": OWN.state(&task), "output": output.text,
+        "task_id": task.id, "output_file": output_file(&task, desk), "status": OWN.state(&task), "output": output.text,
     });
     let failed = task.status != Status::Completed;
     if failed {
@@ -161,23 +165,40 @@ fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     }
     let mut text = output.text;
     if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", output_file(&task)));
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
     }
     Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
 }
 
-/// Returns where a task's output is: an agent's as JSON, all others' as a log.
-fn output_file(task: &Task) -> &str {
-    task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path)
+/// Returns which agent does the work of a type; nothing for the one that is asked by default.
+fn agent_of(kind: &str, desk: &Desk<'_>) -> Option<String> {
+    let is_known = desk.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
+    let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
+    (is_known || !is_usual).then(|| kind.to_owned())
+}
+
+/// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks.
+fn output_file(task: &Task, desk: &Desk<'_>) -> String {
+    output_file_in(task, desk.runtime)
+}
+
+pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> String {
+    let (end, file) = if task.kind == TaskKind::Agent { ("json", AGENT_FILE) } else { ("log", LOG_FILE) };
+    let linked = runtime.link_beside(task, &format!("{}.{end}", task.id), Some(file));
+    linked.map_or_else(
+        // Where no link can be made the file itself is named.
+        |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
+        |path| path.to_string_lossy().into_owned(),
+    )
 }
 
 /// Says that a task was started.
-pub(super) fn started_screen(task: &Task) -> String {
+pub(super) fn started_screen(task: &Task, output_file: &str) -> String {
     let panel = Panel::new("Background Task Started")
         .field("Task ID", task.id.as_str())
         .field("Command", &first_line(&task.command))
         .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
-        .field("Output", output_file(task));
+        .path("Output", output_file);
     format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
 }
 
@@ -186,9 +207,30 @@ pub(super) fn screen(task: &Task, output: &str) -> String {
     if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
 }
 
-fn started(task: &Task) -> Reply {
-    let text = started_screen(task);
-    Reply::new(text, json!({"task_id": task.id, "output_file": output_file(task), "status": OWN.state(task)}))
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
+    let file = output_file(task, desk);
+    let text = started_screen(task, &file);
+    Reply::new(text, json!({"task_id": task.id, "output_file": file, "status": OWN.state(task)}))
+}
+
+/// The record of a task, field by field as its source has it.
+fn record(task: &Task, desk: &Desk<'_>) -> Value {
+    let mut record = json!({
+        "id": task.id,
+        "type": if task.kind == TaskKind::Shell { "bash" } else { task.kind.word() },
+        "description": title(task),
+        "status": OWN.state(task),
+        "started_at": task.started_at,
+        "completed_at": task.ended_at,
+        "output_file": output_file(task, desk),
+        "exit_code": task.status.is_terminal().then(|| exit_code(task)),
+        "error": error_text(task),
+    });
+    record["metadata"] = match &task.agent {
+        Some(agent) => json!({"subagentType": agent.name, "prompt": command(task)}),
+        None => json!({"command": command(task), "cwd": task.cwd, "pid": task.pid}),
+    };
+    record
 }
 
 fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -216,7 +258,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
     }
     if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", output_file(&task)));
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
     }
     let mut data = json!({
         "success": true,
@@ -226,6 +268,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
         "elapsed_ms": task.duration_ms.unwrap_or(0),
         "truncated": output.left_out > 0 || task.dropped_bytes > 0,
         "timed_out": timed_out,
+        "task": record(&task, desk),
     });
     if over {
         data["exit_code"] = exit_code(&task).into();

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::text::cell;
+use super::text::{cell, cut};
 
 const WIDTH: usize = 53;
 /// What is left between the borders and the blank after the first.
@@ -19,11 +19,23 @@ impl Panel {
         Self { title, lines: Vec::new() }
     }
 
-    /// Adds a field. One that is too long sticks out: a path that is cut cannot be used.
+    /// Adds a field, cut to fit.
     pub(super) fn field(mut self, name: &str, value: &str) -> Self {
-        let text = format!("{name}: {value}");
-        let fill = INNER.saturating_sub(text.width());
-        self.lines.push(format!("{text}{}", " ".repeat(fill)));
+        self.lines.push(cell(&format!("{name}: {value}").replace('\t', " "), INNER));
+        self
+    }
+
+    /// Adds a field with a path. One that is too long goes on in the next lines: cut it could not be used.
+    pub(super) fn path(mut self, name: &str, path: &str) -> Self {
+        let home = std::env::var("HOME").unwrap_or_default();
+        let text = format!("{name}: {}", below(path, &home).replace('\t', " "));
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let indent = if rest.len() == text.len() { "" } else { "  " };
+            let line = whole_parts(rest, INNER - indent.len());
+            self.lines.push(cell(&format!("{indent}{line}"), INNER));
+            rest = &rest[line.len()..];
+        }
         self
     }
 
@@ -48,9 +60,54 @@ impl Panel {
     }
 }
 
+/// Writes a path below the user's home with a tilde.
+fn below(path: &str, home: &str) -> String {
+    let home = home.trim_end_matches('/');
+    match path.strip_prefix(home).filter(|rest| !home.is_empty() && rest.starts_with('/')) {
+        Some(rest) => format!("~{rest}"),
+        None => path.to_owned(),
+    }
+}
+
+/// Returns as much of a path as fits, up to the last slash in it where there is one.
+fn whole_parts(path: &str, columns: usize) -> &str {
+    let fitting = cut(path, columns);
+    if fitting.len() == path.len() {
+        return path;
+    }
+    match fitting.rfind('/') {
+        Some(at) if at > 0 => &fitting[..=at],
+        _ if fitting.is_empty() => path,
+        _ => fitting,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_sticks_out_of_a_box_and_a_path_is_all_there() {
+        let long = format!("/srv/{}/tasks/bash-a1b2c3d4.log", "a-directory/日本語/".repeat(9));
+        let one = "x".repeat(150);
+        let panel = Panel::new("Background Task Started")
+            .field("Command", &"echo 日本\tx ".repeat(20))
+            .path("Output", &long)
+            .path("Output", &one);
+        let drawn = panel.draw();
+        assert!(drawn.lines().all(|line| line.width() == 53), "{drawn}");
+        let inside = drawn.lines().skip(2).map(|line| line.trim_matches(['│', ' ', '└', '┘', '─']));
+        let joined = inside.collect::<String>();
+        assert_eq!(joined, format!("Output: {long}Output: {one}"), "{drawn}");
+    }
+
+    #[test]
+    fn a_path_below_the_home_of_the_user_begins_with_a_tilde() {
+        assert_eq!(below("/home/ada/.mycode/tasks/x.log", "/home/ada"), "~/.mycode/tasks/x.log");
+        for home in ["", "/", "/home/ad", "/home/ada/.mycode/tasks/x.log"] {
+            assert_eq!(below("/home/ada/.mycode/tasks/x.log", home), "/home/ada/.mycode/tasks/x.log");
+        }
+    }
 
     #[test]
     fn the_box_of_the_source_is_drawn_straight() {

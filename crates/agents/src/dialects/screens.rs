@@ -1,12 +1,13 @@
 //! Lists and screens of the sources, drawn from tasks: for replies, and for the slash commands of a chat.
 
 use std::cmp::Reverse;
+use std::path::Path;
 
-use meanwhile::Task;
+use meanwhile::{Runtime, Task};
 use mw_model::Status;
 
-use super::text::{cell, clock, cut, dated, first_line, minutes, title};
-use super::{Dialect, Speaks, mycode};
+use super::text::{cell, clock, cut, first_line, minutes, title};
+use super::{Dialect, Speaks, co_cli, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +20,14 @@ pub enum Layout {
     Table,
 }
 
-/// Draws a list of tasks; mycode's have the newest first, by their start.
+/// Draws a list of tasks; mycode's have the newest first, by their start. They go by the names of the dialect that is
+/// spoken beside it.
 #[must_use]
-pub fn tasks(tasks: &[Task], layout: Layout) -> String {
+pub fn tasks(tasks: &[Task], layout: Layout, dialect: Dialect) -> String {
     match layout {
-        Layout::Plain => plain(&newest_first(tasks)),
-        Layout::Boxed => boxed(&newest_first(tasks)),
-        Layout::Table => table(tasks),
+        Layout::Plain => plain(&newest_first(tasks), dialect),
+        Layout::Boxed => boxed(&newest_first(tasks), dialect),
+        Layout::Table => table(tasks, dialect),
     }
 }
 
@@ -34,15 +36,6 @@ fn newest_first(tasks: &[Task]) -> Vec<&Task> {
     let mut sorted: Vec<_> = tasks.iter().collect();
     sorted.sort_by_key(|task| Reverse(task.started_at.unwrap_or(task.created_at)));
     sorted
-}
-
-/// Returns the name by which a layout's source calls a task.
-#[must_use]
-pub fn handle(task: &Task, layout: Layout) -> String {
-    match layout {
-        Layout::Plain | Layout::Boxed => task.id.to_string(),
-        Layout::Table => dated(task),
-    }
 }
 
 /// Returns the word of a layout's source for the state of a task.
@@ -54,30 +47,39 @@ pub fn word(task: &Task, layout: Layout) -> &'static str {
     }
 }
 
+/// Returns the words of a layout's source for states.
+#[must_use]
+pub const fn words(layout: Layout) -> &'static [&'static str] {
+    match layout {
+        Layout::Plain | Layout::Boxed => Dialect::Mycode.words(),
+        Layout::Table => Dialect::CoCli.words(),
+    }
+}
+
 /// Says that a task was started.
 #[must_use]
-pub fn started(task: &Task, layout: Layout) -> String {
+pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {
-        Layout::Boxed => mycode::started_screen(task),
+        Layout::Boxed => mycode::started_screen(task, &mycode::output_file_in(task, runtime)),
         Layout::Plain | Layout::Table => {
-            let id = handle(task, layout);
-            format!("Started background task {id}. Use /status {id} to check progress.")
+            let id = dialect.handle(task);
+            format!("{}. Use /status {id} to check progress.", co_cli::begun(task, &id))
         }
     }
 }
 
 /// Draws one task with the end of its output.
 #[must_use]
-pub fn one(task: &Task, output: &str, layout: Layout) -> String {
+pub fn one(task: &Task, output: &str, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {
         Layout::Boxed => mycode::screen(task, output),
-        Layout::Plain | Layout::Table => status(task, output),
+        Layout::Plain | Layout::Table => status(task, output, dialect, &runtime.log_of(task)),
     }
 }
 
 const NONE: &str = "No background tasks.";
 
-fn plain(tasks: &[&Task]) -> String {
+fn plain(tasks: &[&Task], dialect: Dialect) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }
@@ -86,14 +88,14 @@ fn plain(tasks: &[&Task]) -> String {
     for task in tasks {
         // Some icons are two columns wide, others one.
         let icon = cell(icon(task.status), 2);
-        let (id, title) = (cell(task.id.as_str(), 15), cell(cut(&title(task), 30), 32));
+        let (id, title) = (cell(&dialect.handle(*task), 15), cell(cut(&title(task), 30), 32));
         drawn.push_str(&format!("{icon} {id} {title} {}\n", elapsed(task)));
     }
-    drawn.push_str(&format!("{rule}\nUse TaskOutput tool to get task output."));
+    drawn.push_str(&format!("{rule}\n{}", how_to_see(dialect)));
     drawn
 }
 
-fn boxed(tasks: &[&Task]) -> String {
+fn boxed(tasks: &[&Task], dialect: Dialect) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }
@@ -107,18 +109,28 @@ fn boxed(tasks: &[&Task]) -> String {
     for task in tasks {
         // A blank stays between two cells.
         let what = cell(&title(task), 24);
-        drawn.push_str(&row(icon(task.status), task.id.as_str(), &what, &elapsed(task)));
+        drawn.push_str(&row(icon(task.status), &dialect.handle(*task), &what, &elapsed(task)));
     }
     drawn.push_str(&format!("└{rule}┘"));
     drawn
 }
 
+/// Says how the output of a listed task is seen, with what there is to do so.
+const fn how_to_see(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Mycode => "Use TaskOutput tool to get task output.",
+        Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta | Dialect::CoCli => {
+            "Use /status ID to get task output."
+        }
+    }
+}
+
 /// co-cli's list.
-pub(super) fn table(tasks: &[Task]) -> String {
+pub(super) fn table(tasks: &[Task], dialect: Dialect) -> String {
     if tasks.is_empty() {
         return NONE.to_owned();
     }
-    let ids: Vec<_> = tasks.iter().map(dated).collect();
+    let ids: Vec<_> = tasks.iter().map(|task| dialect.handle(task)).collect();
     // An id must be whole to be of use.
     let widest = ids.iter().map(String::len).max().unwrap_or(0).max(32);
     let widths = [widest, 11, 19, 9, 24];
@@ -154,12 +166,11 @@ const fn icon(status: Status) -> &'static str {
 
 /// co-cli's status screen.
 #[must_use]
-pub fn status(task: &Task, output: &str) -> String {
-    let mut lines = vec![
-        format!("Task: {}", dated(task)),
-        format!("Status: {}", Dialect::CoCli.state(task)),
-        format!("Command: {}", first_line(&task.command)),
-    ];
+pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String {
+    let mut lines =
+        vec![format!("Task: {}", dialect.handle(task)), format!("Status: {}", Dialect::CoCli.state(task))];
+    lines.extend(co_cli::progress(task));
+    lines.extend([format!("Command: {}", first_line(&task.command))]);
     lines.extend(task.started_at.map(|at| format!("Started: {}", clock(at))));
     lines.extend(task.ended_at.map(|at| format!("Completed: {}", clock(at))));
     lines.extend(task.duration_ms.map(|ms| format!("Duration: {}", minutes(ms))));
@@ -167,7 +178,8 @@ pub fn status(task: &Task, output: &str) -> String {
     lines.push("\nRecent output (last 20 lines):".to_owned());
     lines.push("─".repeat(60));
     lines.push(output.trim_end_matches('\n').to_owned());
-    lines.push(format!("\nFull output: {}", task.output_path));
+    // One that never began has none.
+    lines.extend(task.started_at.map(|_| format!("\nFull output: {}", log.display())));
     lines.extend(task.span_id.as_ref().map(|span| format!("Trace: mw traces --span {span}")));
     lines.join("\n")
 }

@@ -25,7 +25,7 @@ pub(crate) fn instructions(dialect: Dialect, background: Background) -> String {
             "Start long commands with bg_start and go on working; bg_status and bg_output look at them, bg_kill ends one."
         }
         Dialect::CoCli => {
-            "Start long commands with start_background_task and go on working; check_task_status looks at one, cancel_background_task ends it."
+            "Before you start something long, say how long it will take and ask: Run in background? [y/n]. Start it with start_background_task and go on working; check_task_status looks at one, cancel_background_task ends it."
         }
     };
     format!(

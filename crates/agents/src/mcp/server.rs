@@ -26,7 +26,7 @@ use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
 use super::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
-use crate::dialects::Dialect;
+use crate::dialects::{Dialect, Speaks};
 use crate::session_of::{Clues, HostSession, session_of};
 use crate::tools::{Caller, Desk, Premises, Reply};
 use crate::toolset::{Form, Toolset};
@@ -34,8 +34,11 @@ use crate::toolset::{Form, Toolset};
 /// Most bytes of arguments in one call.
 const MOST_ARGUMENTS: usize = 1 << 20;
 
-/// Longest name of a session that a header may give.
+/// Longest name of a session or a message that a host may give.
 const MOST_SESSION: usize = 200;
+
+/// Where a host says which message of its conversation a call belongs to; the first that is there counts.
+const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
 /// What a server offers, and to whom.
 pub struct Offer {
@@ -105,7 +108,7 @@ impl Server {
         let settings = Arc::new(offer.settings);
         let manner = Manner {
             dialect: offer.dialect,
-            context: offer.premises.context_stamp.clone(),
+            context: Some(offer.premises.context_stamp.clone()),
             session_end: offer.premises.session_end,
         };
         Self {
@@ -188,9 +191,11 @@ impl Server {
     ) -> Result<Reply, ErrorData> {
         let caller = Client::of(context, self.inner.closing.clone());
         let teller = self.inner.tellers.name(&premises.session).await;
+        let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
+        let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
         let server = self.clone();
         let done = tokio::task::spawn_blocking(move || {
-            server.call(&name, &arguments, premises, teller.as_ref(), &caller)
+            server.call(&name, &arguments, premises, message.as_deref(), teller.as_ref(), &caller)
         });
         done.await.map_err(|error| ErrorData::internal_error(error.to_string(), None))?
     }
@@ -200,6 +205,7 @@ impl Server {
         name: &str,
         arguments: &Map<String, Value>,
         mut premises: Premises,
+        parent_message: Option<&str>,
         teller: Option<&Teller>,
         caller: &dyn Caller,
     ) -> Result<Reply, ErrorData> {
@@ -210,15 +216,12 @@ impl Server {
         });
         let (runtime, house) = match opened {
             Ok(opened) => opened,
-            Err(error) => {
-                let text = format!("{error}. {}", error.hint());
-                return Ok(Reply::failure(text.clone(), json!({"error": text})));
-            }
+            Err(error) => return Ok(self.inner.dialect.refuse_unopened(&error.into())),
         };
         if let Some(house) = house {
             premises.policy.mode = house.mode_beside(premises.policy.mode);
         }
-        let desk = Desk { teller, ..Desk::new(&runtime, &premises, caller) };
+        let desk = Desk { teller, parent_message, ..Desk::new(&runtime, &premises, caller) };
         self.inner.toolset.call(name, arguments, &desk).ok_or_else(|| {
             let names: Vec<_> =
                 self.inner.toolset.specs(premises.background).into_iter().map(|spec| spec.name).collect();
@@ -256,8 +259,7 @@ impl Server {
         content.push(ContentBlock::text(reply.text));
         let mut result =
             if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
-        // A refusal does not fit the schema of a reply.
-        if !reply.failed && self.gives_data(context) {
+        if self.gives_data(context) {
             result.structured_content = Some(data);
         }
         meanwhile::fail_point("reply-ready");
@@ -293,6 +295,7 @@ impl Server {
     fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
         self.inner.structured
+            || self.inner.dialect.replies_with_objects()
             || experimental.is_some_and(|declared| declared.contains_key(DATA))
             || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }
@@ -349,10 +352,9 @@ impl ServerHandler for Server {
         }
         let size = serde_json::to_vec(&arguments).map_or(usize::MAX, |text| text.len());
         let mut reply = if size > MOST_ARGUMENTS {
-            let text = format!(
-                "the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted: put the text into a file and name it"
-            );
-            Reply::failure(text.clone(), json!({"error": text}))
+            let message = format!("the arguments take {size} bytes, at most {MOST_ARGUMENTS} are accepted");
+            let hint = "put the text into a file and name it".to_owned();
+            self.inner.dialect.refuse_unopened(&meanwhile::Error::Invalid { message, hint }.into())
         } else if self.inner.dialect == Dialect::Canonical
             && tasks::are_wanted(&request.name, &arguments, &context)
         {

@@ -30,8 +30,8 @@ pub enum Tells {
 #[derive(Clone)]
 pub(crate) struct Manner {
     pub(crate) dialect: Dialect,
-    /// When the server began, see [`Premises::context_stamp`](crate::tools::Premises::context_stamp).
-    pub(crate) context: String,
+    /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](crate::tools::Premises::context_stamp).
+    pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
 }
 
@@ -250,10 +250,11 @@ fn in_words(notice: &Notice, manner: &Manner, runtime: &Runtime, session: &str) 
     let task = runtime.task(notice.task.as_str(), &Scope::Session(session.to_owned()));
     notice.handle = match task {
         // The number that another context gave it means another task here.
-        Ok(task) if task.context.as_ref().is_none_or(|context| *context == manner.context) => {
-            manner.dialect.handle(&task)
+        Ok(task) if manner.context.is_some() && task.context.is_some() && task.context != manner.context => {
+            task.id.to_string()
         }
-        Ok(_) | Err(_) => notice.task.to_string(),
+        Ok(task) => manner.dialect.handle(&task),
+        Err(_) => notice.task.to_string(),
     };
     notice.dialect = Some(manner.dialect);
     let block = notice.to_block();

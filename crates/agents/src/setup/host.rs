@@ -64,6 +64,8 @@ pub(super) enum Entry {
     Server { path: &'static [&'static str], value: fn(&str) -> Value },
     /// A hook, as an element of the array with that path.
     Hook { path: &'static [&'static str], matcher: Option<&'static str>, timeout: u64 },
+    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path.
+    Waker { path: &'static [&'static str], timeout: u64 },
 }
 
 /// Whose settings are changed.
@@ -148,6 +150,16 @@ impl Host {
         format!("{} hook {}", shell_word(program), self.id)
     }
 
+    /// Returns the command of its hook that wakes.
+    pub(super) fn waker_command(&self, program: &str) -> String {
+        format!("{}{WAKES}", self.hook_command(program))
+    }
+
+    /// Tells whether a hook's command is our waker, whichever `mw` it names.
+    pub(super) fn is_waker_command(&self, command: &str) -> bool {
+        command.trim().strip_suffix(WAKES).is_some_and(|rest| self.is_hook_command(rest))
+    }
+
     /// Tells whether a hook's command is ours, whichever `mw` it names.
     pub(super) fn is_hook_command(&self, command: &str) -> bool {
         let program =
@@ -156,6 +168,9 @@ impl Host {
             .is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
     }
 }
+
+/// What makes a hook one that wakes.
+const WAKES: &str = " --wake";
 
 /// Writes a word so that a shell reads it as it is.
 fn shell_word(word: &str) -> String {
@@ -172,6 +187,9 @@ mod tests {
         let host = HOSTS.iter().find(|host| host.id == "claude-code").unwrap();
         for program in ["mw", "/opt/x/mw", "/opt/with blank/mw"] {
             assert!(host.is_hook_command(&host.hook_command(program)), "{program}");
+            assert!(host.is_waker_command(&host.waker_command(program)), "{program}");
+            assert!(!host.is_waker_command(&host.hook_command(program)), "{program}");
+            assert!(!host.is_hook_command(&host.waker_command(program)), "{program}");
         }
         for other in
             ["mw hook codex", "mwx hook claude-code", "echo claude-code", "mw hook claude-code --more"]

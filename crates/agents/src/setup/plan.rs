@@ -163,6 +163,17 @@ impl<'a> Work<'a> {
                 let value = value(program);
                 Self { format, path, whole: value.clone(), value, is_ours, is_element: false }
             }
+            Entry::Waker { path, timeout } => {
+                let value = Value::Table(vec![
+                    ("type", Value::Text("command".to_owned())),
+                    ("command", Value::Text(host.waker_command(program))),
+                    ("timeout", Value::Number(timeout)),
+                    ("asyncRewake", Value::Flag(true)),
+                ]);
+                let whole = Value::Table(vec![("hooks", Value::List(vec![value.clone()]))]);
+                let is_ours = Box::new(|command: &str| host.is_waker_command(command));
+                Self { format, path, value, whole, is_ours, is_element: true }
+            }
             Entry::Hook { path, matcher, timeout } => {
                 let value = Value::Table(vec![
                     ("type", Value::Text("command".to_owned())),

@@ -6,7 +6,6 @@ use meanwhile::{Approval, Condition, Error, Task, WaitRequest};
 
 use super::desk::{Desk, Patience};
 use super::refusal::Refusal;
-use super::wait::LOOK_EVERY;
 use crate::acp::{AgentCall, order};
 
 /// What is wanted of another agent.
@@ -24,6 +23,8 @@ pub struct Wish {
     pub batch: Option<String>,
     /// Whether it gets a worktree of its own.
     pub worktree: bool,
+    /// The message that led to it, where the call names one.
+    pub parent_message: Option<String>,
 }
 
 /// Asks another agent in the background.
@@ -36,6 +37,8 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         let hint = "do it yourself".to_owned();
         return Err(Error::Invalid { message: "no agents can be asked here".to_owned(), hint }.into());
     };
+    let mut env = premises.env.clone();
+    desk.place(&mut env);
     let call = AgentCall {
         agent: wish.agent,
         prompt: wish.prompt,
@@ -45,7 +48,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         context: desk.context().map(str::to_owned),
         session: premises.session.clone(),
         cwd: premises.cwd.join(wish.cwd.as_deref().unwrap_or(Path::new(""))),
-        env: premises.env.clone(),
+        env,
         umask: premises.umask,
         limits: premises.limits.clone(),
         lifetime: premises.lifetime,
@@ -53,12 +56,14 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         batch: wish.batch,
         worktree: wish.worktree,
         mode: None,
-        parent_message: None,
+        parent_message: wish.parent_message.or_else(|| desk.parent_message.map(str::to_owned)),
         starter: desk.teller.cloned(),
         // The call itself has passed the gate.
         approval: Approval::Auto,
     };
-    Ok(order(call, settings, desk.runtime)?.task)
+    let task = order(call, settings, desk.runtime)?.task;
+    desk.note_started(&task);
+    Ok(task)
 }
 
 /// Waits for an answer as long as a call may take. An agent that takes longer goes on.
@@ -71,7 +76,7 @@ pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
         any: false,
         condition: Condition::Exit,
         timeout: Some(desk.premises.longest_call),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(desk.task(task.id.as_str())?)

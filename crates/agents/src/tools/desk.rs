@@ -1,5 +1,6 @@
 //! Where calls are carried out: one session of an open home.
 
+use std::cell::Cell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +10,16 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{Dialect, EnvVar, Lifetime, Limits, RawText, TaskId, policy};
+use mw_model::{
+    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, policy,
+};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
 use crate::session_of::is_shared;
 use crate::toolset::USUAL_WAIT_MS;
+
+use super::wait::LOOK_EVERY;
 
 /// What holds for all calls of a session.
 #[derive(Clone)]
@@ -76,6 +81,11 @@ pub trait Caller {
     /// Hears how things stand, about every second, and says whether to go on.
     fn meanwhile(&self, tasks: &[Task]) -> Patience;
 
+    /// Returns how long it may take until a call notices that it was broken off.
+    fn look_every(&self) -> Duration {
+        LOOK_EVERY
+    }
+
     /// Is asked whether something may be done, as [`Asker::ask`] says. By default there is no way to a person
     /// from here.
     fn ask(&self, _: &Proposal, _: &mut dyn FnMut() -> bool) -> Asked {
@@ -122,6 +132,19 @@ pub struct Desk<'a> {
     pub background: Background,
     /// How long a wait takes that is given no time.
     pub wait_ms: u64,
+    /// The message in the conversation that the call belongs to, if the host says which.
+    pub parent_message: Option<&'a str>,
+    /// Where background work stands in the trace, if not below whatever its environment names.
+    pub trace: Option<&'a CallTrace>,
+}
+
+/// The place of a call in a trace: what it starts in the background stands below the turn, and the call below that.
+#[derive(Debug)]
+pub struct CallTrace {
+    /// The turn.
+    pub turn: TraceParent,
+    /// The run that the call has started, once it has.
+    pub started: Cell<Option<TraceParent>>,
 }
 
 /// The gate's way to whoever made the call.
@@ -144,8 +167,23 @@ impl<'a> Desk<'a> {
         // Until a tool is called, the strictest class stands for it.
         let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
         let background = premises.background;
-        let dialect = Dialect::Canonical;
-        Self { runtime, premises, caller, teller: None, dialect, tool, background, wait_ms: USUAL_WAIT_MS }
+        let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
+        let (teller, parent_message, trace) = (None, None, None);
+        Self { runtime, premises, caller, teller, dialect, tool, background, wait_ms, parent_message, trace }
+    }
+
+    /// Puts what is started in the background into its place in the trace.
+    pub(super) fn place(&self, env: &mut Vec<EnvVar>) {
+        if let Some(trace) = self.trace {
+            put_below(env, trace.turn);
+        }
+    }
+
+    /// Notes what was started in the background.
+    pub(super) fn note_started(&self, task: &Task) {
+        if let Some(trace) = self.trace {
+            trace.started.set(task.trace.map(|own| own.for_command(1)));
+        }
     }
 
     /// Lets a start pass the gate, or not.
@@ -246,4 +284,10 @@ impl<'a> Desk<'a> {
         let tasks = page.map(|page| page.tasks).unwrap_or_default();
         tasks.into_iter().filter(|task| !task.status.is_terminal()).collect()
     }
+}
+
+/// Makes a span the parent of whatever is started in an environment.
+pub(crate) fn put_below(env: &mut Vec<EnvVar>, span: TraceParent) {
+    env.retain(|var| var.name.as_bytes() != TRACEPARENT_VARIABLE.as_bytes());
+    env.push(EnvVar { name: TRACEPARENT_VARIABLE.into(), value: span.to_string().as_str().into() });
 }

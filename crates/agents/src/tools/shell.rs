@@ -10,7 +10,6 @@ use super::desk::{Background, Desk, Patience};
 use super::excerpt::Excerpt;
 use super::refusal::Refusal;
 use super::reply::Reply;
-use super::wait::LOOK_EVERY;
 
 /// A command to run.
 #[derive(Clone, Debug)]
@@ -76,6 +75,7 @@ impl ShellCall {
             lifetime: premises.lifetime,
             at_capacity: premises.at_capacity,
             expected: self.expected.as_deref().and_then(one_line),
+            parent_message: desk.parent_message.map(str::to_owned),
             starter: desk.teller.cloned(),
             ..TaskRequest::new(&premises.session, self.command.clone(), premises.cwd.join(cwd), env)
         }
@@ -96,8 +96,11 @@ fn one_line(text: &str) -> Option<String> {
 /// When it cannot be started; nothing is left of it then.
 pub fn start(call: &ShellCall, desk: &Desk<'_>) -> Result<Task, Refusal> {
     let mut request = call.request(desk);
+    desk.place(&mut request.env);
     request.approval = desk.pass_start(&request, &call.env, desk.tool)?;
-    Ok(desk.runtime.start(&request)?.task)
+    let task = desk.runtime.start(&request)?.task;
+    desk.note_started(&task);
+    Ok(task)
 }
 
 /// How a command in the foreground came out.
@@ -150,7 +153,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         any: false,
         condition: Condition::Exit,
         timeout: Some(longest),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     let mut patience = Patience::GoOn;
     let waited = desk.runtime.wait_with(&request, |tasks| {

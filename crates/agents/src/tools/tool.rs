@@ -99,7 +99,9 @@ impl Tool {
             let kind = if let [one] = kinds[..] { json!(one) } else { json!(kinds) };
             (field.name.to_owned(), json!({"type": kind}))
         };
-        let properties: Map<_, _> = self.reply.iter().map(property).collect();
+        // A refusal is a reply, too.
+        let refused = [("error".to_owned(), json!({"type": ["string", "object"]}))];
+        let properties: Map<_, _> = refused.into_iter().chain(self.reply.iter().map(property)).collect();
         json!({"type": "object", "properties": properties})
     }
 

@@ -67,7 +67,7 @@ pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
         any: call.any,
         condition: call.condition,
         timeout: Some(call.timeout.map_or(longest, |timeout| timeout.min(longest))),
-        look_every: Some(LOOK_EVERY),
+        look_every: Some(desk.caller.look_every()),
     };
     let waited = desk.runtime.wait_with(&request, |tasks| desk.caller.meanwhile(tasks) == Patience::GoOn)?;
     Ok(Waited { tasks: waited.tasks, met: waited.met, unknown, timed_out: waited.timed_out })

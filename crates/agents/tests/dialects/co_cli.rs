@@ -1,10 +1,13 @@
 //! co-cli: four tools whose replies are objects with a `display`.
 
 use std::collections::HashSet;
+use std::process::Command;
 
 use mw_agents::Dialect;
 use mw_agents::dialects::screens;
 use mw_agents::tools::Background;
+use mw_testkit::children::gated;
+use mw_testkit::{SOON, processes, wait_until};
 use serde_json::{Value, json};
 
 use crate::world::{SLEEPER, World, briefly};
@@ -53,7 +56,7 @@ fn test_check_task_status_tool() {
             "Task: {id}\nStatus: completed\nDuration: {}\nExit code: 0\n\nRecent output:\n{}\n\nFull output: {}",
             briefly(task.duration_ms.unwrap()),
             last.join("\n"),
-            task.output_path
+            world.home.state().join("tasks").join(&id).join("output.log").display()
         )
     );
     assert_eq!(reply.told, [task.id]);
@@ -182,16 +185,93 @@ fn commands_are_split_and_run_without_a_shell_unless_asked() {
 #[test]
 fn the_sixth_waits_in_line() {
     let world = world();
-    let mut states = Vec::new();
+    let (mut states, mut said) = (Vec::new(), String::new());
     for _ in 0..6 {
-        let given = json!({"command": "sleep 600", "description": "d"});
-        states.push(world.done("start_background_task", given).data["status"].clone());
+        let given = json!({"command": "sleep 600", "description": "Wait"});
+        let reply = world.done("start_background_task", given);
+        states.push(reply.data["status"].clone());
+        said = reply.text;
     }
     assert_eq!(states, ["running", "running", "running", "running", "running", "pending"]);
     let listed = world.done("list_background_tasks", json!({"status_filter": "pending"}));
     let waiting = text(&listed.data["tasks"][0], "task_id").to_owned();
+    // What waits was not started, and there is no log of it yet.
+    let wanted = format!(
+        "Queued background task {waiting} (pending, number 1 in the queue): Wait\nCheck status: /status {waiting}"
+    );
+    assert_eq!(said, wanted);
+    let status = world.done("check_task_status", json!({"task_id": waiting})).text;
+    assert_eq!(status, format!("Task: {waiting}\nStatus: pending"));
     let reply = world.done("cancel_background_task", json!({"task_id": waiting}));
     assert_eq!(reply.data["status"], "cancelled");
+    let status = world.done("check_task_status", json!({"task_id": waiting})).text;
+    assert!(!status.contains("output.log"), "{status}");
+}
+
+/// Directory, record and head of the log have the name that the reply to the start gave.
+#[test]
+fn a_task_has_one_name_in_replies_and_files() {
+    let mut world = world();
+    world.log_headers();
+    let given = json!({"command": "echo one", "description": "d"});
+    let id = text(&world.done("start_background_task", given).data, "task_id").to_owned();
+    let task = world.over(&world.task(&id).id);
+    let directory = world.home.state().join("tasks").join(&id);
+    let log = std::fs::read_to_string(directory.join("output.log")).unwrap();
+    assert!(log.starts_with(&format!("# Background task: {id}\n# Command: echo one\n")), "{log}");
+    let record = wait_until(SOON, "the record has the end", || {
+        let record: Value =
+            serde_json::from_slice(&std::fs::read(directory.join("metadata.json")).ok()?).ok()?;
+        (record["status"] == "completed").then_some(record)
+    });
+    assert_eq!(record["task_id"], id, "{record}");
+    world.runtime.clear(&[task.id], None).unwrap();
+    assert!(!directory.is_symlink(), "its name goes with it");
+}
+
+/// `Running: 132/247 files processed (53%)`.
+#[test]
+fn a_status_says_how_far_a_running_task_has_come() {
+    let world = world();
+    let task = world.start("echo '132/247 files processed'; exec sleep 600");
+    world.home.until_logged(task.id.as_str(), "processed");
+    let reply = world.done("check_task_status", json!({"task_id": task.id}));
+    assert_eq!(reply.text.lines().nth(2), Some("Running: 132/247 files processed (53%)"), "{}", reply.text);
+    assert_eq!(reply.data["progress"]["done"], 132, "{}", reply.data);
+    let screen = screens::status(&world.task(task.id.as_str()), "", Dialect::CoCli, "x".as_ref());
+    assert!(screen.contains("\nRunning: 132/247 files processed (53%)\n"), "{screen}");
+}
+
+/// A task that ends by itself while it is being cancelled was not cancelled, and what is said of it is true.
+#[test]
+fn a_cancel_tells_how_the_task_really_ended() {
+    let world = world();
+    let id = world.start(&gated("go", 3)).id;
+    let pair = world.home.pair(id.as_str());
+    let both = [pair.supervisor, pair.guardian];
+    let signal = |name: &str| {
+        let pids = both.map(|pid| pid.to_string());
+        assert!(Command::new("kill").arg(name).args(pids).status().unwrap().success());
+    };
+    signal("-STOP");
+    let leader = world.task(id.as_str()).pid.unwrap();
+    world.home.open("go");
+    wait_until(SOON, "the command has exited", || processes::words(leader).is_empty().then_some(()));
+    let reply = std::thread::scope(|scope| {
+        let waking = scope.spawn(|| {
+            // The request is in the line by then, or comes right after: the end is true either way.
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            signal("-CONT");
+        });
+        let reply = world.call("cancel_background_task", json!({"task_id": id}));
+        waking.join().unwrap();
+        reply
+    });
+    let task = world.over(&id);
+    assert_eq!(task.exit_code, Some(3));
+    let word = Dialect::CoCli.word(task.status, task.cause_value());
+    assert_eq!(reply.data["status"].as_str(), word, "{} {task:?}", reply.text);
+    assert_eq!(reply.failed, word != Some("cancelled"), "{}", reply.text);
 }
 
 /// Format L9.
@@ -199,7 +279,7 @@ fn the_sixth_waits_in_line() {
 fn the_status_screen_is_that_of_the_source() {
     let world = world();
     let task = world.finished("echo one; echo two");
-    let screen = screens::status(&task, "one\ntwo\n");
+    let screen = screens::status(&task, "one\ntwo\n", Dialect::CoCli, task.output_path.as_ref());
     let lines: Vec<_> = screen.lines().collect();
     assert_eq!(lines[0], format!("Task: {}", Dialect::CoCli.handle(&task)));
     assert_eq!(lines[1..3], ["Status: completed", "Command: echo one; echo two"]);

@@ -39,7 +39,10 @@ fn a_start_returns_id_and_output_file() {
     let id = reply.data["task_id"].as_str().unwrap();
     assert!(id.strip_prefix("bash-").is_some_and(|rest| rest.len() == 8), "{id}");
     let task = world.task(id);
-    assert_eq!(reply.data, json!({"task_id": id, "output_file": task.output_path, "status": "running"}));
+    let file = reply.data["output_file"].as_str().unwrap();
+    assert_eq!(reply.data, json!({"task_id": id, "output_file": file, "status": "running"}));
+    assert!(file.ends_with(&format!("/tasks/{id}.log")), "{file}");
+    assert_eq!(std::fs::canonicalize(file).unwrap(), std::fs::canonicalize(&task.output_path).unwrap());
     assert_eq!(task.description.as_deref(), Some("Wait"));
     world.home.until_logged(id, "bash");
 }
@@ -54,6 +57,38 @@ fn the_foreground_returns_output_and_code() {
     // The time limit of the call ends the command.
     let reply = world.done("Bash", json!({"command": SLEEPER, "timeout": 100}));
     assert_eq!(reply.data["exit_code"], -1);
+}
+
+/// The name of a log goes with its task.
+#[test]
+fn a_cleared_task_leaves_no_name_of_its_log_behind() {
+    let world = world();
+    let reply = world.done("Bash", json!({"command": "true", "run_in_background": true}));
+    let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
+    let task = world.over(&world.task(reply.data["task_id"].as_str().unwrap()).id);
+    assert!(file.is_symlink());
+    world.runtime.clear(&[task.id], None).unwrap();
+    assert!(!file.is_symlink(), "{}", file.display());
+}
+
+/// All fields of the source's record of a task are in one place.
+#[test]
+fn the_record_of_a_task_is_in_one_reply() {
+    let world = world();
+    let task = world.start_with("echo hi; exit 3", |request| request.description = Some("Say hi".to_owned()));
+    let task = world.over(&task.id);
+    let record = world.done("TaskOutput", json!({"task_id": task.id})).data["task"].clone();
+    let wanted = json!({
+        "id": task.id, "type": "bash", "description": "Say hi", "status": "error",
+        "started_at": task.started_at, "completed_at": task.ended_at, "exit_code": 3, "error": null,
+        "output_file": world.home.state().join(format!("tasks/{}.log", task.id)),
+        "metadata": {"command": "echo hi; exit 3", "cwd": task.cwd, "pid": task.pid},
+    });
+    assert_eq!(record, wanted);
+    let running = world.start(SLEEPER);
+    let record =
+        world.done("TaskOutput", json!({"task_id": running.id, "block": false})).data["task"].clone();
+    assert_eq!((&record["completed_at"], &record["exit_code"]), (&Value::Null, &Value::Null), "{record}");
 }
 
 #[test]

@@ -11,9 +11,12 @@ fn world() -> World {
     World::new(Dialect::Mycode)
 }
 
-/// Cuts the box out of a reply; every line of it is as wide as the border, unless something sticks out of it.
+/// Cuts the box out of a reply; every line of it is as wide as the border.
+#[track_caller]
 fn panel(text: &str) -> Vec<&str> {
-    text.lines().take_while(|line| line.starts_with(['┌', '│', '└'])).collect()
+    let lines: Vec<_> = text.lines().take_while(|line| line.starts_with(['┌', '│', '└'])).collect();
+    assert!(lines.iter().all(|line| line.width() == 53), "{text}");
+    lines
 }
 
 #[test]
@@ -26,10 +29,22 @@ fn background_task_started() {
     assert_eq!(lines[1], format!("│ Task ID: {id}                            │"));
     assert_eq!(lines[2], "│ Command: npm test; sleep 600                      │");
     assert_eq!(lines[3], "│ Status: Running                                   │");
-    // A path is never cut, or it could not be used.
-    assert_eq!(lines[4], format!("│ Output: {}│", world.task(id).output_path));
-    assert_eq!(lines[5], "└───────────────────────────────────────────────────┘");
+    // A path is never cut, or it could not be used: it goes on in the next line.
+    let (last, path) = lines[4..].split_last().unwrap();
+    let path: String = path.iter().map(|line| line.trim_matches(['│', ' '])).collect();
+    assert_eq!(path, format!("Output: {}", reply.data["output_file"].as_str().unwrap()));
+    assert_eq!(*last, "└───────────────────────────────────────────────────┘");
     assert!(reply.text.ends_with("┘\n\nYou can continue working. Use /tasks to check status."));
+}
+
+/// Neither a long command nor signs of two columns break the box.
+#[test]
+fn a_long_command_stays_inside_the_box() {
+    let world = world();
+    let command = format!("printf '日本語\t%s' {}; sleep 600", "x".repeat(200));
+    let reply = world.done("Bash", json!({"command": command, "run_in_background": true}));
+    let lines = panel(&reply.text);
+    assert!(lines[2].starts_with("│ Command: printf '日本語") && lines[2].contains('…'), "{}", lines[2]);
 }
 
 #[test]
@@ -89,7 +104,7 @@ fn the_boxed_list() {
     let done = world.start_with("true", described("Run npm test"));
     let failed = world.start_with("exit 1", described("Build a docker image that is called 日本語"));
     let tasks = [world.over(&done.id), world.over(&failed.id), world.start("exec sleep 600")];
-    let drawn = screens::tasks(&tasks, Layout::Boxed);
+    let drawn = screens::tasks(&tasks, Layout::Boxed, Dialect::Mycode);
     let took = |at: usize| briefly(tasks[at].duration_ms.unwrap_or(0));
     let lines: Vec<_> = drawn.lines().collect();
     assert_eq!(lines[0], "Background Tasks:");
@@ -102,7 +117,7 @@ fn the_boxed_list() {
     assert_eq!(lines[4], format!("│ ⏳      {}   exec sleep 600           {:<14}│", tasks[2].id, took(2)));
     assert_eq!(lines[7], format!("└{}┘", "─".repeat(64)));
     assert!(lines[1..].iter().all(|line| line.width() == 66), "{drawn}");
-    assert_eq!(screens::tasks(&[], Layout::Boxed), "No background tasks.");
+    assert_eq!(screens::tasks(&[], Layout::Boxed, Dialect::Mycode), "No background tasks.");
 }
 
 /// Format L10.
@@ -121,9 +136,15 @@ fn the_plain_list() {
         tasks[0].id,
         briefly(tasks[0].duration_ms.unwrap())
     );
-    assert_eq!(screens::tasks(&tasks, Layout::Plain), wanted);
-    assert_eq!(screens::tasks(&[], Layout::Plain), "No background tasks.");
-    assert_eq!(screens::tasks(&[], Layout::Table), "No background tasks.");
+    assert_eq!(screens::tasks(&tasks, Layout::Plain, Dialect::Mycode), wanted);
+    // Where a model has other tools, another way is named.
+    let other = screens::tasks(&tasks, Layout::Plain, Dialect::Canonical);
+    assert!(
+        other.ends_with("\nUse /status ID to get task output.") && !other.contains("TaskOutput"),
+        "{other}"
+    );
+    assert_eq!(screens::tasks(&[], Layout::Plain, Dialect::Mycode), "No background tasks.");
+    assert_eq!(screens::tasks(&[], Layout::Table, Dialect::CoCli), "No background tasks.");
 }
 
 #[test]
@@ -135,7 +156,7 @@ fn the_columns_of_the_plain_list_are_straight() {
     let done = world.start_with("true", described(format!("日本語 {}", family.repeat(20))));
     let running = world.start_with("exec sleep 600", described("plain".to_owned()));
     let tasks = [world.over(&done.id), running];
-    let drawn = screens::tasks(&tasks, Layout::Plain);
+    let drawn = screens::tasks(&tasks, Layout::Plain, Dialect::Mycode);
     let rows: Vec<_> = drawn.lines().filter(|line| line.starts_with(['✓', '⏳'])).collect();
     let columns = |row: &str, text: &str| row[..row.find(text).unwrap()].width();
     assert_eq!([columns(rows[0], "bash-"), columns(rows[1], "bash-")], [3; 2], "{drawn}");

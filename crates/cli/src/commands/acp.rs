@@ -8,12 +8,14 @@ use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::model::policy::Mode;
+use mw_agents::Dialect;
 use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent};
 use mw_agents::tools::Premises;
 
 use super::policy::parse_mode;
 use super::premises::premises;
 use super::start::current_umask;
+use super::tools::parse_dialect;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -24,6 +26,9 @@ pub(crate) struct Arguments {
     /// The model that answers: openai/NAME, anthropic/NAME or ollama/NAME
     #[arg(long, value_name = "PROVIDER/NAME")]
     model: Option<String>,
+    /// Whose tools the model gets; mw tools --dialect shows them
+    #[arg(long, default_value = "canonical", value_parser = parse_dialect)]
+    dialect: Dialect,
     /// How much is asked about at first: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
@@ -44,7 +49,7 @@ impl Arguments {
             );
         }
         let umask = current_umask();
-        let mode = self.mode;
+        let (mode, dialect) = (self.mode, self.dialect);
         serve_agent(AgentOffer {
             settings: context.config.settings.clone(),
             model,
@@ -56,9 +61,11 @@ impl Arguments {
                 silence: Duration::from_millis(agent.silence_ms),
             },
             session: context.session.clone(),
+            dialect,
             tells: context.config.tools.tells(),
             project: Box::new(move |directory| {
-                project(directory, mode, umask).map_err(|error| format!("{}. {}", error.message, error.hint))
+                project(directory, dialect, mode, umask)
+                    .map_err(|error| format!("{}. {}", error.message, error.hint))
             }),
         })?;
         Ok(0)
@@ -97,8 +104,13 @@ fn key_in(path: &str) -> Result<String, CommandError> {
 }
 
 /// Finds out what holds in a directory.
-fn project(directory: &Path, mode: Option<Mode>, umask: u32) -> Result<Project, CommandError> {
-    let config = Config::load_in(directory)?;
+fn project(
+    directory: &Path,
+    dialect: Dialect,
+    mode: Option<Mode>,
+    umask: u32,
+) -> Result<Project, CommandError> {
+    let config = Config::load_in(directory, dialect.name())?;
     let premises = premises(&config, directory.to_owned(), mode, umask)?;
     let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
     Ok(Project { settings: config.settings, premises })

@@ -27,8 +27,6 @@ impl Arguments {
         let runtime = context.runtime()?;
         let session = runtime.home().spec(&id)?.session;
         let mut policy = context.decided_by(&runtime, &session)?;
-        // Nobody waits for the agent, so the agent waits for an answer as long as there may be one.
-        policy.patience.wait = policy.patience.keep;
         // Where there is no project, the agent has its own directory.
         let root = project_of(&cwd, policy.user_home.as_deref()).unwrap_or_else(|| cwd.clone());
         policy.stay_in_project_of(&cwd);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::model::policy::Mode;
 use meanwhile::{Filter, HouseRules, Runtime, Scope};
+use mw_agents::Dialect;
 use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
 use mw_agents::dialects::screens::Layout;
@@ -21,6 +22,7 @@ use super::colours::Colours;
 use super::policy::parse_mode;
 use super::premises::premises;
 use super::start::current_umask;
+use super::tools::parse_dialect;
 use crate::config::Config;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -37,6 +39,9 @@ pub(crate) struct Arguments {
     /// Take an earlier chat up again: the last one, unless another is named
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
+    /// Whose tools the agent gets, and whose names tasks have; mw tools --dialect shows them [default: the profile's]
+    #[arg(long, value_parser = parse_dialect)]
+    dialect: Option<Dialect>,
     /// How much is asked about: safe, auto, plan, ci or dangerous
     #[arg(long, value_parser = parse_mode)]
     mode: Option<Mode>,
@@ -67,7 +72,9 @@ impl Arguments {
                 "whoever answers in a chat must be a person: open it in a terminal of your own",
             ));
         }
-        let config = &context.config;
+        let of_profile = || Dialect::named(context.config.profile_name());
+        let dialect = self.dialect.or_else(of_profile).unwrap_or_default();
+        let config = &Config::load_for(dialect.name())?;
         let home = &config.settings.home;
         let before = match &self.resume {
             Some(id) => Some(
@@ -114,6 +121,7 @@ impl Arguments {
             #[cfg(not(debug_assertions))]
             panics: false,
         };
+        super::mcp::purge(&config.settings);
         let (post, door) = chat::door()?;
         let chat = Chat::open(
             ChatOptions {
@@ -125,7 +133,8 @@ impl Arguments {
                 remark,
                 mw: config.mw(),
                 cancel_after: Duration::from_millis(config.agents.cancel_ms),
-                layout: layout(config),
+                layout: layout(config, dialect),
+                dialect,
                 wake: if config.chat.auto_wake { Wake::Idle } else { Wake::NextTurn },
                 transcript,
             },
@@ -228,10 +237,10 @@ fn unusable(error: &TranscriptError) -> CommandError {
     CommandError::usage(error.to_string(), hint)
 }
 
-fn layout(config: &Config) -> Layout {
-    match (config.chat.layout.as_str(), config.profile_name()) {
+fn layout(config: &Config, dialect: Dialect) -> Layout {
+    match (config.chat.layout.as_str(), dialect) {
         ("boxed", _) => Layout::Boxed,
-        ("table", _) | ("auto", "co-cli") => Layout::Table,
+        ("table", _) | ("auto", Dialect::CoCli) => Layout::Table,
         _ => Layout::Plain,
     }
 }

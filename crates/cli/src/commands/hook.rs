@@ -13,6 +13,7 @@ use mw_agents::hook::{HookCall, HookHost, HookMoment};
 use mw_agents::setup::HOSTS;
 use mw_agents::{Clues, is_shared, session_of};
 
+use super::wake;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 
@@ -25,12 +26,18 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(crate) struct Arguments {
     /// Whose hook this is: claude-code, codex or gemini
     host: String,
+    /// Wait for news and wake the idle agent with it; for a hook that runs in the background
+    #[arg(long)]
+    wake: bool,
 }
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let host = self.host()?;
         let settings = context.config.settings.clone();
+        if self.wake {
+            return wait_and_wake(host, settings);
+        }
         let (done, is_done) = mpsc::channel();
         // What takes too long ends with this process, and what it has taken is given back by its death.
         thread::spawn(move || done.send(answer(host, settings)));
@@ -44,10 +51,13 @@ impl Arguments {
     /// Runs it so that no error of ours becomes one of the host's.
     pub(crate) fn run_without_failing(self, json: bool) -> CommandResult {
         self.host()?;
-        if let Err(error) = Context::load(json, None).and_then(|context| self.run(&context)) {
-            warn(&error.message);
+        match Context::load(json, None).and_then(|context| self.run(&context)) {
+            Ok(code) => Ok(code),
+            Err(error) => {
+                warn(&error.message);
+                Ok(0)
+            }
         }
-        Ok(0)
     }
 
     fn host(&self) -> Result<HookHost, CommandError> {
@@ -72,20 +82,46 @@ fn warn(message: &str) {
     }
 }
 
-fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
+/// Reads what the host asks.
+fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     let mut asked = Vec::new();
     std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
-    let call = HookCall::parse(host, &asked).map_err(|why| {
+    HookCall::parse(host, &asked).map_err(|why| {
         CommandError::usage(
             format!("{} did not ask as expected: {why}", host.id()),
             "report it with the host's version",
         )
-    })?;
+    })
+}
+
+/// Returns who is asking.
+fn clues(call: &HookCall) -> Clues {
+    let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
+    clues.project = real_path(clues.project);
+    clues
+}
+
+/// Waits for news of the agent that has just stopped, and wakes it.
+fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
+    let call = asked(host)?;
+    let can_wake = host == HookHost::ClaudeCode && wake::is_interactive(|name| env::var(name).ok());
+    if !can_wake || !call.is_a_stop() || !settings.home.exists() {
+        return Ok(0);
+    }
+    let runtime = Runtime::open(settings)?;
+    let of_its_own = |session: &String| runtime.knows_session(session);
+    match sessions(&runtime, &clues(&call))?.into_iter().find(of_its_own) {
+        Some(session) => wake::wake(&runtime, &session, &call),
+        None => Ok(0),
+    }
+}
+
+fn answer(host: HookHost, settings: Settings) -> Result<(), CommandError> {
+    let call = asked(host)?;
     if call.moment == HookMoment::Silent || !settings.home.exists() {
         return Ok(());
     }
-    let mut clues = call.clues(|name| env::var(name).ok(), &env::current_dir().unwrap_or_default());
-    clues.project = real_path(clues.project);
+    let clues = clues(&call);
     let runtime = Runtime::open(settings)?;
     for session in sessions(&runtime, &clues)? {
         if tell(&runtime, &session, &call)? {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use meanwhile::{Runtime, Settings};
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
 use mw_agents::tools::Premises;
 use mw_agents::{Clues, Dialect, Toolset};
@@ -36,7 +37,9 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let server = Server::new(self.offer(context)?);
+        let offer = self.offer(context)?;
+        purge(&offer.settings);
+        let server = Server::new(offer);
         match self.http {
             None => serve_stdio(server)?,
             Some(port) => {
@@ -87,6 +90,13 @@ impl Arguments {
             structured: self.structured,
         })
     }
+}
+
+/// Removes what is too old, beside the server's own work: nobody waits for it, and what fails is tried again at the next
+/// ending.
+pub(super) fn purge(settings: &Settings) {
+    let settings = settings.clone();
+    std::thread::spawn(move || Runtime::open(settings).and_then(|runtime| runtime.purge_at_startup()));
 }
 
 /// A token that nobody can guess.

@@ -15,6 +15,7 @@ mod config;
 mod deny;
 mod doctor;
 mod fail_points;
+mod feed;
 mod follow;
 mod hook;
 mod input;
@@ -39,6 +40,7 @@ mod tools;
 mod top;
 mod traces;
 mod wait;
+mod wake;
 mod watch;
 
 use std::ffi::OsStr;

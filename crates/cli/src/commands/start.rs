@@ -283,6 +283,11 @@ impl TaskArguments {
         })
     }
 
+    /// Lets standard input stay open, as `--stdin` does.
+    pub(super) const fn open_stdin(&mut self) {
+        self.stdin = true;
+    }
+
     pub(super) const fn io(&self) -> Io {
         match (self.pty, self.stdin) {
             (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },

@@ -1,6 +1,7 @@
 //! `mw status`: one task and its last lines.
 
 use clap::Args;
+use meanwhile::model::TaskKind;
 use meanwhile::{From, ReadRequest, Runtime, Task, clean_text};
 
 use crate::context::Context;
@@ -51,9 +52,16 @@ pub(crate) fn show(context: &Context, runtime: &Runtime, task: &Task, lines: u64
         value["output"] = output.into();
         render::out(&format!("{value}\n"))?;
     } else {
-        render::out(&render::status(task, &output, context.colour()))?;
+        let answer = (lines > 0 && task.status.is_terminal()).then(|| answer(runtime, task)).flatten();
+        render::out(&render::status(task, answer.as_deref().unwrap_or(&output), context.colour()))?;
     }
     Ok(0)
+}
+
+/// Returns what an agent answered, or why it did not: more to the point than the end of its log.
+fn answer(runtime: &Runtime, task: &Task) -> Option<String> {
+    let agent = task.kind == TaskKind::Agent;
+    agent.then(|| runtime.agent_result(&task.id, task.state.run())).flatten().map(|text| clean_text(&text))
 }
 
 fn last_bytes(text: &str) -> String {

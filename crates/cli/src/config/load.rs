@@ -173,12 +173,12 @@ impl Config {
         Self::load_from(&profile::NEUTRAL, env::current_dir().ok())
     }
 
-    /// The same as it holds in another directory.
+    /// The same as it holds in another directory, with the figures of a profile.
     ///
     /// # Errors
     /// As [`Config::load`].
-    pub(crate) fn load_in(directory: &Path) -> Result<Self, CommandError> {
-        Self::load_from(&profile::NEUTRAL, Some(directory.to_owned()))
+    pub(crate) fn load_in(directory: &Path, profile: &str) -> Result<Self, CommandError> {
+        Self::load_from(profile::named(profile), Some(directory.to_owned()))
     }
 
     /// The same with the figures of a profile, unless the user chose another.

@@ -40,12 +40,13 @@ fn a_turn_its_calls_and_what_they_start_are_one_trace() {
     assert_eq!(facts["agent.model"], "scripted", "{turn}");
     assert_eq!(facts["agent.stop_reason"], "end_turn", "{turn}");
     assert_eq!((&facts["agent.input_tokens"], &facts["agent.output_tokens"]), (&json!(350), &json!(11)));
-    let call = named(&spans, "tool_shell");
-    assert_eq!(call["parent_span_id"], turn["span_id"], "{call}");
+    // co-cli's order: the turn, the start, the run, and below it the tool.
     let start = named(&spans, "background_task_start");
-    assert_eq!(start["parent_span_id"], call["span_id"], "{start}");
+    assert_eq!(start["parent_span_id"], turn["span_id"], "{start}");
     let run = named(&spans, "background_task_execute");
     assert_eq!(run["parent_span_id"], start["span_id"], "{run}");
+    let call = named(&spans, "tool_shell");
+    assert_eq!(call["parent_span_id"], run["span_id"], "{call}");
     let refused = named(&spans, "tool_read_file");
     assert_eq!(refused["parent_span_id"], turn["span_id"], "{refused}");
     assert!(refused["error"].is_string(), "{refused}");

@@ -55,7 +55,7 @@ fn chat_layout_takes_effect() {
     say(&mut terminal, "/background sleep 600");
     until_shown(&terminal, "Started background task bash-");
     say(&mut terminal, "/tasks");
-    until_shown(&terminal, "Use TaskOutput tool to get task output.");
+    until_shown(&terminal, "Use /status ID to get task output.");
 }
 
 /// where nobody chose, the profile does.

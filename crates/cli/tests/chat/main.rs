@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
+mod dialect;
 mod foreign;
 mod knobs;
 mod resume;

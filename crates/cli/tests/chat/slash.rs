@@ -9,6 +9,11 @@ fn table(endpoint: &ModelEndpoint) -> Home {
     home(endpoint).with_env("MEANWHILE_CHAT_LAYOUT", "table").with_env("MEANWHILE_CHAT_AUTO_WAKE", "false")
 }
 
+/// Opens a chat in the words of co-cli.
+fn chat(home: &Home) -> Terminal {
+    chat_with(home, &["chat", "--dialect", "co-cli"])
+}
+
 fn only(home: &Home) -> serde_json::Value {
     wait_until(SOON, "the task", || home.list().into_iter().next())
 }
@@ -97,6 +102,20 @@ fn test_slash_tasks_list() {
 }
 
 #[test]
+fn a_status_that_there_is_not_is_no_empty_list() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 40);
+    say(&mut terminal, "/tasks bogus");
+    let wanted =
+        "There is no status \"bogus\": choose one of pending, running, completed, failed, cancelled.";
+    let screen = until_shown(&terminal, wanted);
+    assert!(!screen.text.contains("No background tasks."), "{}", screen.text);
+    leave(terminal);
+}
+
+#[test]
 fn test_slash_status() {
     let endpoint = ModelEndpoint::new();
     let home = table(&endpoint);
@@ -145,7 +164,7 @@ fn test_slash_cancel() {
 #[test]
 fn commands_are_carried_out_in_their_order() {
     let endpoint = ModelEndpoint::new();
-    let home = table(&endpoint);
+    let home = table(&endpoint).with_env("MEANWHILE_QUEUE_MAX_RUNNING", "8");
     let mut terminal = chat(&home);
     terminal.resize(140, 60);
     // All of them are there before the first is done.

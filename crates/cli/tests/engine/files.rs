@@ -123,6 +123,33 @@ fn metadata_says_that_a_task_runs() {
     assert_eq!(found.pid, Some(home.pid(&id)));
 }
 
+/// co-cli writes the record before anything runs.
+#[test]
+fn a_task_that_waits_has_its_metadata_and_so_has_one_that_never_began() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(&children::gated("go", 0));
+    let waiting = home.start("true");
+    let found = metadata(&home, &waiting);
+    assert_eq!((found.status.word(), found.pid, found.started_at), ("pending", None, None), "{found:?}");
+    assert!(home.task_dir(&waiting).join("span_id.txt").is_file());
+    let _ = home.mw(["kill", &waiting]).ok();
+    let found = metadata(&home, &waiting);
+    assert_eq!((found.status.word(), found.exit_code), ("cancelled", None), "{found:?}");
+    assert!(found.completed_at.is_some() && found.started_at.is_none(), "{found:?}");
+    home.open("go");
+    home.ended(&first);
+}
+
+/// co-cli has five states.
+#[test]
+fn metadata_has_no_word_that_co_cli_does_not_know() {
+    let home = home();
+    let late = home.start_with(&["--timeout", "100ms"], "exec sleep 600");
+    assert_eq!(home.ended(&late)["status"], "timed_out");
+    home.wait_until_empty(mw_testkit::SOON);
+    assert_eq!(metadata(&home, &late).status.word(), "failed");
+}
+
 #[test]
 fn the_exit_record_counts_lines() {
     let home = home();

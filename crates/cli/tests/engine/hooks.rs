@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use mw_testkit::host::Host;
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, SOON, children, need_program, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -134,14 +134,17 @@ fn hooks_desktop_takes_effect() {
 
 #[test]
 fn hooks_webhook_takes_effect() {
+    need_program("curl");
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
     let address = format!("http://{}/told", server.local_addr().unwrap());
     for home in both_ways("hooks.webhook", &address) {
         // The one that answers here may be slow.
         let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
         let id = home.start("exit 5");
         for name in ["background:start", "background:exit"] {
-            let (mut stream, _) = server.accept().unwrap();
+            let (mut stream, _) = wait_until(SOON, "it is told", || server.accept().ok());
+            stream.set_nonblocking(false).unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let mut length = 0;
             for line in reader.by_ref().lines().map(Result::unwrap).take_while(|line| !line.is_empty()) {

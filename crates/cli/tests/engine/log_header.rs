@@ -51,6 +51,22 @@ fn a_log_begins_with_four_lines_only_when_asked_to() {
     assert_eq!(rest, b"one\ntwo\n");
 }
 
+/// One that has waited in the queue did not start when it was asked for.
+#[test]
+fn the_header_says_when_the_run_began() {
+    let home = with_header().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(&children::gated("go", 0));
+    let second = home.start("echo one");
+    home.open("go");
+    let time = |value: &Value| value.as_str().unwrap().parse::<Timestamp>().unwrap();
+    let (first, task) = (home.ended(&first), home.ended(&second));
+    let (header, _) = parts(&home, &second);
+    let started = header.lines().nth(3).unwrap().strip_prefix("# Started: ").unwrap();
+    let started: Timestamp = started.parse().unwrap();
+    assert!(started >= time(&first["ended_at"]), "{header} {first}");
+    assert!(started > time(&task["created_at"]) && started <= time(&task["started_at"]), "{header} {task}");
+}
+
 #[test]
 fn a_task_that_prints_nothing_has_the_lines_too() {
     let home = with_header();

@@ -1,6 +1,7 @@
 //! Finished tasks go by age, number and size; what lives or is untold stays.
 
-use mw_testkit::{Home, children};
+use mw_testkit::host::Host;
+use mw_testkit::{Home, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -34,6 +35,16 @@ fn retention_max_age_takes_effect_and_spares_what_lives() {
     let young = ended(&home, "true");
     assert!(expire(&home).is_empty(), "a week has not passed");
     assert!(exists(&home, &young));
+}
+
+/// co-cli looks for what is too old when it starts.
+#[test]
+fn a_server_that_starts_removes_what_is_too_old() {
+    let home = home();
+    let old = ended(&home, "true");
+    let home = home.with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    let _server = Host::new(&home);
+    wait_until(SOON, "what is too old is gone", || (!exists(&home, &old)).then_some(()));
 }
 
 #[test]

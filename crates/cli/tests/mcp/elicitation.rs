@@ -1,8 +1,7 @@
 //! Questions that reach the person behind a host.
 
 use std::fs;
-use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{Home, SOON, wait_until};
@@ -44,8 +43,14 @@ fn reply(host: &mut Host, question: &Value, result: &Value) {
 
 /// Answers as a person does: not before they can have read the question.
 fn reply_as_a_person(host: &mut Host, question: &Value, result: &Value) {
-    thread::sleep(Duration::from_millis(700));
+    read_it();
     reply(host, question, result);
+}
+
+/// Returns when a person can have read a question that was put just now.
+fn read_it() {
+    let put = Instant::now();
+    wait_until(SOON, "it is read", || (put.elapsed() > Duration::from_millis(700)).then_some(()));
 }
 
 /// Returns the ids of the questions that stand open.
@@ -137,7 +142,7 @@ fn a_hosts_no_does_not_take_back_a_yes() {
     let home = project();
     let mut host = host(&home, &json!({"elicitation": {}}));
     let (call, question) = asked(&mut host, "rm precious");
-    thread::sleep(Duration::from_millis(700));
+    read_it();
     home.mw(["approve", &open(&home)[0]]).ok();
     reply(&mut host, &question, &json!({"action": "decline"}));
     let answer = host.answer(call);

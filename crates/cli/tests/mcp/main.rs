@@ -7,6 +7,7 @@ mod calls;
 mod clients;
 mod elicitation;
 mod ends;
+mod errors;
 mod http;
 mod load;
 mod malformed;

@@ -68,6 +68,60 @@ fn launch_background_task() {
     world.home.open("gate");
 }
 
+/// Session and message of whoever asked are told by every tool.
+#[test]
+fn parents_are_in_every_reply() {
+    let (world, mut host) = start();
+    let given = json!({
+        "description": "Try", "prompt": "say one", "agent": "good", "batch_id": "b", "parent_message": "msg-7",
+    });
+    let first = done(&mut host, "background_task", given);
+    assert_eq!(
+        (&first["parentSession"], &first["parentMessage"]),
+        (&SESSION.into(), &"msg-7".into()),
+        "{first}"
+    );
+    // A host says it beside the call, where its model does not know.
+    let arguments = json!({"description": "Try", "prompt": "say two", "agent": "good", "batch_id": "b"});
+    let call = host.ask(
+        "tools/call",
+        &json!({"name": "background_task", "arguments": arguments, "_meta": {"messageId": "msg-8"}}),
+    );
+    let second = host.answer(call)["result"]["structuredContent"].clone();
+    assert_eq!(second["parentMessage"], "msg-8", "{second}");
+    let ids = [first["task_id"].as_str().unwrap(), second["task_id"].as_str().unwrap()];
+    let blocked = block(&mut host, &ids, 60_000);
+    let batch = done(&mut host, "background_output", json!({"batch_id": "b"}));
+    let one = output(&mut host, ids[0]);
+    for task in [&blocked["tasks"][0], &blocked["tasks"][1], &batch["tasks"][0], &batch["tasks"][1], &one] {
+        let message = if task["task_id"] == ids[0] { "msg-7" } else { "msg-8" };
+        let told = (&task["parentSession"], &task["parentMessage"], &task["agent"]);
+        assert_eq!(told, (&SESSION.into(), &message.into(), &"good".into()), "{task}");
+    }
+    drop(world);
+}
+
+/// The five words of the specification are the only ones, in notices as well.
+#[test]
+fn notices_of_a_batch_keep_to_the_five_states() {
+    let (world, mut host) = start();
+    for prompt in ["say one", "say two"] {
+        let given = json!({"description": "Try", "prompt": prompt, "agent": "good", "batch_id": "b"});
+        done(&mut host, "background_task", given);
+    }
+    let notices = mw_testkit::wait_until(mw_testkit::SOON, "the batch is told", || {
+        let reply = host.call("background_output", &json!({"batch_id": "none"}));
+        let notices: Vec<_> = reply["structuredContent"]["notices"].as_array().cloned().unwrap_or_default();
+        let text = notices.iter().map(|notice| notice.as_str().unwrap()).collect::<Vec<_>>().join("\n");
+        text.contains("batch b").then_some(text)
+    });
+    for line in notices.lines().filter(|line| line.starts_with("<status>")) {
+        let word = line.trim_start_matches("<status>").trim_end_matches("</status>");
+        assert!(["running", "completed", "error", "cancelled", "resumed"].contains(&word), "{notices}");
+    }
+    drop(world);
+}
+
 #[test]
 fn track_task_completion() {
     let (world, mut host) = start();

@@ -1,6 +1,8 @@
 //! Our own agent, asked by our own driver, with a scripted model behind it.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint};
+use mw_testkit::{SOON, wait_until};
+use serde_json::json;
 
 use crate::world::World;
 
@@ -21,4 +23,30 @@ fn our_own_agent_answers_and_is_resumed() {
     assert_eq!((&task["agent"]["answer"], &task["resume_count"]), (&"hi there".into(), &1.into()), "{task}");
     let asked = endpoint.requests().last().unwrap().body.to_string();
     assert!(asked.contains("say hi") && asked.contains("and again"), "the whole conversation: {asked}");
+}
+
+/// `recentTools` has the names of tools, not what they were called with.
+#[test]
+fn the_tools_our_own_agent_used_go_by_their_names() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "echo one"})));
+    endpoint
+        .will(Answer::empty().call("shell", json!({"command": "while [ ! -e gate ]; do sleep 0.05; done"})));
+    endpoint.otherwise(|_| Answer::text("done"));
+    let world = World::with(|home| {
+        home.with_env("OPENAI_BASE_URL", endpoint.openai_url())
+            .with_env("OPENAI_API_KEY", "sk-test-0123456789")
+            .with_env("MEANWHILE_AGENT_MODEL", "openai/scripted")
+            .with_env("MEANWHILE_MODE", "dangerous")
+    });
+    let mut host = world.host("background-task");
+    let given = json!({"description": "Try", "prompt": "look", "agent": "mw"});
+    let task = host.call("background_task", &given)["structuredContent"]["task_id"].clone();
+    let progress = wait_until(SOON, "it uses its second tool", || {
+        let reply = host.call("background_output", &json!({"task_id": task}))["structuredContent"].clone();
+        (reply["progress"]["toolCalls"] == 2).then(|| reply["progress"].clone())
+    });
+    assert_eq!(progress["recentTools"], json!(["shell", "shell"]), "{progress}");
+    world.home.open("gate");
+    let _ = host.call("background_block", &json!({"task_ids": [task]}));
 }

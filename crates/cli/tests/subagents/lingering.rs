@@ -2,7 +2,7 @@
 
 use mw_testkit::{SOON, wait_until};
 
-use crate::world::World;
+use crate::world::{SESSION, World};
 
 fn answered(world: &World) -> String {
     let id = world.ask_with(&["--agent", "forgetful"], "say one");
@@ -65,11 +65,35 @@ fn a_killed_driver_takes_the_agent_along() {
     world.home.wait_until_empty(SOON);
 }
 
+/// Nothing is left of what kept an agent: no process, no task, no session.
+#[track_caller]
+fn assert_nothing_is_left(world: &World) {
+    world.home.wait_until_empty(SOON);
+    let listed = world.mw(&["list", "--all", "--json"]).json();
+    assert_eq!(listed["total"], 0, "{listed}");
+    let sessions = world.mw(&["session", "list", "--json"]).exits(0).text();
+    assert!(!sessions.contains("keeper"), "{sessions}");
+    let left: Vec<_> = std::fs::read_dir(world.home.state().join("tasks")).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    let sessions = std::fs::read_dir(world.home.state().join("sessions")).unwrap().flatten();
+    let names: Vec<_> = sessions.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("keeper")), "{names:?}");
+}
+
 #[test]
 fn a_cleared_task_keeps_no_agent() {
     let world = World::new();
     let id = answered(&world);
     wait_until(SOON, "the keeper waits", || (!world.home.tagged().is_empty()).then_some(()));
     world.mw(&["clear", &id]).ok();
-    world.home.wait_until_empty(SOON);
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn a_deleted_session_keeps_no_agent() {
+    let world = World::new();
+    answered(&world);
+    wait_until(SOON, "the keeper waits", || (!world.home.tagged().is_empty()).then_some(()));
+    world.mw(&["session", "delete", SESSION]).ok();
+    assert_nothing_is_left(&world);
 }

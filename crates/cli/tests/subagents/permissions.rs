@@ -1,9 +1,14 @@
 //! What an agent may do is decided by the policy, whichever way it goes about it.
 
-use mw_testkit::{SOON, wait_until};
+use mw_testkit::{Home, SOON, wait_until};
 use serde_json::json;
 
 use crate::world::World;
+
+/// A home in which a question stays open, and an agent waits for the answer.
+fn patient(home: Home) -> Home {
+    home.with_env("MEANWHILE_APPROVAL_WAIT", "10m").with_env("MEANWHILE_APPROVAL_KEEP", "10m")
+}
 
 fn answer(world: &World, prompt: &str) -> String {
     let id = world.answered(prompt);
@@ -28,7 +33,7 @@ fn a_terminal_is_no_way_around() {
 /// While somebody is asked, the task waits, and says so.
 #[test]
 fn a_person_can_approve_what_an_agent_wants_to_run() {
-    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "10m"));
+    let world = World::with(patient);
     let id = world.ask("ask curl example.com | sh");
     let task =
         world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
@@ -39,6 +44,8 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
     });
     let told = wait_until(SOON, "the owner is told", || Some(world.notices()).filter(|all| !all.is_empty()));
     assert_eq!(told[0]["news"], "stalled", "{told:?}");
+    let summary = told[0]["summary"].as_str().unwrap_or_default();
+    assert!(!summary.contains("kill it"), "an agent is not to be killed for asking: {told:?}");
     world.home.mw(["approve", &question]).ok();
     assert_eq!(world.completed(&id)["agent"]["answer"], "permission: yes");
 }
@@ -46,7 +53,7 @@ fn a_person_can_approve_what_an_agent_wants_to_run() {
 /// What is no command is a question, too.
 #[test]
 fn a_person_can_approve_what_is_no_command() {
-    let world = World::with(|home| home.with_env("MEANWHILE_APPROVAL_KEEP", "10m"));
+    let world = World::with(patient);
     let id = world.ask("ask-edit /elsewhere/x.txt");
     let question = wait_until(SOON, "somebody is asked", || {
         let open = world.home.mw(["approvals", "--json"]).json();
@@ -99,4 +106,53 @@ fn an_agent_that_asks_and_hangs_is_not_done() {
     assert_eq!(world.status(&id)["status"], "running");
     assert_eq!(world.mw(&["kill", "--json", &id]).json()["status"], "cancelled");
     world.home.wait_until_empty(SOON);
+}
+
+/// A question waits as long as any other; that nobody answered is no person's no.
+#[test]
+fn an_agent_waits_for_an_answer_as_long_as_any_call() {
+    let world = World::with(|home| {
+        home.with_env("MEANWHILE_APPROVAL_WAIT", "1s").with_env("MEANWHILE_APPROVAL_KEEP", "1h")
+    });
+    let id = world.answered("ask curl example.com | sh");
+    let log = String::from_utf8(world.home.log(&id)).unwrap();
+    assert!(log.contains("nobody answered within 1 s") && !log.contains("said no"), "{log}");
+    let open = world.home.mw(["approvals", "--json"]).json();
+    assert_eq!(open["approvals"].as_array().unwrap().len(), 1, "it can still be answered: {open}");
+}
+
+/// Gemini CLI cannot write new files through a client, cannot load its sessions, and names a command by its title alone.
+#[test]
+fn an_agent_like_gemini_gets_what_it_can_use() {
+    let world = World::new();
+    let asked = |prompt: &str| {
+        let id = world.ask_with(&["--agent", "like-gemini"], prompt);
+        world.completed(&id)["agent"]["answer"].as_str().unwrap().trim().to_owned()
+    };
+    assert_eq!(asked("offered"), "files: False");
+    assert_eq!(answer(&world, "offered").trim(), "files: True");
+    assert_eq!(asked("ask-title echo hi"), "permission: yes");
+    let place = world.home.work();
+    let old = format!("ask-title echo hi [current working directory {}] (Say hi)", place.display());
+    assert_eq!(asked(&old), "permission: yes");
+    assert_eq!(asked("ask-title rm -rf /"), "permission: no");
+    // Of another agent a title is only a title.
+    assert_eq!(answer(&world, "ask-title echo hi").trim(), "permission: no");
+    let listed = world.mw(&["agent", "--list", "--json"]).json();
+    let agents = listed["agents"].as_array().unwrap();
+    let like_gemini = agents.iter().find(|agent| agent["name"] == "like-gemini").unwrap();
+    assert_eq!(like_gemini["can_load"], false, "{like_gemini}");
+    // What can be resumed while it lingers is.
+    let id = world.ask_with(&["--agent", "like-gemini"], "say first");
+    world.completed(&id);
+    world.mw(&["resume", &id, "say second"]).ok();
+    assert_eq!(world.completed(&id)["agent"]["answer"].as_str().unwrap().trim(), "second");
+}
+
+#[test]
+fn the_status_of_an_agent_shows_its_answer() {
+    let world = World::new();
+    let id = world.answered("term true\nsay the answer is 42");
+    let shown = world.mw(&["status", &id]).text();
+    assert!(shown.trim_end().ends_with("the answer is 42"), "{shown}");
 }

@@ -62,6 +62,31 @@ fn mycode_asks_in_both_ways() {
     assert_eq!(reply["structuredContent"]["output"], "now", "{reply}");
 }
 
+/// The example of mycode's text: its "Bash" is whoever is asked by default.
+#[test]
+fn mycodes_own_example_works() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_DEFAULT", "good"));
+    let mut host = world.host("mycode");
+    let given = json!({
+        "description": "Run tests", "prompt": "say all passed", "subagent_type": "Bash", "run_in_background": true,
+    });
+    let started = host.call("Task", &given);
+    assert_ne!(started["isError"], true, "{started}");
+    let started = &started["structuredContent"];
+    let id = started["task_id"].as_str().unwrap();
+    assert!(id.starts_with("agent-"), "{started}");
+    let wanted = world.home.state().join(format!("tasks/{id}.json"));
+    assert_eq!(started["output_file"], wanted.to_str().unwrap());
+    let output = host.call("TaskOutput", &json!({"task_id": id}))["structuredContent"].clone();
+    assert_eq!((&output["output"], &output["status"]), (&"all passed".into(), &"completed".into()));
+    let record = &output["task"];
+    assert_eq!((&record["type"], &record["description"]), (&"agent".into(), &"Run tests".into()), "{record}");
+    assert_eq!(record["metadata"], json!({"subagentType": "good", "prompt": "say all passed"}), "{record}");
+    assert!(wanted.is_file(), "{record}");
+    let unknown = host.call("Task", &json!({"description": "x", "prompt": "x", "subagent_type": "nobody"}));
+    assert_eq!(unknown["isError"], true, "{unknown}");
+}
+
 #[test]
 fn zidane_sees_shells_only() {
     let world = World::new();

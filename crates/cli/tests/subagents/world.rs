@@ -155,7 +155,8 @@ impl World {
 }
 
 /// The agents, each with what is wrong with it.
-const FLAWS: [(&str, &str); 8] = [
+const FLAWS: [(&str, &str); 9] = [
+    ("like-gemini", "gemini"),
     ("good", "--good"),
     ("forgetful", "--no-load"),
     ("deaf", "--ignore-cancel"),

@@ -163,7 +163,9 @@ impl Store {
         let mut found = self.ids(range, handle, scope)?;
         for kind in TaskKind::ALL {
             if found.len() < NAMED as usize && !handle.contains('-') {
-                found.extend(self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?);
+                let more = self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?;
+                // `b` begins both `bash-b…` and its random part.
+                found.extend(more.into_iter().filter(|id| !id.as_str().starts_with(handle)));
             }
         }
         Ok(found)

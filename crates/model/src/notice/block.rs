@@ -1,6 +1,7 @@
 //! The text in which a model reads a notice: elements in angle brackets, one a line.
 
 use super::Notice;
+use crate::dialect::Dialect;
 
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";
@@ -22,6 +23,9 @@ impl Notice {
     /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
     #[must_use]
     pub fn to_block(&self) -> String {
+        if self.dialect == Some(Dialect::CoCli) {
+            return self.to_sentence();
+        }
         let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
         lines.extend(self.name.as_ref().map(|name| element("name", name)));
         lines.push(element("status", self.status()));
@@ -29,19 +33,32 @@ impl Notice {
         lines.push(element("output-file", &self.output_path));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
-        // Prose reads better with its line ends, and nothing in it can pass for an element.
-        lines.extend(
-            self.result
-                .as_ref()
-                .map(|result| format!("<result>{}</result>", escape(result).replace("&#10;", "\n"))),
-        );
+        lines.extend(self.result_element());
         lines.push(CLOSE.to_owned());
         lines.join("\n")
+    }
+
+    /// Writes what co-cli has instead of elements: one sentence. It is fenced all the same, so that nobody takes it for the
+    /// user's words.
+    fn to_sentence(&self) -> String {
+        let mut lines = vec![OPEN.to_owned(), escape(&self.sentence())];
+        lines.extend(self.result_element());
+        lines.push(CLOSE.to_owned());
+        lines.join("\n")
+    }
+
+    /// Prose reads better with its line ends, and nothing in it can pass for an element.
+    fn result_element(&self) -> Option<String> {
+        let result = escape(self.result.as_ref()?).replace("&#10;", "\n");
+        Some(format!("<result>{result}</result>"))
     }
 
     /// Tells whether a text is this notice's block. White space between elements does not matter.
     #[must_use]
     pub fn is_block(&self, text: &str) -> bool {
+        if self.dialect == Some(Dialect::CoCli) {
+            return text.split_whitespace().eq(self.to_sentence().split_whitespace());
+        }
         let own = Fields {
             handle: self.handle.clone(),
             name: self.name.clone(),

@@ -9,9 +9,13 @@ use crate::cause::{Cause, TimeLimit};
 use crate::dialect::Dialect;
 use crate::id::TaskId;
 use crate::signal::signal_name;
+use crate::state::Status;
 use crate::time::Timestamp;
 
 pub use turn::{Part, Turn, TurnEvent, events_from_turns};
+
+/// What the last line of an agent's log begins with while somebody has to answer.
+pub const AGENT_WAITS: &str = "⏸ waiting:";
 
 /// What happened that the owner should know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,6 +113,12 @@ impl News {
             Self::Batch { batch, completed, others } => {
                 format!("batch {batch} is done: {completed} completed, {others} did not")
             }
+            Self::Stalled { prompt } if prompt.starts_with(AGENT_WAITS) => {
+                let what = prompt.trim_start_matches(AGENT_WAITS).trim_start();
+                format!(
+                    "waits for {what}; it goes on when the user has answered, or when nobody has for a while"
+                )
+            }
             Self::Stalled { prompt } => format!(
                 "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
             ),
@@ -170,7 +180,10 @@ impl Notice {
     pub fn status(&self) -> &'static str {
         let own = match (&self.news, self.dialect) {
             (News::Ended { cause }, Some(dialect)) => dialect.word(cause.status(), Some(cause)),
-            _ => None,
+            (_, None | Some(Dialect::Canonical)) => None,
+            (News::Stalled { .. } | News::Ready { .. }, Some(dialect)) => dialect.word(Status::Running, None),
+            (News::Batch { others: 0, .. }, Some(dialect)) => dialect.word(Status::Completed, None),
+            (News::Batch { .. }, Some(dialect)) => dialect.word(Status::Failed, None),
         };
         own.unwrap_or_else(|| self.news.status())
     }
@@ -202,12 +215,30 @@ impl Notice {
             command.push('…');
         }
         let time = self.took().map_or_else(String::new, |took| format!(" ({took})"));
-        let left = match self.survivors {
+        format!("{command}{time} — {}{}", self.news.in_words(), self.left())
+    }
+
+    /// Says what of it still runs.
+    fn left(&self) -> String {
+        match self.survivors {
             0 => String::new(),
             1 => "; 1 process that it started still runs".to_owned(),
             many => format!("; {many} processes that it started still run"),
+        }
+    }
+
+    /// Says it in co-cli's sentence: `Background task task_… completed: 89 passed. See …/output.log`.
+    fn sentence(&self) -> String {
+        let Self { handle, output_path, .. } = self;
+        let what = match &self.news {
+            News::Batch { .. } => return self.news.in_words(),
+            News::Ready { .. } | News::Stalled { .. } => format!(" {}", self.news.in_words()),
+            News::Ended { .. } => {
+                let outcome = self.outcome.clone().unwrap_or_else(|| self.news.in_words());
+                format!(" {}: {outcome}{}", self.status(), self.left())
+            }
         };
-        format!("{command}{time} — {}{left}", self.news.in_words())
+        format!("Background task {handle}{what}. See {output_path}")
     }
 }
 

@@ -1,4 +1,4 @@
-//! `metadata.json`: the record as co-cli lays it out. A view; nothing reads it back.
+//! `metadata.json`: the record as co-cli lays it out. A view; nothing is decided by it.
 
 use serde::{Deserialize, Serialize};
 
@@ -46,4 +46,17 @@ pub struct Metadata {
     pub approved_by: String,
     /// When.
     pub approved_at: Timestamp,
+}
+
+impl Metadata {
+    /// Enters a state. co-cli has five: what it has no word for runs, or has failed.
+    pub const fn set_status(&mut self, status: Status) {
+        self.status = match status {
+            Status::Pending | Status::Running | Status::Completed | Status::Failed | Status::Cancelled => {
+                status
+            }
+            Status::Resumed | Status::Cancelling => Status::Running,
+            Status::TimedOut | Status::Lost => Status::Failed,
+        };
+    }
 }

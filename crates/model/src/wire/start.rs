@@ -20,6 +20,9 @@ pub const SLOT_HELD: u8 = b'+';
 /// What it begins with when it was given back.
 pub const SLOT_FREE: u8 = b'-';
 
+/// The code of a refusal for want of descriptors, processes or memory: it may work later, or for somebody else.
+pub const LACK: &str = "lack";
+
 /// What a supervisor is told on its standard input, as JSON.
 ///
 /// Standard input is a socket. The first byte brings the task's directory with it, so that the supervisor can
@@ -51,7 +54,7 @@ pub struct StartMessage {
     /// Whether the first signal of a kill goes to the command alone, which sees to the rest. SIGKILL goes to all.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub leader_first: bool,
-    /// Lines to put at the head of the log, outside all offsets.
+    /// Lines to put at the head of the log, outside all offsets; one that says when the run began follows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_header: Option<String>,
     /// The session with which the task ends, where it does.
@@ -110,7 +113,7 @@ pub enum Answer {
     },
     /// It was not, and nothing is left behind.
     Refused {
-        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `system`.
+        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `lack`, `system`.
         code: String,
         /// What happened.
         message: String,

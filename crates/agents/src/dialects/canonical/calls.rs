@@ -100,6 +100,7 @@ pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         cwd: text("cwd").map(Into::into),
         batch: text("batch_id"),
         worktree: arguments.flag("worktree") == Some(true),
+        parent_message: None,
     };
     let task = delegate(wish, desk)?;
     if arguments.flag("run_in_background") == Some(true) {

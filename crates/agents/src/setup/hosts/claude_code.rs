@@ -6,6 +6,8 @@ use crate::setup::json::Syntax;
 
 /// What a hook may take, in seconds; it gives up by itself long before.
 const PATIENCE: u64 = 10;
+/// How long an idle agent can be woken, in seconds.
+const LONGEST_IDLE: u64 = 86_400;
 
 pub(super) const HOST: Host = Host {
     id: "claude-code",
@@ -33,6 +35,7 @@ pub(super) const HOST: Host = Host {
             format: Format::Json(Syntax::Json),
             entries: &[
                 Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
+                Entry::Waker { path: &["hooks", "Stop"], timeout: LONGEST_IDLE },
                 Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: PATIENCE },
                 Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
             ],

@@ -1,0 +1,68 @@
+//! `mw hook claude-code --wake`: wakes an idle agent when there is news.
+//!
+//! Claude Code runs such a hook in the background when its agent stops (`asyncRewake`). Exit code 2 wakes the agent, which
+//! then reads what the hook wrote to standard error. Only the interactive program does so: `claude -p` and the SDKs end
+//! or wait by themselves, and what such a hook had told them would be lost.
+
+use std::io::Write;
+use std::time::Duration;
+
+use meanwhile::{Moment, Runtime, SessionInfo};
+use mw_agents::hook::HookCall;
+
+use crate::error::CommandError;
+
+/// What makes Claude Code wake its agent.
+const WAKES: u8 = 2;
+/// How long other ways have to tell news first: an agent that is at work hears it with its next tool call.
+const LET_OTHERS: Duration = Duration::from_secs(1);
+/// How often it is looked whether the host is still there.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Tells whether the host that runs this hook wakes its agent by it.
+pub(super) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("CLAUDE_CODE_ENTRYPOINT").as_deref() == Some("cli")
+}
+
+/// Waits for news of a session while anything of it lives. Returns the exit code.
+pub(super) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
+    let Some(_only_one) = runtime.only_waker(session) else { return Ok(0) };
+    let host = runtime.program_above(std::process::id());
+    let ear = runtime.listen()?;
+    while let Some(info) = known(runtime, session)? {
+        let is_gone = host.is_none_or(|host| !is_alive(host));
+        if is_gone || (info.live == 0 && info.notices == 0) {
+            break;
+        }
+        if info.notices > 0 {
+            // Not by the bell: it may ring all the time.
+            std::thread::sleep(LET_OTHERS);
+            if tell(runtime, session, call)? {
+                return Ok(WAKES);
+            }
+        }
+        ear.wait(LOOK_EVERY);
+    }
+    Ok(0)
+}
+
+/// Writes what the agent has not been told; tells whether there was anything.
+fn tell(runtime: &Runtime, session: &str, call: &HookCall) -> Result<bool, CommandError> {
+    let teller = runtime.teller(session)?;
+    let mut delivery = teller.drain(Moment::Idle)?;
+    delivery.keep(HookCall::fitting(delivery.notices()))?;
+    let Some(text) = call.waking_text(delivery.notices()) else { return Ok(false) };
+    let mut out = std::io::stderr().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())?;
+    delivery.acknowledge()?;
+    Ok(true)
+}
+
+fn known(runtime: &Runtime, session: &str) -> Result<Option<SessionInfo>, CommandError> {
+    Ok(runtime.sessions()?.into_iter().find(|info| info.id == session))
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    pid.is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+}

@@ -1,0 +1,60 @@
+//! A chat in the words of a source: its tools for the model, its names for tasks.
+
+use mw_testkit::model_endpoint::{Answer, ModelEndpoint, ModelRequest};
+use serde_json::json;
+
+use super::*;
+
+fn tools(request: &ModelRequest) -> Vec<String> {
+    let tools = request.body["tools"].as_array().unwrap();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_model_gets_the_tools_of_the_dialect() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+    let command = json!({"command": "sleep 600", "run_in_background": true});
+    endpoint.will(Answer::empty().call("Bash", command));
+    endpoint.will(Answer::text("It runs."));
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "mycode", "--mode", "dangerous"]);
+    terminal.resize(140, 40);
+    say(&mut terminal, "run it");
+    until_shown(&terminal, "It runs.");
+    let offered = tools(&endpoint.request(0));
+    for tool in ["Bash", "Task", "TaskOutput", "KillShell"] {
+        assert!(offered.iter().any(|name| name == tool), "{tool}: {offered:?}");
+    }
+    assert!(!offered.iter().any(|name| name == "shell" || name.starts_with("task_")), "{offered:?}");
+    let said = endpoint.request(1).body.to_string();
+    assert!(said.contains("Background Task Started"), "{said}");
+    say(&mut terminal, "/tasks");
+    let screen = until_shown(&terminal, "Use TaskOutput tool to get task output.");
+    assert!(screen.text.contains("⏳"), "{}", screen.text);
+}
+
+/// What is not there is not named.
+#[test]
+fn without_a_dialect_the_list_names_what_the_person_has() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut terminal = chat(&home);
+    say(&mut terminal, "/background sleep 600");
+    until_shown(&terminal, "Started background");
+    say(&mut terminal, "/tasks");
+    let screen = until_shown(&terminal, "Use /status ID to get task output.");
+    assert!(!screen.text.contains("TaskOutput"), "{}", screen.text);
+}
+
+#[test]
+fn the_profile_chooses_the_dialect() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_PROFILE", "opta");
+    endpoint.will(Answer::text("yes"));
+    let mut terminal = chat(&home);
+    say(&mut terminal, "are you there?");
+    until_shown(&terminal, "yes");
+    let offered = tools(&endpoint.request(0));
+    assert!(offered.iter().any(|name| name == "bg_start"), "{offered:?}");
+    leave(terminal);
+}
