@@ -178,6 +178,7 @@ impl Runtime {
         for database in &databases {
             let transaction = database.begin(&self.home.tasks())?;
             queue::release_followers(&self.home, &transaction, id)?;
+            self.keep_hook_calls(database, &transaction, id)?;
             transaction.delete(id)?;
             changes.push(transaction);
         }

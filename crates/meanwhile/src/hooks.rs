@@ -3,9 +3,14 @@
 //! Hooks run in a process of their own (`mw settle`), one after the other, in the order of the events; no task
 //! and no command waits for them. Each event is taken once: the mark moves on before the hook runs, so a hook
 //! may be missed when its runner is killed, and never runs twice. Who must not miss anything asks for notices.
+//!
+//! Hooks are about work in the background. A command in the foreground has none, unless it goes on in the background:
+//! that is its start, then. Hooks speak of a task in the dialect it was started through.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -14,26 +19,30 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use mw_model::{Event, News, signal_name};
+use mw_model::{Event, News, TaskId, signal_name};
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::bell;
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
 use crate::settings::HookSettings;
-use crate::store::EventRow;
+use crate::store::{EventRow, Store, Transaction};
 use crate::task::{Scope, Task};
 
 /// A hook tells of what has just happened: older events are passed over.
 const NEWS_MS: u64 = 10 * 60 * 1000;
+/// How far the events have been taken.
+const MARK: &str = "hooks";
 /// How many events are taken at once.
 const BATCH: u32 = 100;
 /// The log of hooks begins anew beyond this.
 const LONGEST_LOG: u64 = 1 << 20;
 
 /// What hooks there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Hook {
     Start,
     Exit,
@@ -74,6 +83,7 @@ impl Hook {
 }
 
 /// Something to run, and what it is told.
+#[derive(Serialize, Deserialize)]
 struct Call {
     hook: Hook,
     payload: Value,
@@ -93,7 +103,7 @@ impl Runtime {
 
     /// Starts a process that settles what there is, out of our family, so that nobody has to wait for it.
     pub(crate) fn spawn_runner(&self) -> io::Result<()> {
-        let words = self.settings.programs.settle.iter().map(|word| word.to_lossy());
+        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
         let mut shell = Command::new("/bin/sh")
             .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
             .args(words)
@@ -104,7 +114,8 @@ impl Runtime {
         shell.wait().map(drop)
     }
 
-    /// Runs the hooks for everything that has happened since the last time.
+    /// Runs the hooks for everything that has happened since the last time. While somebody else does so, that is left
+    /// to them: nobody waits for the hooks of others.
     ///
     /// # Errors
     /// When the database fails; what hooks do wrong is in `hooks.log`.
@@ -113,35 +124,79 @@ impl Runtime {
             return Ok(());
         }
         self.settles_itself.set(true);
-        let lock = private(&self.home.root().join("hooks.lock")).map_err(Error::io("cannot lock hooks"))?;
-        lock.lock().map_err(Error::io("cannot lock hooks"))?;
-        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
+        let failed = || Error::io("cannot lock hooks");
         loop {
-            let events = self.take_events()?;
-            if events.is_empty() {
-                return Ok(());
+            let lock = private(&self.home.root().join("hooks.lock")).map_err(failed())?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(()),
+                Err(TryLockError::Error(error)) => return Err(failed()(error)),
             }
-            for event in events.iter().filter(|event| event.at.as_micros() >= oldest) {
-                if let Some(task) = self.store()?.task(&event.task, &self.home.tasks())?
-                    && let Some(call) = call_for(event, &self.without_secrets(task))
-                {
-                    self.run_hooks(&call);
-                }
+            while let Some(calls) = self.take_calls()? {
+                calls.iter().for_each(|call| self.run_hooks(call));
+            }
+            drop(lock);
+            // Somebody may have left something to us just before the lock was given back.
+            let store = self.store()?;
+            if !store.any_hook_calls()? && store.last_event()? <= store.mark(MARK)? {
+                return Ok(());
             }
         }
     }
 
-    /// Takes the next events and moves the mark beyond them.
-    fn take_events(&self) -> Result<Vec<EventRow>> {
+    /// Takes the next events, moves the mark beyond them, and returns what to run; nothing when none is left.
+    fn take_calls(&self) -> Result<Option<Vec<Call>>> {
         let store = self.durable()?;
-        let events = store.events_after(store.mark("hooks")?, &Scope::All, None, BATCH)?;
-        let events = self.events_without_secrets(events);
-        if let Some(last) = events.last() {
-            let transaction = store.begin(&self.home.tasks())?;
-            transaction.set_mark("hooks", last.seq)?;
-            transaction.commit()?;
+        let transaction = store.begin(&self.home.tasks())?;
+        let events = store.events_after(store.mark(MARK)?, &Scope::All, None, BATCH)?;
+        let kept = transaction.take_hook_calls()?;
+        let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
+            return Ok(None);
+        };
+        let mut calls = Vec::new();
+        for (seq, text) in kept {
+            // One that another version wrote is passed over.
+            calls.extend(serde_json::from_str(&text).ok().map(|call: Call| (seq, call)));
         }
-        Ok(events)
+        for event in &events {
+            if let Some(task) = transaction.task(&event.task)? {
+                calls.extend(self.call_for(event, task).map(|call| (event.seq, call)));
+            }
+        }
+        transaction.set_mark(MARK, last)?;
+        transaction.commit()?;
+        calls.sort_by_key(|(seq, _)| *seq);
+        Ok(Some(calls.into_iter().map(|(_, call)| call).collect()))
+    }
+
+    /// Keeps what hooks are still to be told of a task that is about to be removed.
+    pub(crate) fn keep_hook_calls(
+        &self,
+        store: &Store,
+        transaction: &Transaction<'_>,
+        id: &TaskId,
+    ) -> Result<()> {
+        if !self.settings.hooks.any() {
+            return Ok(());
+        }
+        let Some(task) = transaction.task(id)? else { return Ok(()) };
+        for event in store.events_after(store.mark(MARK)?, &Scope::All, Some(id), BATCH)? {
+            if let Some(call) = self.call_for(&event, task.clone()) {
+                transaction.keep_hook_call(event.seq, &json!(call).to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a hook is told of an event, without secrets; nothing for what is old, and for what has no hook.
+    fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
+        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
+        if event.at.as_micros() < oldest || !is_in_background(&event.event, event.run, &task) {
+            return None;
+        }
+        let event = self.events_without_secrets(vec![event.clone()]).pop()?;
+        let log = self.log_of(&task).to_string_lossy().into_owned();
+        call_for(&event, &self.without_secrets(task), &log)
     }
 
     fn run_hooks(&self, call: &Call) {
@@ -174,11 +229,17 @@ impl Runtime {
             .stderr(Stdio::null())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // One that does not read what it is told is no failure.
-            let _ = stdin.write_all(format!("{}\n", call.payload).as_bytes());
+            let told = format!("{}\n", call.payload);
+            // One that does not read what it is told is no failure, and does not hold us up.
+            thread::spawn(move || stdin.write_all(told.as_bytes()));
         }
         let status = wait_at_most(child, Duration::from_millis(hooks.timeout_ms))?;
-        if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(126) => Err(io::Error::other(format!("it cannot be executed ({status})"))),
+            Some(127) => Err(io::Error::other(format!("there is no such program ({status})"))),
+            _ => Err(io::Error::other(status.to_string())),
+        }
     }
 
     fn log_failure(&self, call: &Call, command: &str, error: &str) {
@@ -192,32 +253,51 @@ impl Runtime {
     }
 }
 
+/// Tells whether an event is one of work in the background, as whoever is told of it sees that.
+const fn is_in_background(event: &Event, run: u32, task: &Task) -> bool {
+    // Only a first run is waited for.
+    if !task.foreground || run > 1 {
+        return true;
+    }
+    match event {
+        // It goes on: that is when it starts for others.
+        Event::Started { .. } => false,
+        _ => task.handle_number.is_some(),
+    }
+}
+
 /// What a hook is told of an event; nothing for events that have none.
-fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
+fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
+    let handle = task.handle();
     let common = |hook: Hook| {
         json!({
             "hook": hook.word(),
-            "taskId": task.id,
-            "handle": task.handle(),
+            "taskId": handle,
+            "handle": handle,
+            "id": task.id,
+            "name": task.name,
             "session": task.session,
             "command": task.command,
             "run": event.run,
             "at": event.at,
-            "outputPath": task.output_path,
+            "outputPath": log,
         })
     };
-    let handle = task.handle();
+    let started = |pid: Option<u32>| {
+        let mut payload = common(Hook::Start);
+        payload["pid"] = pid.into();
+        let summary = format!("{handle} started: {}", task.command);
+        Some(Call { hook: Hook::Start, payload, summary })
+    };
     match &event.event {
-        Event::Started { process, .. } => {
-            let mut payload = common(Hook::Start);
-            payload["pid"] = process.pid.into();
-            Some(Call { hook: Hook::Start, payload, summary: format!("{handle} started: {}", task.command) })
-        }
+        Event::Started { process, .. } => started(Some(process.pid)),
+        Event::MovedToBackground { .. } => started(task.pid),
         Event::Ended { cause, .. } => {
             let mut payload = common(Hook::Exit);
-            payload["status"] = cause.status().word().into();
+            let word = task.dialect.word(cause.status(), Some(cause));
+            payload["status"] = word.unwrap_or_else(|| cause.status().word()).into();
             payload["cause"] = json!(cause);
-            payload["exitCode"] = cause.exit_code().into();
+            payload["exitCode"] = task.dialect.exit_code(cause).into();
             payload["signal"] = cause.signal().map(signal_name).into();
             payload["durationMs"] = task.duration_ms.into();
             let words = News::Ended { cause: cause.clone() }.in_words();
@@ -246,7 +326,6 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
         | Event::KillRequested { .. }
         | Event::Requeued { .. }
         | Event::Progress { .. }
-        | Event::MovedToBackground { .. }
         | Event::TreeEmpty => None,
     }
 }

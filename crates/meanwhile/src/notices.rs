@@ -217,16 +217,12 @@ impl Runtime {
     fn notice(&self, row: NoticeRow) -> Result<Notice> {
         let task = self.stored(&row.task)?;
         let current = task.state.run() == row.run;
-        let log = if current {
-            self.log_of(&task)
-        } else {
-            self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
-        };
+        let earlier = || self.home.earlier_run(&row.task, row.run).join(LOG_FILE);
+        let log = if current { self.log_of(&task) } else { earlier() };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
         let is_ending = matches!(row.news, News::Ended { .. });
-        let answers = task.kind == TaskKind::Agent && is_ending;
-        let result = match answers.then(|| self.agent_record(&row.task)) {
+        let result = match (task.kind == TaskKind::Agent && is_ending).then(|| self.agent_record(&row.task)) {
             Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
             Some(_) if current => self.result(&task),
             Some(_) | None => None,

@@ -121,20 +121,18 @@ impl Runtime {
         own.or_else(elsewhere).unwrap_or(log)
     }
 
-    /// Returns a session's task as [`Runtime::task`] does, but what looks like a short handle, such as `bash_1`, means
-    /// a task of this context only.
+    /// Finds a session's task as [`Runtime::resolve_exact`] does, but what looks like a short handle, such as `bash_1`,
+    /// means a task of this context only.
     ///
     /// # Errors
-    /// As [`Runtime::task`].
-    pub fn task_in_context(&self, handle: &str, session: &str, context: &str) -> Result<Task> {
-        let scope = Scope::Session(session.to_owned());
+    /// As [`Runtime::resolve_exact`].
+    pub fn resolve_in_context(&self, handle: &str, session: &str, context: &str) -> Result<TaskId> {
         if parse_short_handle(handle).is_none() {
-            return self.task(handle, &scope);
+            return self.resolve_exact(handle, &Scope::Session(session.to_owned()));
         }
         self.reconcile()?;
         let id = self.store()?.in_context(handle, session, context)?;
-        let id = id.ok_or_else(|| Error::NotFound(handle.to_owned()))?;
-        self.task(id.as_str(), &scope)
+        id.ok_or_else(|| Error::NotFound(handle.to_owned()))
     }
 
     /// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got

@@ -30,7 +30,8 @@ use super::talk::Talk;
 use super::turn::failed;
 use crate::dialects::Dialect;
 use crate::mcp::calls::Calls;
-use crate::mcp::teller::Tellers;
+use crate::mcp::teller::{Manner, Tellers};
+use crate::tools::SessionEnd;
 use crate::toolset::Toolset;
 
 /// How long calls may take to end once the client is gone: what was cancelled is ended first.
@@ -70,11 +71,13 @@ struct Wish<'a> {
 
 impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
+        // Whoever drives the agent ends its session.
+        let manner = Manner { dialect: offer.dialect, context: None, session_end: SessionEnd::Keep };
         Self {
             limits: offer.limits,
             dialect: offer.dialect,
             toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
-            tellers: Tellers::new(Arc::new(offer.settings.clone()), offer.dialect, offer.tells),
+            tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
             calls: Calls::default(),
             closing: CancellationToken::new(),
             choice: offer.model,

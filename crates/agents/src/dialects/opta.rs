@@ -38,6 +38,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("id", "string"),
             Field::new("pid", "integer|null"),
             Field::new("command", "string"),
+            Field::new("endsWithSession", "boolean"),
         ],
         run: bg_start,
     },
@@ -114,7 +115,9 @@ fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let id = OWN.handle(&task);
     let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| pid.to_string());
     let text = format!("Process started: id={id} pid={pid} cmd={}", quoted(&command(&task)));
-    Ok(Reply::new(text, json!({"id": id, "pid": task.pid, "command": command(&task)})))
+    let ends = desk.ends_with_session(&task);
+    let data = json!({"id": id, "pid": task.pid, "command": command(&task), "endsWithSession": ends});
+    Ok(Reply::new(text, data))
 }
 
 fn bg_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -190,19 +193,20 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let parts = if wanted == "both" { 2 } else { 1 };
     let lines = arguments.number("lines").unwrap_or(50).max(1);
     let mut data = json!({"stdout": "", "stderr": "", "truncated": false});
-    let (mut text, mut over) = (String::new(), Vec::new());
+    let mut text = String::new();
     for (name, stream) in [("stdout", StreamChoice::Stdout), ("stderr", StreamChoice::Stderr)] {
         if wanted != "both" && wanted != name {
             continue;
         }
+        let reader = desk.reader(READER);
         let (from, max_lines) =
-            if news_only { (From::Cursor(READER.to_owned()), lines) } else { (From::TailLines(lines), 0) };
+            if news_only { (From::Cursor(reader.clone()), lines) } else { (From::TailLines(lines), 0) };
         let task = arguments.required("id").to_owned();
         let within = desk.premises.stream_bytes;
         let read = output(OutputCall { task, stream, from, max_lines, within, parts }, desk)?;
         if !news_only {
             // Reading moves the place, whichever way it was read.
-            desk.runtime.move_cursor(&read.task.id, READER, stream, read.next_offset)?;
+            desk.runtime.move_cursor(&read.task.id, &reader, stream, read.next_offset)?;
         }
         let shown = read.text.trim_end_matches('\n');
         data[name] = shown.into();
@@ -222,14 +226,9 @@ fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         if read.left > 0 || misses {
             data["truncated"] = true.into();
         }
-        over.push(Some(read.task).filter(|_| read.ended));
     }
-    let all: Option<Vec<_>> = over.into_iter().collect();
-    let Some(task) = all.and_then(|mut over| over.pop()) else { return Ok(Reply::new(text, data)) };
-    // All there is has been read: how it ended belongs to it.
-    let code = task.exit_code.map(|code| format!(" exit={code}")).unwrap_or_default();
-    text.push_str(&format!("[ended] state={}{code}\n", OWN.state(&task)));
-    Ok(Reply::new(text, data).telling([task.id]))
+    // Output and nothing else: how it ended is told by bg_status, or by a notice.
+    Ok(Reply::new(text, data))
 }
 
 fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {

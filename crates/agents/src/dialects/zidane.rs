@@ -70,11 +70,11 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     };
     if arguments.flag("run_in_background") == Some(true) {
         let task = start(&call, desk)?;
-        return Ok(started(&task, &log_of(&task, desk)));
+        return Ok(started(&task, desk));
     }
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
-        let reply = started(&ran.task, &log_of(&ran.task, desk));
+        let reply = started(&ran.task, desk);
         let after = seconds(ran.task.duration_ms.unwrap_or(0));
         let text =
             format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
@@ -98,12 +98,20 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     Ok(ran.told_by(Reply::new(text, data)))
 }
 
-fn started(task: &Task, log: &str) -> Reply {
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
+    let log = log_of(task, desk);
     let id = OWN.handle(task);
-    let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| format!("pid {pid}"));
+    let (begun, state) = match task.pid {
+        Some(pid) => (format!("Started {id} (pid {pid})."), "The task is running in the background."),
+        None => (
+            format!("Queued {id}: no slot is free, and it starts as soon as one is."),
+            "The task is not running yet.",
+        ),
+    };
+    let ends = desk.end_in_words(task);
     let text = format!(
-        "Started {id} ({pid}). Output: {log}\n\nThe task is running in the background. `read_file` on the \
-         output file shows its progress; a <task-notification> follows when it ends."
+        "{begun} Output: {log}\n\n{state} `read_file` on the output file shows its progress; a \
+         <task-notification> follows when it ends. {ends}"
     );
     Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
 }
@@ -126,7 +134,15 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     };
     let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
-    let text = if one.before.status.is_terminal() {
+    let left = one.before.survivors;
+    let text = if one.before.status.is_terminal() && left > 0 {
+        let (processes, still) = if left == 1 { ("process", "was") } else { ("processes", "were") };
+        let now = match one.after.survivors {
+            0 => format!("{still} killed"),
+            alive => format!("{still} sent SIGTERM; {alive} still live"),
+        };
+        format!("{id} had exited ({exited}); the {left} {processes} that it left {now}. Output: {log}")
+    } else if one.before.status.is_terminal() {
         match OWN.word(one.after.status, one.after.cause_value()) {
             Some(_) => format!("{id} was not running (exited {exited}). Output: {log}"),
             None => format!("{id} is lost: how it ended is not known. Output: {log}"),

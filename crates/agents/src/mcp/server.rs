@@ -20,11 +20,11 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Client;
 use super::calls::{Call, Calls};
 use super::delivery::HttpReceipts;
-use super::elicitation::{self, Manner};
+use super::elicitation;
 use super::instructions::instructions;
 use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
-use super::teller::{Drained, Held, OnItsWay, Tellers, Tells, Told};
+use super::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
 use crate::dialects::{Dialect, Speaks};
 use crate::session_of::{Clues, HostSession, session_of};
@@ -106,6 +106,11 @@ impl Server {
     #[must_use]
     pub fn with_tasks_after(offer: Offer, at_once: Duration) -> Self {
         let settings = Arc::new(offer.settings);
+        let manner = Manner {
+            dialect: offer.dialect,
+            context: Some(offer.premises.context_stamp.clone()),
+            session_end: offer.premises.session_end,
+        };
         Self {
             inner: Arc::new(Inner {
                 premises: offer.premises,
@@ -113,7 +118,7 @@ impl Server {
                 dialect: offer.dialect,
                 clues: offer.clues,
                 structured: offer.structured,
-                tellers: Tellers::new(Arc::clone(&settings), offer.dialect, offer.tells),
+                tellers: Tellers::new(Arc::clone(&settings), manner, offer.tells),
                 receipts: Receipts::default(),
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
@@ -123,6 +128,11 @@ impl Server {
                 at_once,
             }),
         }
+    }
+
+    /// Holds the session of the client that is served, as far as it is known before a call.
+    pub(super) fn hold_session(&self) {
+        self.inner.tellers.hold(&session_of(&self.inner.clues));
     }
 
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
@@ -356,7 +366,7 @@ impl ServerHandler for Server {
             self.carry_out(request.name.into_owned(), arguments, &context).await?
         };
         if let Some(proposal) = &reply.asks
-            && Manner::of(&context) == Manner::InTheReply
+            && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
         {
             if closed.contains(&proposal.id) {
                 reply.text.push_str(" (The question was closed without an answer.)");

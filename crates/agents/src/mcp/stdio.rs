@@ -18,6 +18,7 @@ pub(super) const LAST_WORDS: Duration = Duration::from_millis(1500);
 /// # Errors
 /// When the client does not speak the protocol, or the runtime cannot be made.
 pub fn serve_stdio(server: Server) -> io::Result<()> {
+    server.hold_session();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let served = runtime.block_on(serve(server));
     // Calls that wait do so on threads of their own; nothing is lost with them.

@@ -6,12 +6,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
+use meanwhile::{DeliveryPolicy, Moment, Runtime, Scope, Settings, Teller};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
 use crate::dialects::Dialect;
 use crate::session_of::is_shared;
+use crate::tools::SessionEnd;
 
 /// Most bytes of notices in front of one reply.
 const MOST_BYTES: usize = 8 << 10;
@@ -25,10 +26,19 @@ pub enum Tells {
     Host,
 }
 
+/// How a server speaks to its sessions, and what holds for them.
+#[derive(Clone)]
+pub(crate) struct Manner {
+    pub(crate) dialect: Dialect,
+    /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](crate::tools::Premises::context_stamp).
+    pub(crate) context: Option<String>,
+    pub(crate) session_end: SessionEnd,
+}
+
 /// The tellers of all sessions that were asked for.
 pub(crate) struct Tellers {
     settings: Arc<Settings>,
-    dialect: Dialect,
+    manner: Manner,
     tells: Tells,
     known: Mutex<HashMap<String, Sender<Wish>>>,
     /// What replies tell that are on their way.
@@ -110,8 +120,15 @@ impl Drop for Held {
 }
 
 impl Tellers {
-    pub(crate) fn new(settings: Arc<Settings>, dialect: Dialect, tells: Tells) -> Self {
-        Self { settings, dialect, tells, known: Mutex::default(), underway: Underway::default() }
+    pub(crate) fn new(settings: Arc<Settings>, manner: Manner, tells: Tells) -> Self {
+        Self { settings, manner, tells, known: Mutex::default(), underway: Underway::default() }
+    }
+
+    /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
+    pub(crate) fn hold(&self, session: &str) {
+        if self.manner.session_end == SessionEnd::Kill {
+            drop(self.teller(session));
+        }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
@@ -148,9 +165,10 @@ impl Tellers {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let (wishes, inbox) = channel();
-            let (settings, session, dialect) = (Arc::clone(&self.settings), session.to_owned(), self.dialect);
+            let (settings, session, manner) =
+                (Arc::clone(&self.settings), session.to_owned(), self.manner.clone());
             let (own, underway) = (wishes.clone(), self.underway.clone());
-            thread::spawn(move || tell(&settings, &session, dialect, &inbox, &own, &underway));
+            thread::spawn(move || tell(&settings, &session, &manner, &inbox, &own, &underway));
             wishes
         };
         known.entry(session.to_owned()).or_insert_with(start).clone()
@@ -161,13 +179,18 @@ impl Tellers {
 fn tell(
     settings: &Settings,
     session: &str,
-    dialect: Dialect,
+    manner: &Manner,
     inbox: &Receiver<Wish>,
     own: &Sender<Wish>,
     underway: &Underway,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let Ok(mut host) = runtime.teller(session) else { return };
+    let held = match manner.session_end {
+        // Its tasks end some time after the last who holds it so.
+        SessionEnd::Kill => runtime.host(session, DeliveryPolicy::Immediate),
+        SessionEnd::Keep => runtime.teller(session),
+    };
+    let Ok(mut host) = held else { return };
     if is_shared(session) {
         host = host.of_own_starts();
     }
@@ -186,7 +209,7 @@ fn tell(
                 last += 1;
                 let notices = delivery.notices().iter();
                 let mut notices: Vec<_> =
-                    notices.map(|notice| in_words(notice, dialect, &runtime, session)).collect();
+                    notices.map(|notice| in_words(notice, manner, &runtime, session)).collect();
                 // A reply has an end; what does not fit leads the next one.
                 let fitting = fitting(&notices);
                 let left = notices.len() - fitting;
@@ -221,15 +244,19 @@ fn fitting(notices: &[Told]) -> usize {
     notices.iter().take_while(fits).count().max(1)
 }
 
-fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
+/// Of whatever was started otherwise it is told in the words of this conversation, too.
+fn in_words(notice: &Notice, manner: &Manner, runtime: &Runtime, session: &str) -> Told {
     let mut notice = notice.clone();
-    // Of whatever was started otherwise it is told in the words of this conversation, too.
-    if notice.dialect != Some(dialect) {
-        let scope = Scope::Session(session.to_owned());
-        let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
-        notice.handle = handle.unwrap_or_else(|_| notice.task.to_string());
-        notice.dialect = Some(dialect);
-    }
+    let task = runtime.task(notice.task.as_str(), &Scope::Session(session.to_owned()));
+    notice.handle = match task {
+        // The number that another context gave it means another task here.
+        Ok(task) if manner.context.is_some() && task.context.is_some() && task.context != manner.context => {
+            task.id.to_string()
+        }
+        Ok(task) => manner.dialect.handle(&task),
+        Err(_) => notice.task.to_string(),
+    };
+    notice.dialect = Some(manner.dialect);
     let block = notice.to_block();
     Told { notice, block }
 }

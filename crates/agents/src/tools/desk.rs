@@ -11,8 +11,7 @@ use meanwhile::{
 };
 use mw_model::approval::Proposal;
 use mw_model::{
-    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent,
-    parse_short_handle, policy,
+    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, policy,
 };
 use serde_json::{Map, Value};
 
@@ -39,6 +38,8 @@ pub struct Premises {
     pub limits: Limits,
     /// Whether tasks end with their session.
     pub lifetime: Lifetime,
+    /// Whether the session ends with its client.
+    pub session_end: SessionEnd,
     /// What a start does when no slot is free.
     pub at_capacity: AtCapacity,
     /// When this context began, as it stands in the names of zidane's logs: `20260523-024147-123`.
@@ -55,6 +56,15 @@ pub struct Premises {
     pub agents: Option<Arc<AgentSettings>>,
     /// What calls are decided by.
     pub policy: Policy,
+}
+
+/// What becomes of a session when its client is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionEnd {
+    /// It goes on, and so do its tasks.
+    Keep,
+    /// It ends some time after, and its tasks end with it, unless a client comes back.
+    Kill,
 }
 
 /// Whether background work is offered.
@@ -206,10 +216,30 @@ impl<'a> Desk<'a> {
         (self.dialect == Dialect::Zidane).then_some(self.premises.context_stamp.as_str())
     }
 
+    /// Returns by what name this server keeps a reader's place in the output of tasks: another server of the session
+    /// keeps its own.
+    pub(crate) fn reader(&self, name: &str) -> String {
+        format!("{name} {} {}", self.premises.context_stamp, std::process::id())
+    }
+
     /// Whose tasks a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {
         Scope::Session(self.premises.session.clone())
+    }
+
+    /// Tells whether a task ends with the session, as far as that is known here.
+    pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
+        self.premises.session_end == SessionEnd::Kill && task.lifetime == Lifetime::Session.word()
+    }
+
+    /// Says what becomes of a task at the end of the session.
+    pub(crate) fn end_in_words(&self, task: &Task) -> &'static str {
+        if self.ends_with_session(task) {
+            "It ends when this session does."
+        } else {
+            "It goes on when this session ends."
+        }
     }
 
     /// Who is asking, for the record.
@@ -223,8 +253,8 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
-        match self.context().filter(|_| parse_short_handle(handle).is_some()) {
-            Some(context) => Ok(self.runtime.task_in_context(handle, &self.premises.session, context)?.id),
+        match self.context() {
+            Some(context) => self.runtime.resolve_in_context(handle, &self.premises.session, context),
             None => self.runtime.resolve_exact(handle, &self.scope()),
         }
     }

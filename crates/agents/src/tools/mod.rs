@@ -25,7 +25,7 @@ mod wait;
 pub use agent::{Wish, await_answer, delegate, follow_up};
 pub use clear::{ClearCall, Cleared, clear};
 pub(crate) use desk::put_below;
-pub use desk::{Background, CallTrace, Caller, Desk, Patience, Patient, Premises};
+pub use desk::{Background, CallTrace, Caller, Desk, Patience, Patient, Premises, SessionEnd};
 pub use excerpt::Excerpt;
 pub use input::type_into;
 pub use list::{Listed, list, shorten};

@@ -61,6 +61,7 @@ impl World {
             shell: shell.into(),
             limits: Limits { run_timeout_ms, ..Limits::default() },
             lifetime: mw_model::Lifetime::Session,
+            session_end: mw_agents::tools::SessionEnd::Keep,
             at_capacity,
             context_stamp: "20260523-024147-123".to_owned(),
             reply_bytes: 16 << 10,

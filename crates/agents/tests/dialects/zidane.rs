@@ -147,7 +147,8 @@ fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
     }
     let reply = world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     assert_eq!(reply.data["task_id"], "bash_9");
-    assert!(reply.text.starts_with("Started bash_9 (queued). Output: "), "{}", reply.text);
+    assert!(reply.text.starts_with("Queued bash_9: no slot is free"), "{}", reply.text);
+    assert!(reply.text.contains("The task is not running yet."), "{}", reply.text);
     assert_eq!(reply.data["pid"], json!(null));
     let refusal = world.refused("shell_kill", json!({"task_id": "bash_99"}));
     assert!(refusal.text.contains("bash_8") && !refusal.text.contains("bash_9,"), "{}", refusal.text);

@@ -38,6 +38,7 @@ pub(super) fn premises(
         limits: config.settings.limits.clone(),
         at_capacity: config.settings.queue.at_capacity,
         lifetime: config.lifetime(),
+        session_end: config.session_end(),
         context_stamp: context_stamp(SystemClock.now()),
         reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
         stream_bytes: config.tools.stream_bytes,

@@ -20,7 +20,7 @@ pub(super) const STREAM_BYTES: Accepts = Accepts::Size { least: 1024, most: 1 <<
 pub(super) const STALL: Accepts = Accepts::Milliseconds { least: 0, most: DAY_MS };
 
 /// Every setting, section by section.
-pub(crate) static KNOBS: [Knob; 61] = [
+pub(crate) static KNOBS: [Knob; 62] = [
     knob!(
         "profile",
         Accepts::Word(&profile::NAMES),
@@ -112,6 +112,13 @@ pub(crate) static KNOBS: [Knob; 61] = [
         InProject::Lower,
         settings.session_grace_ms,
         "time in which a session whose host was killed can be taken up again before its tasks end"
+    ),
+    knob!(
+        "session.end",
+        Accepts::Word(&["keep", "kill"]),
+        InProject::Choose("kill"),
+        session_end,
+        "what becomes of the tasks of a session when its MCP client is gone: they go on, or end after session.grace_ms unless a client comes back"
     ),
     knob!(
         "session.kill_tasks",

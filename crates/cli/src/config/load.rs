@@ -8,6 +8,7 @@ use meanwhile::model::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
 use mw_agents::USUAL_WAIT_MS;
 use mw_agents::mcp::Tells;
+use mw_agents::tools::SessionEnd;
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};
@@ -136,6 +137,8 @@ pub(crate) struct Config {
     /// The user file, if it names agents; read when somebody asks.
     pub(super) agents_file: Option<(PathBuf, String)>,
     pub(crate) agent: AgentSettings,
+    /// `keep` or `kill`: what becomes of a session when its MCP client is gone.
+    pub(crate) session_end: String,
     /// Whether tasks end with their session.
     pub(super) kill_tasks: bool,
     pub(crate) policy: PolicySettings,
@@ -233,6 +236,7 @@ impl Config {
             settings,
             shell: "/bin/sh".to_owned(),
             theme: "auto".to_owned(),
+            session_end: "keep".to_owned(),
             tools: ToolSettings::default(),
             chat: ChatSettings::default(),
             agents: AgentKnobs::default(),
@@ -254,6 +258,11 @@ impl Config {
     /// Returns how long a task may live that does not say so itself.
     pub(crate) const fn lifetime(&self) -> Lifetime {
         if self.kill_tasks { Lifetime::Session } else { Lifetime::Detached }
+    }
+
+    /// Returns what becomes of a session when its client is gone.
+    pub(crate) fn session_end(&self) -> SessionEnd {
+        if self.session_end == "kill" { SessionEnd::Kill } else { SessionEnd::Keep }
     }
 
     /// Returns the name of the profile that holds.

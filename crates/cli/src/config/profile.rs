@@ -39,7 +39,8 @@ pub(super) static OTHERS: [Profile; 5] = [
     Profile {
         name: "zidane",
         root: None,
-        values: &[],
+        // Its tasks never outlive their host.
+        values: &[("session.end", "kill")],
         aliases: &[
             alias(
                 "behavior.maxBackgroundTasks",
@@ -70,7 +71,12 @@ pub(super) static OTHERS: [Profile; 5] = [
     Profile {
         name: "opta",
         root: None,
-        values: &[("queue.max_running", "5"), ("queue.at_capacity", "reject"), ("run.timeout", "300000ms")],
+        values: &[
+            ("queue.max_running", "5"),
+            ("queue.at_capacity", "reject"),
+            ("run.timeout", "300000ms"),
+            ("session.end", "kill"),
+        ],
         aliases: &[
             alias("background.maxConcurrent", "queue.max_running", Accepts::Count { least: 1, most: 20 }),
             alias(

@@ -1,6 +1,7 @@
 //! What `mw doctor` looks at, a file per area. Nothing here changes the user's home or a host's files.
 
 mod home;
+mod hooks;
 mod hosts;
 mod measure;
 mod programs;
@@ -88,6 +89,7 @@ pub(crate) fn examine(context: &Context) -> Result<Diagnosis, CommandError> {
     let supervisor = programs::examine(&settings.programs.supervisor);
     checks.extend(supervisor.checks);
     checks.extend(system::checks(supervisor.features.as_ref()));
+    checks.extend(hooks::checks(&settings.hooks, &settings.home));
     checks.extend(hosts::checks()?);
     let measured = match measure::measure(scratch.path()) {
         Ok(measured) => {

@@ -45,6 +45,7 @@ fn fixtures(home: &Home) -> Fixtures {
         shell: "/bin/sh".into(),
         limits: Limits::default(),
         lifetime: meanwhile::model::Lifetime::Session,
+        session_end: mw_agents::tools::SessionEnd::Keep,
         at_capacity: AtCapacity::Queue,
         context_stamp: "conformance".to_owned(),
         reply_bytes: 8192,

@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
+use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, need_program, wait_until};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::home;
 use crate::knobs::both_ways;
@@ -187,4 +188,97 @@ fn hooks_reassign_takes_effect() {
         assert_eq!(facts, ["child", "parent", "the subagent ended"]);
         home.mw(["session", "end", "parent"]).ok();
     }
+}
+
+fn settles(home: &Home) -> usize {
+    let is_settle = |pid: &u32| mw_testkit::processes::words(*pid).iter().any(|word| word == "settle");
+    home.tagged().iter().filter(|pid| is_settle(pid)).count()
+}
+
+#[test]
+fn only_work_in_the_background_has_hooks_and_they_speak_its_dialect() {
+    let home = home();
+    let command = listener(&home);
+    let home = home.with_env("MEANWHILE_HOOKS_START", &command).with_env("MEANWHILE_HOOKS_EXIT", &command);
+    let home = home.with_env("MEANWHILE_TOOLS_LONGEST_CALL", "3s");
+    let mut host = Host::of(home.command(["mcp", "--dialect", "zidane"]).session("host"));
+    for _ in 0..5 {
+        let _ = host.call("shell", &json!({"command": "exit 1"}));
+    }
+    let started = host.call("shell", &json!({"command": "exit 3", "run_in_background": true}));
+    let told = heard(&home, 2);
+    assert_eq!(names(&told), ["background:start", "background:exit"], "{told:?}");
+    for told in &told {
+        assert_eq!(told["taskId"], "bash_1", "{told}");
+        assert_eq!(told["outputPath"], started["structuredContent"]["output_path"], "{told}");
+    }
+    assert_eq!((&told[1]["status"], &told[1]["exitCode"]), (&"exited".into(), &3.into()));
+    // One that takes longer than a call may goes on: it starts for others then.
+    let _ = host.call("shell", &json!({"command": children::SLEEPER}));
+    let told = heard(&home, 3);
+    assert_eq!((&told[2]["hook"], &told[2]["taskId"]), (&"background:start".into(), &"bash_2".into()));
+    let _ = host.call("shell_kill", &json!({"task_id": "bash_2"}));
+    let told = heard(&home, 4);
+    assert_eq!((&told[3]["status"], &told[3]["exitCode"]), (&"killed".into(), &143.into()), "{told:?}");
+    assert_eq!(told.len(), 4);
+}
+
+/// A hook that neither reads nor ends is ended in time, however much it was told.
+#[test]
+fn a_hook_that_does_not_read_holds_nothing_up() {
+    let home = home()
+        .with_env("MEANWHILE_HOOKS_EXIT", "exec sleep 600")
+        .with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "200");
+    let long = format!(": {}", "x".repeat(100_000));
+    for _ in 0..2 {
+        let id = home.start(&long);
+        home.ended(&id);
+    }
+    let log = home.state().join("hooks.log");
+    wait_until(SOON, "both are logged", || {
+        let text = fs::read_to_string(&log).ok()?;
+        (text.matches("took longer").count() == 2).then_some(())
+    });
+}
+
+/// What was started has its exit, also when it is cleared before anybody was told; whoever comes meanwhile leaves the
+/// telling to the one who is at it.
+#[test]
+fn a_task_that_was_cleared_has_its_exit_and_nobody_waits_for_hooks() {
+    let home = home();
+    let heard_by = listener(&home);
+    let gate = home.work().join("go");
+    let slow = format!("while [ ! -e {} ]; do sleep 0.02; done; {heard_by}", gate.display());
+    let home = home.with_env("MEANWHILE_HOOKS_START", slow).with_env("MEANWHILE_HOOKS_EXIT", heard_by);
+    let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
+    let ids = [(); 4].map(|()| home.start("true"));
+    ids.iter().for_each(|id| drop(home.ended(id)));
+    wait_until(SOON, "one runs hooks and nobody waits for it", || (settles(&home) <= 1).then_some(()));
+    home.mw(["clear", &ids[0]]).ok();
+    home.open("go");
+    let told = heard(&home, 8);
+    for id in &ids {
+        let of: Vec<_> = told.iter().filter(|told| told["id"] == id.as_str()).cloned().collect();
+        assert_eq!(names(&of), ["background:start", "background:exit"], "{id}");
+    }
+}
+
+#[test]
+fn a_hook_program_that_is_missing_is_told() {
+    let home = home().with_env("MEANWHILE_HOOKS_EXIT", "no-such-program --now");
+    home.ended(&home.start("true"));
+    let log = home.state().join("hooks.log");
+    let line = wait_until(SOON, "the failure is logged", || {
+        fs::read_to_string(&log).ok().filter(|text| text.ends_with('\n'))
+    });
+    assert!(line.contains("there is no such program"), "{line}");
+    let found = home.mw(["doctor", "--json"]).exits(1).json();
+    let checks = found["checks"].as_array().unwrap();
+    let hooks: Vec<_> = checks.iter().filter(|check| check["name"] == "hooks").collect();
+    assert_eq!(hooks[0]["verdict"], "problem", "{hooks:?}");
+    assert!(
+        hooks[0]["detail"].as_str().unwrap().contains("hooks.exit runs \"no-such-program\""),
+        "{hooks:?}"
+    );
+    assert!(hooks[1]["detail"].as_str().unwrap().contains("the last failure"), "{hooks:?}");
 }

@@ -184,8 +184,8 @@ fn hooks_at_once_tell_each_ending_once() {
     });
     let rest = ask(&home, &call("PostToolUse")).to_string();
     for id in ids {
-        // The id stands in the path of the log, once per notice.
-        assert_eq!((answers.clone() + &rest).matches(&id).count(), 1, "{id}");
+        let told = format!("<task-id>{id}</task-id>");
+        assert_eq!((answers.clone() + &rest).matches(&told).count(), 1, "{id}");
     }
 }
 

@@ -13,7 +13,7 @@ use crate::home;
 /// Every setting; each has a test of its own below, the profile in `knobs_profile`, others in `retention`,
 /// `redact`, `hooks`, `resources`, `knobs_tools`, `policy` and `top_theme`, those of the agent in the tests of `mw acp`, those of
 /// subagents and chats in theirs.
-const KNOBS: [&str; 61] = [
+const KNOBS: [&str; 62] = [
     "profile",
     "mode",
     "theme",
@@ -27,6 +27,7 @@ const KNOBS: [&str; 61] = [
     "kill.grace_ms",
     "kill.timeout_grace_ms",
     "session.grace_ms",
+    "session.end",
     "session.kill_tasks",
     "run.timeout",
     "run.shell",

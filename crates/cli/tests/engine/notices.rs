@@ -79,7 +79,7 @@ fn a_kill_by_somebody_else_is_told_with_its_signal() {
     let id = start(&home, "s", "sleep 600");
     home.mw(["kill", &id]).ok();
     let told = notices(&home, "s", &[]);
-    assert_eq!(told[0]["status"], "killed");
+    assert_eq!(told[0]["status"], "cancelled");
     assert!(told[0]["summary"].as_str().unwrap().contains("SIGTERM"), "{told:?}");
 }
 
@@ -136,7 +136,7 @@ fn a_deleted_database_tells_no_stall_and_no_readiness_twice() {
     assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
     home.mw(["kill", id]).ok();
     let told = notices(&home, "s", &[]);
-    assert_eq!((told.len(), &told[0]["status"]), (1, &"killed".into()), "{told:?}");
+    assert_eq!((told.len(), &told[0]["status"]), (1, &"cancelled".into()), "{told:?}");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_stall_is_told_and_so_is_the_ending_after_it() {
     home.mw(["kill", &id]).ok();
     let told = notices(&home, "s", &[]);
     assert_eq!(told.len(), 1, "{told:?}");
-    assert_eq!(told[0]["status"], "killed");
+    assert_eq!(told[0]["status"], "cancelled");
 }
 
 #[test]

@@ -74,7 +74,30 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Tells whether anything was kept for hooks of tasks that were removed.
+    pub(crate) fn any_hook_calls(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM hook_calls)";
+        Ok(self.connection.query_row(sql, [], |row| row.get(0))?)
+    }
+}
+
 impl Transaction<'_> {
+    /// Keeps what a hook is to be told of an event whose task is removed.
+    pub(crate) fn keep_hook_call(&self, seq: i64, call: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO hook_calls (seq, call) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+        self.inner.execute(sql, params![seq, call])?;
+        Ok(())
+    }
+
+    /// Takes everything that was kept so, in the order of the events.
+    pub(crate) fn take_hook_calls(&self) -> Result<Vec<(i64, String)>, StoreError> {
+        let mut query = self.inner.prepare_cached("SELECT seq, call FROM hook_calls ORDER BY seq")?;
+        let kept = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<_, _>>()?;
+        self.inner.execute("DELETE FROM hook_calls", [])?;
+        Ok(kept)
+    }
+
     /// Notes how far a reader of the stream has come.
     pub(crate) fn set_mark(&self, name: &str, seq: i64) -> Result<(), StoreError> {
         let sql =

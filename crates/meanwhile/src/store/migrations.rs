@@ -150,7 +150,7 @@ const STEPS: [&str; 6] = [
     CREATE INDEX spans_of_sessions ON spans (session) WHERE session IS NOT NULL;
     ",
     // What a task is called: in whose dialect, and which background task of its context, or else of its session, it
-    // is. Earlier builds counted all tasks of a session alike.
+    // is. Earlier builds counted all tasks of a session alike. `hook_calls`: what hooks are to be told of removed tasks.
     "
     ALTER TABLE tasks ADD COLUMN dialect TEXT;
     ALTER TABLE tasks ADD COLUMN context TEXT;
@@ -158,6 +158,10 @@ const STEPS: [&str; 6] = [
     ALTER TABLE tasks ADD COLUMN foreground INTEGER NOT NULL DEFAULT 0;
     UPDATE tasks SET handle_number = number;
     CREATE INDEX tasks_by_handle ON tasks (session, handle_number);
+    CREATE TABLE hook_calls (
+        seq INTEGER PRIMARY KEY,
+        call TEXT NOT NULL
+    );
     ",
 ];
 

@@ -31,7 +31,7 @@ pub(super) fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         ..ShellCall::script(arguments.required("command"), desk)
     };
     if arguments.flag("run_in_background") == Some(true) {
-        return Ok(started(&start(&call, desk)?));
+        return Ok(started(&start(&call, desk)?, desk));
     }
     Ok(ran(&run(&call, desk)?))
 }
@@ -73,15 +73,16 @@ pub(crate) fn ran(ran: &Ran) -> Reply {
     ran.told_by(Reply::new(text, data))
 }
 
-fn started(task: &Task) -> Reply {
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
     let pid = task.pid.map(|pid| format!(" (pid {pid})"));
     let verb = if place.is_some() { "Queued" } else { "Started" };
     let text = format!(
-        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll.",
+        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll. {}",
         task.id,
         place.or(pid).unwrap_or_default(),
-        task.output_path
+        task.output_path,
+        desk.end_in_words(task)
     );
     let data = json!({
         "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
@@ -163,7 +164,7 @@ pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Repl
     let from = match (arguments.number("lines"), arguments.number("offset")) {
         (Some(lines), _) => From::TailLines(lines),
         (None, Some(offset)) => From::Offset(offset),
-        (None, None) => From::Cursor(READER.to_owned()),
+        (None, None) => From::Cursor(desk.reader(READER)),
     };
     let stream = stream_of(arguments.text("stream"));
     let read = output(

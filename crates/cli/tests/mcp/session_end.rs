@@ -1,0 +1,73 @@
+//! What becomes of tasks when their client is gone: with `session.end = kill` they end, unless a client comes back.
+
+use mw_testkit::Home;
+use mw_testkit::host::{Host, text};
+use serde_json::json;
+
+use crate::home;
+
+fn host(home: &Home, dialect: &str, session: &str) -> Host {
+    Host::of(home.command(["mcp", "--dialect", dialect]).session(session))
+}
+
+/// Starts something that does not end; returns its id and the text of the reply.
+fn start(home: &Home, host: &mut Host, tool: &str) -> (String, String) {
+    let before: Vec<_> = home.list().iter().map(|task| task["id"].clone()).collect();
+    let reply = host.call(tool, &json!({"command": "exec sleep 600", "run_in_background": true}));
+    let new = home.list().into_iter().map(|task| task["id"].clone()).find(|id| !before.contains(id));
+    (new.unwrap_or_else(|| panic!("{reply}")).as_str().unwrap().to_owned(), text(&reply))
+}
+
+#[test]
+fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on() {
+    let home = home().with_env("MEANWHILE_MODE", "auto").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
+    let mut own = host(&home, "canonical", "own");
+    let (kept, said) = start(&home, &mut own, "shell");
+    assert!(said.contains("It goes on when this session ends."), "{said}");
+    let mut zidane = host(&home, "zidane", "zidane");
+    let (killed, said) = start(&home, &mut zidane, "shell");
+    assert!(said.contains("It ends when this session does."), "{said}");
+    let mut opta = host(&home, "opta", "opta");
+    let (closed, _) = start(&home, &mut opta, "bg_start");
+    home.slay(own.server.pid());
+    home.slay(zidane.server.pid());
+    opta.server.close();
+    for id in [&killed, &closed] {
+        let task = home.ended(id);
+        assert_eq!((&task["status"], &task["signal"]), (&"cancelled".into(), &"SIGTERM".into()), "{task}");
+        assert!(task["cause"].as_str().unwrap().contains("the end of its session"), "{task}");
+    }
+    assert_eq!(home.status(&kept)["status"], "running");
+}
+
+#[test]
+fn a_client_that_comes_back_in_time_keeps_its_tasks() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
+    let (mut one, mut other) = (host(&home, "zidane", "one"), host(&home, "zidane", "other"));
+    let (kept, _) = start(&home, &mut one, "shell");
+    let (lost, _) = start(&home, &mut other, "shell");
+    home.slay(one.server.pid());
+    home.slay(other.server.pid());
+    // It need not call anything.
+    let back = host(&home, "zidane", "one");
+    assert_eq!(home.ended(&lost)["status"], "cancelled");
+    assert_eq!(home.status(&kept)["status"], "running");
+    drop(back);
+}
+
+#[test]
+fn session_end_takes_effect() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "300");
+    let ending = |how: &str| {
+        let mut host = Host::of(home.command(["mcp"]).session(how).env("MEANWHILE_SESSION_END", how));
+        let (id, said) = start(&home, &mut host, "shell");
+        home.slay(host.server.pid());
+        (id, said)
+    };
+    let (kept, said) = ending("keep");
+    assert!(said.contains("It goes on"), "{said}");
+    let (killed, said) = ending("kill");
+    assert!(said.contains("It ends when"), "{said}");
+    assert_eq!(home.ended(&killed)["status"], "cancelled");
+    assert_eq!(home.status(&kept)["status"], "running");
+}
