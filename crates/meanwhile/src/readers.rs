@@ -53,7 +53,8 @@ impl Runtime {
     /// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
     /// share one. Where that cannot be, the log keeps the name it has.
     pub(crate) fn link_log(&self, task: &Task) {
-        if let Some((name, file)) = name_beside(task) {
+        // What somebody waits for in the foreground is gone before anybody needs a name of it.
+        if let Some((name, file)) = name_beside(task).filter(|_| task.handle_number.is_some()) {
             let _ = self.link_beside(task, &name, file);
         }
         let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };

@@ -249,24 +249,16 @@ fn a_cancel_tells_how_the_task_really_ended() {
     let id = world.start(&gated("go", 3)).id;
     let pair = world.home.pair(id.as_str());
     let both = [pair.supervisor, pair.guardian];
-    let signal = |name: &str| {
-        let pids = both.map(|pid| pid.to_string());
-        assert!(Command::new("kill").arg(name).args(pids).status().unwrap().success());
-    };
-    signal("-STOP");
+    let stop = Command::new("kill").arg("-STOP").args(both.map(|pid| pid.to_string())).status();
+    assert!(stop.unwrap().success());
     let leader = world.task(id.as_str()).pid.unwrap();
     world.home.open("go");
     wait_until(SOON, "the command has exited", || processes::words(leader).is_empty().then_some(()));
-    let reply = std::thread::scope(|scope| {
-        let waking = scope.spawn(|| {
-            // The request is in the line by then, or comes right after: the end is true either way.
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            signal("-CONT");
-        });
-        let reply = world.call("cancel_background_task", json!({"task_id": id}));
-        waking.join().unwrap();
-        reply
-    });
+    // They go on once they were asked to end it, or just before: what is said has to be true either way.
+    let words = format!("sleep 0.2; kill -CONT {} {}", both[0], both[1]);
+    let mut waking = Command::new("sh").args(["-c", &words]).spawn().unwrap();
+    let reply = world.call("cancel_background_task", json!({"task_id": id}));
+    assert!(waking.wait().unwrap().success());
     let task = world.over(&id);
     assert_eq!(task.exit_code, Some(3));
     let word = Dialect::CoCli.word(task.status, task.cause_value());
