@@ -107,9 +107,11 @@ impl From<Error> for CommandError {
                 _ => exit_code::FAILURE,
             },
             Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
-            Error::Home { .. } | Error::Damaged { .. } | Error::Store(_) | Error::Io { .. } => {
-                exit_code::STORE
-            }
+            Error::Home { .. }
+            | Error::Damaged { .. }
+            | Error::Foreign { .. }
+            | Error::Store(_)
+            | Error::Io { .. } => exit_code::STORE,
         };
         Self { code: error.code().to_owned(), message: error.to_string(), hint: error.hint(), exit }
     }

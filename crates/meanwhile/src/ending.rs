@@ -1,11 +1,9 @@
 //! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
 
-use std::io;
-
 use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Event, Timestamp};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_lack_of_room};
 use crate::home::Home;
 use crate::look::is_absent;
 use crate::store::{Change, Transaction};
@@ -23,7 +21,8 @@ pub(crate) fn end_unsupervised(
     let record = ExitRecord::unsupervised(task.state.run(), cause.clone(), now);
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
     let change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
-    match home.replace(&task.id, RESULT_FILE, &text) {
+    // The record of the run before goes out of the way first.
+    match home.shelve_before(task).and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
         // Without a directory, or without room, the database alone knows.
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
@@ -34,8 +33,4 @@ pub(crate) fn end_unsupervised(
         transaction.call_deliverer();
     }
     Ok(())
-}
-
-fn is_lack_of_room(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

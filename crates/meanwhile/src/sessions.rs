@@ -119,10 +119,7 @@ impl Runtime {
         let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = self.clear(&ids, None)?;
         if report.kept.is_empty() {
-            let store = self.durable()?;
-            let transaction = store.begin(&self.home.tasks())?;
-            transaction.forget_session(session)?;
-            transaction.commit()?;
+            self.transact(|transaction| Ok(transaction.forget_session(session)?))?;
             let _ = fs::remove_dir_all(self.home.session(session).path());
         }
         Ok(report)
@@ -136,21 +133,29 @@ impl Runtime {
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
         self.reconcile()?;
         let now = self.clock.now();
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let mut tasks = transaction.unfinished_of(from)?;
-        for task in &mut tasks {
-            let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
-            to.clone_into(&mut task.session);
-            task.number = transaction.take_number(to, promised)?;
-            transaction.set_owner(task)?;
-            let event =
-                Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
-            transaction.apply(task, &event, now, Change::default())?;
-            // Before the commit: a database that is rebuilt finds the owner in the directory.
-            self.home.change_owner(&task.id, to, task.number)?;
+        let mut before = Vec::new();
+        let reassigned = self.transact(|transaction| {
+            let mut tasks = transaction.unfinished_of(from)?;
+            for task in &mut tasks {
+                let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
+                before.push((task.id.clone(), task.number));
+                to.clone_into(&mut task.session);
+                task.number = transaction.take_number(to, promised)?;
+                transaction.set_owner(task)?;
+                let event =
+                    Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
+                transaction.apply(task, &event, now, Change::default())?;
+                // Before the commit: a database that is rebuilt finds the owner in the directory.
+                self.home.change_owner(&task.id, to, task.number)?;
+            }
+            Ok(tasks)
+        });
+        if reassigned.is_err() {
+            for (id, number) in &before {
+                let _ = self.home.change_owner(id, from, *number);
+            }
         }
-        transaction.commit()?;
+        let tasks = reassigned?;
         for task in tasks.iter().filter(|task| task.state.process().is_some()) {
             // One that was started only just now does not listen yet.
             let line = Line::connect_patiently(&self.home, &task.id);

@@ -19,6 +19,7 @@ mod environment;
 mod files;
 mod follow;
 mod follow_survivor;
+mod foreign;
 mod fresh;
 mod handles;
 mod hooks;
