@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Spawn { command: String, source: io::Error },
     /// A program ran and reported failure.
     Exit { command: String, status: ExitStatus },
+    /// No check has run here, so nobody knows what was skipped.
+    NoCheck,
     /// There is no Python that could hold packages.
     NoPython,
     /// A tool that the check cannot do without is neither here nor to be had.
@@ -40,6 +42,7 @@ impl fmt::Display for Failure {
             Self::File { path, source } => write!(f, "{}: {source}", path.display()),
             Self::Spawn { command, source } => write!(f, "cannot start `{command}`: {source}"),
             Self::Exit { command, status } => write!(f, "`{command}` failed ({status})"),
+            Self::NoCheck => f.write_str("no check has run here yet; run `cargo xtask check` first"),
             Self::NoPython => f.write_str("there is no python3 with venv on this machine"),
             Self::NoTool { name, version, folder, failure } => write!(
                 f,

@@ -1,8 +1,9 @@
 //! The hooks of hosts: what they ask on stdin, and how they are answered on stdout.
 //!
 //! Claude Code, Codex and Gemini CLI speak nearly the same: one JSON object in, at most one out. Context is added as
-//! `hookSpecificOutput.additionalContext`; an agent that is about to stop is kept going with `decision: block`, whose
-//! `reason` it reads. Only the names of the events differ.
+//! `hookSpecificOutput.additionalContext`. An agent that is about to stop is kept going by the same in Claude Code, which
+//! shows a `decision: block` twice, as feedback and as an error; by `decision: block`, whose `reason` it reads, in the
+//! others. The names of the events differ.
 
 use std::path::{Path, PathBuf};
 
@@ -161,7 +162,12 @@ impl HookCall {
                     "Before you stop: background tasks have news, from meanwhile and not from the user. Go on with what \
                      depends on it, or just say how it went.\n\n{blocks}"
                 );
-                json!({"decision": "block", "reason": text})
+                match self.host {
+                    HookHost::ClaudeCode => {
+                        json!({"hookSpecificOutput": {"hookEventName": self.event, "additionalContext": text}})
+                    }
+                    HookHost::Codex | HookHost::Gemini => json!({"decision": "block", "reason": text}),
+                }
             }
         };
         Some(format!("{answer}\n"))

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use meanwhile::Error;
 use serde_json::{Map, Value, json};
 
-use crate::dialects::Dialect;
+use crate::dialects::{Dialect, Speaks};
 use crate::tools::{Background, Desk, Effect, Refusal, Reply, Tool};
 
 /// What carries out a call of a host's own tool.
@@ -215,7 +215,7 @@ impl Toolset {
                 if !tool.is_offered(background) {
                     return None;
                 }
-                let desk = &Desk { background, wait_ms: self.wait_ms, ..*desk };
+                let desk = &Desk { dialect: *dialect, background, wait_ms: self.wait_ms, ..*desk };
                 let reply = tool.call(given, desk);
                 Some(reply.unwrap_or_else(|refusal| {
                     let reply = dialect.refuse(&refusal, desk);

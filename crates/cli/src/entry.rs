@@ -9,7 +9,7 @@ use meanwhile::Supervisor;
 use crate::commands::{self, Command};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, programs, render};
+use crate::{exit_code, panics, programs, render};
 
 // What holds for every command. No doc comment: it would become the help.
 #[derive(Args)]
@@ -46,6 +46,7 @@ fn read(words: &[OsString]) -> Result<(bool, Command), clap::Error> {
 
 /// The whole of `mw`.
 pub fn mw() -> i32 {
+    panics::end_the_process();
     let words: Vec<_> = std::env::args_os().collect();
     let early = summon_early(&words);
     let code = match read(&words) {
@@ -69,6 +70,7 @@ pub fn surfaces() -> ExitCode {
 }
 
 fn surface() -> u8 {
+    panics::end_the_process();
     let words = match programs::words_of_mw() {
         Ok(words) => words,
         Err(error) => return conclude(asks_for_json(), Err(error)),

@@ -18,6 +18,7 @@ mod exit_code;
 mod gate;
 mod host_state;
 mod otel;
+mod panics;
 mod programs;
 mod render;
 mod terminal;

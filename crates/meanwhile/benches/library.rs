@@ -124,7 +124,7 @@ mod model {
             Event::Started { process, started_at: at },
             Event::Stalled { prompt: "Continue? [y/n]".to_owned() },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
-            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
+            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
         ];
         bencher.counter(ItemsCount::new(life.len())).bench(|| {
             let begin = TaskState::Pending { run: 1, origin: RunOrigin::First };

@@ -1,13 +1,14 @@
 //! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
 
 use mw_model::wire::{ExitRecord, RESULT_FILE};
-use mw_model::{Cause, Event, Timestamp};
+use mw_model::{Cause, Timestamp};
 
 use crate::error::{Error, Result, is_lack_of_room};
 use crate::home::Home;
 use crate::look::is_absent;
+use crate::output::{LogView, StreamChoice};
 use crate::store::{Change, Transaction};
-use crate::task::Task;
+use crate::task::{Task, ended_by};
 
 /// Records such an ending in the task's directory and in the database, in this order: a database that
 /// is lost is rebuilt from the directories.
@@ -18,17 +19,26 @@ pub(crate) fn end_unsupervised(
     cause: Cause,
     now: Timestamp,
 ) -> Result<()> {
-    let record = ExitRecord::unsupervised(task.state.run(), cause.clone(), now);
+    // The files of the run before go out of the way first.
+    let shelved = home.shelve_before(task);
+    let output_lost = matches!(cause, Cause::Lost { .. });
+    let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
+    let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
+    // What never ran has no log.
+    if shelved.is_ok()
+        && let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both)
+    {
+        (record.output_bytes, record.dropped_bytes) = view.size();
+        (change.output_bytes, change.dropped_bytes) = (Some(record.output_bytes), Some(record.dropped_bytes));
+    }
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
-    let change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
-    // The record of the run before goes out of the way first.
-    match home.shelve_before(task).and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
+    match shelved.and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
         // Without a directory, or without room, the database alone knows.
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
     }
-    home.end_metadata(&task.id, &cause, now);
-    transaction.apply(task, &Event::Ended { cause, ended_at: now }, now, change)?;
+    home.end_metadata(&task.id, &record.cause(), now);
+    transaction.apply(task, &ended_by(&record), now, change)?;
     if task.trace.is_some_and(|trace| trace.is_exported()) {
         transaction.call_deliverer();
     }

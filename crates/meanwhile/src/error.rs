@@ -4,11 +4,15 @@ use std::io;
 use std::path::PathBuf;
 
 use mw_model::approval::Proposal;
+use mw_model::wire::LACK;
 
 use crate::store::StoreError;
 
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// What to do when this process has no descriptor, process or memory left.
+const LACK_HINT: &str = "raise what this shell may use (ulimit -a), or end what uses it";
 
 /// Why an operation was not done. Nothing was changed unless the text says so.
 #[derive(Debug, thiserror::Error)]
@@ -177,6 +181,7 @@ impl Error {
     pub(crate) fn is_lack(&self) -> bool {
         match self {
             Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
+            Self::Spawn { code, .. } => code == LACK,
             Self::Invalid { .. }
             | Self::NotFound(_)
             | Self::NoProposal(_)
@@ -189,13 +194,21 @@ impl Error {
             | Self::AtCapacity { .. }
             | Self::WrongState { .. }
             | Self::Expired { .. }
-            | Self::Spawn { .. }
             | Self::Unanswered
             | Self::Home { .. }
             | Self::Damaged { .. }
             | Self::Foreign { .. }
             | Self::Refused { .. }
             | Self::Store(_) => false,
+        }
+    }
+
+    /// Tells whether a task that could not be started for this may be later, with nothing changed about it.
+    pub(crate) fn is_for_now(&self) -> bool {
+        match self {
+            Self::Unanswered => true,
+            Self::Spawn { code, .. } if code == "no_room" => true,
+            other => other.is_lack(),
         }
     }
 
@@ -253,6 +266,7 @@ impl Error {
             Self::Spawn { code, .. } => match code.as_str() {
                 "not_found" => "check the program's name and PATH".to_owned(),
                 "cwd" => "check the directory given with --cwd".to_owned(),
+                LACK => LACK_HINT.to_owned(),
                 "not_executable" => "check the file's permissions and format".to_owned(),
                 "no_control_group" => {
                     "leave --cpus (limits.cpus) out, or start it from a group that can be divided: systemd-run --user --scope mw start …; --cpu-time works everywhere".to_owned()
@@ -260,9 +274,7 @@ impl Error {
                 _ => "check free disk space and process limits".to_owned(),
             },
             Self::Unanswered => "try again".to_owned(),
-            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => {
-                "raise what this shell may use (ulimit -a), or end what uses it".to_owned()
-            }
+            Self::Supervisor { source, .. } | Self::Io { source, .. } if is_lack(source) => LACK_HINT.to_owned(),
             Self::Supervisor { .. } => {
                 "install both executables side by side (cargo install --path crates/cli), or set MEANWHILE_SUPERVISOR".to_owned()
             }

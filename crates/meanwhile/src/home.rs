@@ -16,6 +16,7 @@ use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
 use crate::session_dir::SessionDir;
 use crate::slots::WaitingFlag;
+use crate::task::Task;
 
 /// The spec of a task that is being cleared.
 pub(crate) const CLEARED_FILE: &str = "spec.cleared";
@@ -195,8 +196,9 @@ impl Home {
     }
 
     /// Writes down that a task belongs to another session.
-    pub(crate) fn change_owner(&self, id: &TaskId, session: &str, number: u64) -> Result<()> {
-        self.replace_spec(id, &TaskSpec { session: session.to_owned(), number, ..self.spec(id)? })
+    pub(crate) fn rename_task(&self, task: &Task) -> Result<()> {
+        let (session, number, handle_number) = (task.session.clone(), task.number, task.handle_number);
+        self.replace_spec(&task.id, &TaskSpec { session, number, handle_number, ..self.spec(&task.id)? })
     }
 
     /// Writes down which tasks a task still has to follow.

@@ -14,7 +14,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use mw_model::{Event, News, short_handle, signal_name};
+use mw_model::{Event, News, signal_name};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
@@ -198,7 +198,7 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
         json!({
             "hook": hook.word(),
             "taskId": task.id,
-            "handle": short_handle(task.kind, task.number),
+            "handle": task.handle(),
             "session": task.session,
             "command": task.command,
             "run": event.run,
@@ -206,7 +206,7 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
             "outputPath": task.output_path,
         })
     };
-    let handle = short_handle(task.kind, task.number);
+    let handle = task.handle();
     match &event.event {
         Event::Started { process, .. } => {
             let mut payload = common(Hook::Start);
@@ -246,6 +246,7 @@ fn call_for(event: &EventRow, task: &Task) -> Option<Call> {
         | Event::KillRequested { .. }
         | Event::Requeued { .. }
         | Event::Progress { .. }
+        | Event::MovedToBackground { .. }
         | Event::TreeEmpty => None,
     }
 }

@@ -167,6 +167,10 @@ impl Runtime {
         let (found, findings) = match self.look_at_arrival(id) {
             Ok(Some(looked)) => looked,
             Ok(None) => return Ok(Arrival::Unfinished),
+            Err(_) if self.home.was_being_cleared(id).unwrap_or(false) => {
+                self.home.remove_task(id);
+                return Ok(Arrival::Old);
+            }
             Err(Error::Damaged { .. } | Error::Foreign { .. }) => {
                 transaction.set_mark(DAMAGED, 1)?;
                 return Ok(Arrival::Old);
@@ -289,7 +293,7 @@ fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<T
             | JournalEntry::Hosted
             | JournalEntry::Belongs { .. }
             | JournalEntry::TakenOver { .. }
-            | JournalEntry::TreeEmpty => {}
+            | JournalEntry::TreeEmpty { .. } => {}
         }
     }
     task.state.process().is_some().then_some(task)

@@ -108,7 +108,7 @@ enum Stage {
     },
     /// Its supervisor was asked and will answer.
     Asked(Asked),
-    /// Nobody can be asked: its files are gone. Its first process lives.
+    /// Nobody can be asked: its files are gone, or its supervisors are and no other can be started. It may live.
     Vanished(Process),
     Done(Result<KillReceipt>),
 }
@@ -185,8 +185,8 @@ impl Runtime {
             return Ok(Stage::Asked(Asked::on(line)));
         }
         let task = self.current(id)?;
-        if let Some(process) = self.vanished(&task, &self.look_at(&task)?)? {
-            return Ok(Stage::Vanished(process.clone()));
+        if let Some(process) = self.out_of_reach(&task)? {
+            return Ok(Stage::Vanished(process));
         }
         match &task.state {
             TaskState::Pending { .. } if !request.ends() => {

@@ -174,18 +174,6 @@ pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, laun
 
 fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
     let mut settle = settings.programs.settle.clone();
-    // Whoever settles must hold the limits of whoever started.
-    let limits = [
-        ("--max-running", settings.queue.max_running),
-        ("--max-running-total", settings.queue.max_running_total),
-    ];
-    for (option, value) in limits {
-        settle.extend([RawText::from(option), RawText::from(value.to_string())]);
-    }
-    if spec.agent.is_some() {
-        let own = ["--max-agents".to_owned(), settings.queue.max_agents.to_string()];
-        settle.extend(own.map(RawText::from));
-    }
     let ready = spec.ready.is_some().then(|| {
         let own = ["--ready", spec.id.as_str()].map(RawText::from);
         settle.iter().cloned().chain(own).collect()
@@ -226,7 +214,7 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
 fn log_header(spec: &TaskSpec) -> String {
     format!(
         "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
-        spec.id,
+        spec.handle(),
         spec.to_line().replace('\n', " "),
         spec.approved_by,
         spec.approved_at,
@@ -243,7 +231,7 @@ pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> 
     texts.extend(agent.map(|agent| agent.prompt.as_str()));
     let redactor = Redactor::for_texts(settings, &spec.env, &texts);
     Metadata {
-        task_id: spec.id.to_string(),
+        task_id: spec.handle(),
         created_at: spec.created_at,
         started_at: None,
         completed_at: None,

@@ -14,7 +14,7 @@
 //! elsewhere acknowledges when it has them, and tells a repetition by its number.
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn, short_handle};
+use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -212,13 +212,14 @@ impl Runtime {
         let task = self.stored(&row.task)?;
         let current = task.state.run() == row.run;
         let log = if current {
-            self.home.log(&row.task)
+            self.log_of(&task)
         } else {
             self.home.earlier_run(&row.task, row.run).join(LOG_FILE)
         };
         let is_batch = matches!(row.news, News::Batch { .. });
         let outcome = if current && !is_batch { self.outcome(&task) } else { None };
-        let answers = task.kind == TaskKind::Agent && matches!(row.news, News::Ended { .. });
+        let is_ending = matches!(row.news, News::Ended { .. });
+        let answers = task.kind == TaskKind::Agent && is_ending;
         let result = match answers.then(|| self.agent_record(&row.task)) {
             Some(record) if !record.turns.is_empty() => record.result_of(row.run).map(first_part),
             Some(_) if current => self.result(&task),
@@ -226,7 +227,10 @@ impl Runtime {
         };
         let mut notice = Notice {
             number: row.number,
-            handle: short_handle(task.kind, task.number),
+            handle: task.handle(),
+            name: task.name.filter(|_| task.dialect.is_canonical()),
+            dialect: Some(task.dialect),
+            survivors: if current && is_ending { task.survivors } else { 0 },
             task: row.task,
             run: row.run,
             at: row.at,

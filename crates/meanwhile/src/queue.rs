@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use mw_model::{Cause, Event, Status, TaskId, TimeLimit, Timestamp};
+use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
-use crate::error::{Result, is_lack, is_lack_of_room};
+use crate::error::{Error, Result, is_lack, is_lack_of_room};
 use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
 use crate::slots::{Pool, Slots};
@@ -22,6 +22,8 @@ pub(crate) struct Picked {
     pub(crate) to_launch: Vec<Granted>,
     /// Whether tasks ended without having run.
     pub(crate) any_ended: bool,
+    /// Whether slots were left alone, because a task may live on in one whose supervisors were killed.
+    pub(crate) any_untended: bool,
 }
 
 /// A task and the slots it was given.
@@ -35,19 +37,34 @@ pub(crate) struct Granted {
 
 impl Runtime {
     /// Takes the slots for one more task of a session.
-    pub(crate) fn take_slots(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
-        self.home.session(session).take_slots(&self.home.common_slots(), self.settings.queue, pool)
+    pub(crate) fn take_slots(&self, session: &str, pool: Pool, limits: QueueLimits) -> Result<Option<Slots>> {
+        self.home.session(session).take_slots(&self.home.common_slots(), limits, pool)
     }
 
     /// The same for a task that runs already: whoever only tries a slot is waited for.
-    pub(crate) fn take_slots_patiently(&self, session: &str, pool: Pool) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots_patiently(&self, spec: &TaskSpec) -> Result<Option<Slots>> {
+        let limits = spec.queue.unwrap_or_else(|| self.settings.queue.limits());
         for _ in 0..20 {
-            if let Some(slots) = self.take_slots(session, pool)? {
+            if let Some(slots) = self.take_slots(&spec.session, Pool::of(spec.kind), limits)? {
                 return Ok(Some(slots));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(None)
+    }
+
+    /// Returns the limits of a session: those that its latest start was made with, whoever looks now.
+    fn limits_of_session(&self, transaction: &Transaction<'_>, session: &str) -> Result<QueueLimits> {
+        let spec = match transaction.newest_of(session)? {
+            Some(id) => self.home.spec(&id),
+            None => return Ok(self.settings.queue.limits()),
+        };
+        match spec {
+            Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.settings.queue.limits())),
+            // What is wrong with it is told by its launch.
+            Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.settings.queue.limits()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Gives slots to a session's waiting tasks, by priority, then in order.
@@ -71,9 +88,16 @@ impl Runtime {
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
+        let limits = self.limits_of_session(transaction, session)?;
         loop {
-            let slots = self.take_slots(session, pool)?;
-            // Whoever had them has ended. That comes first in the stream of events, and others may have
+            let slots = self.take_slots(session, pool, limits)?;
+            if slots.as_ref().is_some_and(|slots| !slots.were_given_back())
+                && self.any_untended(transaction)?
+            {
+                picked.any_untended = true;
+                return Ok(());
+            }
+            // The task that had them has ended. That comes first in the stream of events, and others may have
             // waited for it.
             if slots.is_some() && self.record_endings(transaction)? {
                 passed = 0;
@@ -84,6 +108,16 @@ impl Runtime {
             let hold = self.home.try_hold_start(&task.id)?;
             picked.to_launch.push(Granted { task, slots, hold });
         }
+    }
+
+    /// Tells whether a task lives on, or may, whose supervisors were killed.
+    fn any_untended(&self, transaction: &Transaction<'_>) -> Result<bool> {
+        for task in transaction.unsettled()? {
+            if task.state.holds_slot() && self.look_at(&task)?.is_untended(task.state.run()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Returns the first waiting task that may run, ending those on the way that never will. `passed` counts
@@ -135,6 +169,7 @@ impl Runtime {
             let picked = self.pick(transaction, &waiting.session)?;
             all.to_launch.extend(picked.to_launch);
             all.any_ended |= picked.any_ended;
+            all.any_untended |= picked.any_untended;
         }
         Ok(all)
     }

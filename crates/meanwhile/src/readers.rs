@@ -5,12 +5,13 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
-use mw_model::{TaskId, Timestamp, short_handle, task_log_name};
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Dialect, TaskId, TaskKind, Timestamp, parse_short_handle, short_handle, task_log_name};
 
 use crate::error::{Error, Result};
 use crate::output::{StreamChoice, last_write_us};
 use crate::runtime::Runtime;
-use crate::task::Task;
+use crate::task::{Scope, Task};
 
 /// Under this name the moment at which a result was fetched is kept as a place.
 const RESULT: &str = "result";
@@ -48,25 +49,25 @@ impl Runtime {
         last_write_us(&self.home.task(&task.id)).map(Timestamp::from_micros)
     }
 
-    /// Gives a log a second name in its session's directory: the task's short handle and when the context
-    /// that asks began. Returns that name; no two tasks share one.
-    ///
-    /// # Errors
-    /// When the link cannot be made.
-    pub fn link_log(&self, task: &Task, context: &str) -> Result<PathBuf> {
+    /// Gives the log of a task a second name, where its dialect has one: beside its directory, or, of a task that is
+    /// counted in a context, in its session's directory: its short handle and when the context began. No two tasks
+    /// share one. Where that cannot be, the log keeps the name it has.
+    pub(crate) fn link_log(&self, task: &Task) {
+        if let Some((name, file)) = name_beside(task) {
+            let _ = self.link_beside(task, &name, file);
+        }
+        let Some((handle, context)) = task.handle_number.zip(task.context.as_deref()) else { return };
+        let handle = short_handle(task.kind, handle);
         let directory = self.home.session(&task.session).path().join(LOGS);
-        let failed = |error| Error::io("cannot link the log into its session")(error);
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
-        made.map_err(failed)?;
-        let (log, handle) = (self.home.log(&task.id), short_handle(task.kind, task.number));
-        let mut clashes = 0;
-        loop {
+        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&directory);
+        let log = self.home.log(&task.id);
+        for clashes in 0.. {
             let link = directory.join(task_log_name(&handle, context, clashes));
             match symlink(&log, &link) {
-                Ok(()) => return Ok(link),
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(failed(error)),
-                Err(_) if fs::read_link(&link).is_ok_and(|linked| linked == log) => return Ok(link),
-                Err(_) => clashes += 1,
+                Err(error)
+                    if error.kind() == ErrorKind::AlreadyExists
+                        && fs::read_link(&link).is_ok_and(|linked| linked != log) => {}
+                _ => return,
             }
         }
     }
@@ -90,14 +91,50 @@ impl Runtime {
         }
     }
 
-    /// Tells whether a task has a log under the name of a context, as those have that were started in it.
+    /// Returns where the output of a task's present run is, by the name under which its start told it.
     #[must_use]
-    pub fn is_of_context(&self, task: &Task, context: &str) -> bool {
-        let directory = self.home.session(&task.session).path().join(LOGS);
-        let (log, handle) = (self.home.log(&task.id), short_handle(task.kind, task.number));
-        (0..)
-            .map_while(|clashes| fs::read_link(directory.join(task_log_name(&handle, context, clashes))).ok())
-            .any(|linked| linked == log)
+    pub fn log_of(&self, task: &Task) -> PathBuf {
+        let log = self.home.log(&task.id);
+        if let Some((name, file)) = name_beside(task) {
+            let link = self.home.tasks().join(name);
+            let is_there = link.is_symlink();
+            return match file {
+                Some(_) if is_there => link,
+                None if is_there => link.join(LOG_FILE),
+                Some(_) | None => log,
+            };
+        }
+        let Some((number, context)) = task.handle_number.zip(task.context.as_deref()) else { return log };
+        let handle = short_handle(task.kind, number);
+        let linked_in = |session: PathBuf| {
+            let names =
+                (0..).map(|clashes| session.join(LOGS).join(task_log_name(&handle, context, clashes)));
+            let mut links = names.map_while(|link| Some((fs::read_link(&link).ok()?, link)));
+            links.find(|(linked, _)| *linked == log).map(|(_, link)| link)
+        };
+        let own = linked_in(self.home.session(&task.session).path().to_owned());
+        // One that was passed on has its name where it was started.
+        let elsewhere = || {
+            let sessions = fs::read_dir(self.home.sessions()).into_iter().flatten().flatten();
+            sessions.map(|session| session.path()).find_map(linked_in)
+        };
+        own.or_else(elsewhere).unwrap_or(log)
+    }
+
+    /// Returns a session's task as [`Runtime::task`] does, but what looks like a short handle, such as `bash_1`, means
+    /// a task of this context only.
+    ///
+    /// # Errors
+    /// As [`Runtime::task`].
+    pub fn task_in_context(&self, handle: &str, session: &str, context: &str) -> Result<Task> {
+        let scope = Scope::Session(session.to_owned());
+        if parse_short_handle(handle).is_none() {
+            return self.task(handle, &scope);
+        }
+        self.reconcile()?;
+        let id = self.store()?.in_context(handle, session, context)?;
+        let id = id.ok_or_else(|| Error::NotFound(handle.to_owned()))?;
+        self.task(id.as_str(), &scope)
     }
 
     /// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
@@ -125,7 +162,8 @@ impl Runtime {
             }
         }
         let tasks = self.home.tasks();
-        for name in entries(&tasks) {
+        // The directory itself tells what is a link; most of what is there is none.
+        for name in entries(&tasks).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_symlink())) {
             let target = fs::read_link(name.path()).ok();
             let task = target.as_deref().and_then(|target| target.components().next()?.as_os_str().to_str());
             let task = task.and_then(|task| task.parse::<TaskId>().ok());
@@ -133,5 +171,18 @@ impl Runtime {
                 let _ = fs::remove_file(name.path());
             }
         }
+    }
+}
+
+/// Returns the name that a task has beside its directory where its dialect has one, and for which of its files; none is
+/// the directory itself.
+fn name_beside(task: &Task) -> Option<(String, Option<&'static str>)> {
+    match (task.dialect, task.kind) {
+        (Dialect::Mycode, TaskKind::Agent) => Some((format!("{}.json", task.id), Some(AGENT_FILE))),
+        (Dialect::Mycode, TaskKind::Shell | TaskKind::Remote) => {
+            Some((format!("{}.log", task.id), Some(LOG_FILE)))
+        }
+        (Dialect::CoCli, _) => Some((task.handle(), None)),
+        (Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask | Dialect::Opta, _) => None,
     }
 }

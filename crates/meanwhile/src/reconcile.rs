@@ -10,6 +10,14 @@
 //! | – | free | started | runs unsupervised: it is adopted; if its process is gone, it is lost |
 //! | – | free | nothing | was never started: it waits again, unless its starter is still at it |
 //! | – | – | gone, though it ran | runs as long as its process lives, and is lost then |
+//!
+//! One that has ended may have left children behind, whom its supervisor looks after; if that is gone, they are adopted
+//! too. What cannot be looked at says nothing: the task stays as it was, and is looked at again.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{ExitRecord, JournalEntry, JournalLine};
 use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
@@ -17,10 +25,11 @@ use mw_model::{Cause, Event, Process, TaskId, TaskState, Timestamp};
 use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::look;
 use crate::platform;
 use crate::runtime::Runtime;
 use crate::store::{Change, Transaction};
-use crate::task::Task;
+use crate::task::{Task, ended_by};
 
 /// What a task's directory shows.
 pub(crate) struct Findings {
@@ -30,6 +39,8 @@ pub(crate) struct Findings {
     pub(crate) record: Option<ExitRecord>,
     pub(crate) supervised: bool,
     pub(crate) being_started: bool,
+    /// Whether it has ended, children of it live, and nobody looks after them.
+    pub(crate) left: bool,
 }
 
 impl Findings {
@@ -41,19 +52,44 @@ impl Findings {
         })
     }
 
-    fn started(&self, run: u32) -> Option<(Process, Timestamp)> {
-        let of_run = || self.journal.iter().filter(|line| line.run == run);
-        let known = of_run().find_map(|line| match &line.entry {
+    /// The first process of a run and when it began, as far as its supervisor said so.
+    fn begun(&self, run: u32) -> Option<(Process, Timestamp)> {
+        self.journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
             JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
             _ => None,
-        });
+        })
+    }
+
+    /// Tells whether a run's supervisor saw the last of its processes end, and what it had printed by then: all bytes,
+    /// and those dropped.
+    fn tree_empty(&self, run: u32) -> Option<(Option<u64>, Option<u64>)> {
+        self.journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
+            JournalEntry::TreeEmpty { output_bytes, dropped_bytes } => Some((*output_bytes, *dropped_bytes)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn started(&self, run: u32) -> Option<(Process, Timestamp)> {
+        let known = self.begun(run);
         if self.supervised || self.not_executed(run).is_some() {
             return known;
         }
         // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
-        let nobody = || Process { pid: 0, start_ticks: 0, boot_id: String::new() };
-        known.or_else(|| of_run().next().map(|line| (nobody(), line.at)))
+        known.or_else(|| self.journal.iter().find(|line| line.run == run).map(|line| (nobody(), line.at)))
     }
+
+    /// Tells whether a run was begun, has no record, and nobody looks after it.
+    pub(crate) fn is_untended(&self, run: u32) -> bool {
+        !self.supervised
+            && self.record.is_none()
+            && self.not_executed(run).is_none()
+            && self.started(run).is_some()
+    }
+}
+
+/// A process that nobody wrote down.
+const fn nobody() -> Process {
+    Process { pid: 0, start_ticks: 0, boot_id: String::new() }
 }
 
 impl Runtime {
@@ -125,6 +161,18 @@ impl Runtime {
     }
 
     fn act_on(&self, task: &Task, findings: &Findings) -> Result<bool> {
+        if findings.being_started && findings.is_untended(task.state.run()) {
+            return self.await_starter(task);
+        }
+        if findings.left {
+            let begun = findings.begun(task.state.run());
+            let begun = begun.or_else(|| {
+                let record = findings.record.as_ref()?;
+                Some((record.process.clone()?, record.started_at?))
+            });
+            let (process, started_at) = begun.unwrap_or_else(|| (nobody(), task.created_at));
+            return self.adopt(task, &process, started_at);
+        }
         if let TaskState::Starting { run, since, .. } = &task.state
             && *since < self.boot_time()
             && findings.journal.iter().all(|line| line.run != *run)
@@ -140,12 +188,29 @@ impl Runtime {
             return self.record_unsupervised(&task.id, task.state.run(), cause);
         }
         if unsupervised && let Some((process, started_at)) = findings.started(task.state.run()) {
-            return self.adopt(task, findings, process, started_at);
+            return self.adopt(task, &process, started_at);
         }
         if let Some(process) = self.vanished(task, findings)? {
             return self.lose(task, process);
         }
         self.record_findings(&task.id, findings)
+    }
+
+    /// Both supervisors were killed while the starter is still at it, which knows more than anybody else and sends an
+    /// adopter. Until then the task has no slot, and somebody else could be given it.
+    fn await_starter(&self, task: &Task) -> Result<bool> {
+        const PATIENCE: Duration = Duration::from_millis(500);
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let findings = self.look_at(task)?;
+            if !(findings.being_started && findings.is_untended(task.state.run())) {
+                return self.act_on(task, &findings);
+            }
+            if Instant::now() > deadline {
+                return self.record_findings(&task.id, &findings);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Looks in this order, because a supervisor writes its record before it lets go of its lock.
@@ -154,7 +219,42 @@ impl Runtime {
         let supervised = self.home.is_supervised(&task.id)?;
         let record = self.home.result(&task.id, task.state.run())?;
         let journal = self.home.journal(&task.id)?;
-        Ok(Findings { seen: journal.len() as u64, journal, record, supervised, being_started })
+        let seen = journal.len() as u64;
+        let mut findings = Findings { journal, seen, record, supervised, being_started, left: false };
+        findings.left = self.is_left(task, &findings)?;
+        Ok(findings)
+    }
+
+    /// Tells whether children of a task that has ended live, and nobody looks after them.
+    fn is_left(&self, task: &Task, findings: &Findings) -> Result<bool> {
+        let run = task.state.run();
+        let had_some = match &findings.record {
+            Some(record) => !record.survivors.is_empty(),
+            None => matches!(task.state, TaskState::Ended { .. }) && task.survivors > 0,
+        };
+        if findings.supervised || !had_some || findings.tree_empty(run).is_some() {
+            return Ok(false);
+        }
+        let process = findings.record.as_ref().and_then(|record| record.process.clone());
+        let process = process.or_else(|| Some(findings.begun(run)?.0)).unwrap_or_else(nobody);
+        self.lives(task, &process, &findings.journal)
+    }
+
+    /// Tells whether any process of a task's present run lives: its first, one that carries its mark, or one in its
+    /// control group.
+    pub(crate) fn lives(&self, task: &Task, first: &Process, journal: &[JournalLine]) -> Result<bool> {
+        let failed = || Error::io(format!("cannot look for the processes of {}", task.id));
+        if !platform::tree_of(task.id.as_str(), first).map_err(failed())?.is_empty() {
+            return Ok(true);
+        }
+        let run = task.state.run();
+        let group = journal.iter().filter(|line| line.run == run).find_map(|line| match &line.entry {
+            JournalEntry::Spawning { cgroup, .. } => cgroup.as_ref(),
+            _ => None,
+        });
+        let Some(group) = group else { return Ok(false) };
+        let members = Path::new(OsStr::from_bytes(group.as_bytes())).join("cgroup.procs");
+        Ok(look::read(&members)?.is_some_and(|members| !members.is_empty()))
     }
 
     fn boot_time(&self) -> Timestamp {
@@ -224,7 +324,7 @@ impl Runtime {
                 | JournalEntry::Hosted
                 | JournalEntry::Belongs { .. }
                 | JournalEntry::TakenOver { .. }
-                | JournalEntry::TreeEmpty => continue,
+                | JournalEntry::TreeEmpty { .. } => continue,
             };
             changed |= transaction.apply(task, &event, line.at, Change::default()).is_ok();
         }
@@ -241,20 +341,18 @@ impl Runtime {
                 survivors: Some(record.survivors.len() as u32),
                 ..seen
             };
-            let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
-            transaction.apply(task, &event, record.completed_at, change)?;
+            transaction.apply(task, &ended_by(record), record.completed_at, change)?;
             changed = true;
         }
-        let emptied =
-            task.survivors > 0 && !findings.supervised && matches!(task.state, TaskState::Ended { .. });
-        if emptied {
-            let size = self.output_size(task);
-            let change = Change {
-                survivors: Some(0),
-                output_bytes: size.map(|(end, _)| end),
-                dropped_bytes: size.map(|(_, d)| d),
-                ..seen
+        let is_over = matches!(task.state, TaskState::Ended { .. });
+        if is_over && task.survivors > 0 && !findings.supervised && !findings.left {
+            let told = findings.tree_empty(run);
+            let (end, dropped) = match told {
+                Some((Some(end), Some(dropped))) => (end, dropped),
+                Some(_) | None => self.size_with_drops(task),
             };
+            let change =
+                Change { survivors: Some(0), output_bytes: Some(end), dropped_bytes: Some(dropped), ..seen };
             transaction.apply(task, &Event::TreeEmpty, now, change)?;
             changed = true;
         }
@@ -262,6 +360,16 @@ impl Runtime {
             transaction.set_journal_seen(&task.id, findings.seen)?;
         }
         Ok(changed)
+    }
+
+    /// Returns what an ended task has printed and what of it is not in the log. A full disk may have kept the note of
+    /// what it dropped out of the log: what was known before is not forgotten.
+    fn size_with_drops(&self, task: &Task) -> (u64, u64) {
+        let Some((end, dropped)) = self.output_size(task) else {
+            return (task.output_bytes, task.dropped_bytes);
+        };
+        let all = end.max(task.output_bytes);
+        (all, dropped + (all - end))
     }
 
     /// Records every ending that is on disk, in the order in which the tasks came; returns whether there were

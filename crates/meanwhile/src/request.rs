@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use mw_model::{AgentSpec, CommandSpec, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind};
+use mw_model::{
+    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind,
+};
 
 use crate::approval::Approval;
 use crate::error::{Error, Result};
@@ -44,6 +46,13 @@ pub struct TaskRequest {
     pub env: Vec<EnvVar>,
     /// File mode creation mask.
     pub umask: u32,
+    /// The dialect through which it is asked for; notices and hooks speak of it so.
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session.
+    pub context: Option<String>,
+    /// Whether whoever asks waits for it in the foreground. It has no short handle, and no hooks, unless it goes on
+    /// in the background.
+    pub foreground: bool,
     /// A name unique among the session's live tasks.
     pub name: Option<String>,
     /// What to do when it is not.
@@ -98,6 +107,9 @@ impl TaskRequest {
             cwd,
             env,
             umask: 0o022,
+            dialect: Dialect::Canonical,
+            context: None,
+            foreground: false,
             name: None,
             if_running: IfRunning::Refuse,
             description: None,

@@ -1,12 +1,16 @@
 //! The facade: one home, opened. What front ends call.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mw_model::wire::{ControlReply, JournalEntry, Operation};
+use mw_model::wire::{ControlReply, JournalEntry, Operation, STDIN_FIFO};
 use mw_model::{RawText, Resources, TaskId, TaskKind, TaskState};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
@@ -29,6 +33,8 @@ pub struct Runtime {
     pub(crate) clock: Arc<dyn Clock>,
     /// A supervisor for the next start, if one was summoned early.
     pub(crate) ready: Cell<Option<Supervisor>>,
+    /// Tasks that live and could not be adopted, and why.
+    pub(crate) untended: RefCell<HashMap<TaskId, String>>,
     /// Whether this process is the one that settles: runs hooks, and removes what is old.
     pub(crate) settles_itself: Cell<bool>,
 }
@@ -55,6 +61,7 @@ impl Runtime {
             database: Database::default(),
             clock,
             ready: Cell::new(None),
+            untended: RefCell::default(),
             settles_itself: Cell::new(false),
         })
     }
@@ -216,6 +223,7 @@ impl Runtime {
 
     /// Adds what is not stored because it changes while nobody writes.
     pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
+        task.untended = self.untended.borrow().get(&task.id).cloned();
         match &task.state {
             TaskState::Pending { .. } => task.queue_position = Some(self.store()?.queue_position(task)?),
             TaskState::Starting { .. } => {}
@@ -278,6 +286,24 @@ impl Runtime {
             status: task.status.word(),
             message: "it is not running".to_owned(),
         })
+    }
+
+    /// Opens a task's standard input for writing, as a pipe that waits until the task reads; nothing when it has none, or
+    /// none any more. It has one from the moment on in which it has a pid.
+    ///
+    /// # Errors
+    /// When it cannot be opened for another reason.
+    pub fn open_input(&self, id: &TaskId) -> Result<Option<File>> {
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let failed =
+            |error: Errno| Error::io(format!("cannot open the standard input of {id}"))(error.into());
+        let end = match rustix::fs::open(self.home.task(id).join(STDIN_FIFO), flags, Mode::empty()) {
+            Ok(end) => end,
+            Err(Errno::NOENT | Errno::NXIO) => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        rustix::io::ioctl_fionbio(&end, false).map_err(failed)?;
+        Ok(Some(File::from(end)))
     }
 
     /// Types into a task's standard input; returns how many bytes it took. `eof` closes it after them.

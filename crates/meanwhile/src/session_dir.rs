@@ -4,10 +4,17 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mw_model::QueueLimits;
 
 use crate::error::{Error, Result};
-use crate::settings::QueueSettings;
 use crate::slots::{Pool, Slots};
+
+/// What the counts of contexts begin their files' names with.
+const CONTEXT_PREFIX: &str = "handles-";
+/// How long the count of a context is kept that nobody uses.
+const CONTEXTS_KEPT: Duration = Duration::from_secs(30 * 86_400);
 
 /// Where a session keeps what is not in the database.
 pub(crate) struct SessionDir {
@@ -27,20 +34,51 @@ impl SessionDir {
 
     /// Takes the slots a task needs, with `common` holding those over all sessions; nothing when a limit is
     /// reached.
-    pub(crate) fn take_slots(
-        &self,
-        common: &Path,
-        limits: QueueSettings,
-        pool: Pool,
-    ) -> Result<Option<Slots>> {
+    pub(crate) fn take_slots(&self, common: &Path, limits: QueueLimits, pool: Pool) -> Result<Option<Slots>> {
         Slots::take(&self.path, common, limits, pool).map_err(Error::io("cannot take a slot"))
     }
 
     /// Takes the next number of the session's tasks; none is given twice. `last` tells the last one given
     /// when nothing here does.
     pub(crate) fn take_number(&self, last: impl FnOnce() -> Result<u64>) -> Result<u64> {
+        self.count_on("number", last)
+    }
+
+    /// Takes the next number for a short handle of a context, or else of the session itself.
+    pub(crate) fn take_handle_number(
+        &self,
+        context: Option<&str>,
+        last: impl FnOnce() -> Result<u64>,
+    ) -> Result<u64> {
+        match context {
+            None => self.count_on("handles", last),
+            Some(context) => {
+                let number = self.count_on(&format!("{CONTEXT_PREFIX}{}", directory_name(context)), last)?;
+                if number == 1 {
+                    self.sweep_contexts();
+                }
+                Ok(number)
+            }
+        }
+    }
+
+    /// Removes the counts of contexts that were last used long ago. One that lives on is counted again from its tasks.
+    fn sweep_contexts(&self) {
+        let is_old = |entry: &fs::DirEntry| {
+            let used = entry.metadata().and_then(|found| found.modified());
+            used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > CONTEXTS_KEPT))
+        };
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
+            if entry.file_name().as_encoded_bytes().starts_with(CONTEXT_PREFIX.as_bytes()) && is_old(&entry) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn count_on(&self, name: &str, last: impl FnOnce() -> Result<u64>) -> Result<u64> {
         let failed = |error| Error::io("cannot count the session's tasks")(error);
-        let file = self.counter().map_err(failed)?;
+        let path = self.path.join(name);
+        let file = open_below(&self.path, &path, OpenOptions::new().read(true)).map_err(failed)?;
         file.lock().map_err(failed)?;
         // One byte more than the longest number has with its line end: what fills it is none.
         let mut text = [0; 22];
@@ -75,11 +113,6 @@ impl SessionDir {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("cannot read what the session is decided by")(error)),
         }
-    }
-
-    fn counter(&self) -> io::Result<File> {
-        let path = self.path.join("number");
-        open_below(&self.path, &path, OpenOptions::new().read(true))
     }
 }
 

@@ -137,22 +137,27 @@ impl Runtime {
         let reassigned = self.transact(|transaction| {
             let mut tasks = transaction.unfinished_of(from)?;
             for task in &mut tasks {
+                before.push(task.clone());
                 let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
-                before.push((task.id.clone(), task.number));
                 to.clone_into(&mut task.session);
                 task.number = transaction.take_number(to, promised)?;
+                // In a context it is unique wherever it goes.
+                if task.context.is_none() && task.handle_number.is_some() {
+                    let last = || Ok(transaction.last_handle_number(to, None)?);
+                    task.handle_number = Some(self.home.session(to).take_handle_number(None, last)?);
+                }
                 transaction.set_owner(task)?;
                 let event =
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 transaction.apply(task, &event, now, Change::default())?;
                 // Before the commit: a database that is rebuilt finds the owner in the directory.
-                self.home.change_owner(&task.id, to, task.number)?;
+                self.home.rename_task(task)?;
             }
             Ok(tasks)
         });
         if reassigned.is_err() {
-            for (id, number) in &before {
-                let _ = self.home.change_owner(id, from, *number);
+            for task in &before {
+                let _ = self.home.rename_task(task);
             }
         }
         let tasks = reassigned?;

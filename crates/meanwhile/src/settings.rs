@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use mw_model::{Limits, RawText, Sampler, TaskTrace, TraceParent};
+use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 
 use crate::redact::SecretPattern;
 
@@ -28,6 +28,17 @@ pub struct QueueSettings {
     pub max_running_total: u32,
     /// What a start does beyond that.
     pub at_capacity: AtCapacity,
+}
+
+impl QueueSettings {
+    /// Returns what a task keeps of them.
+    pub(crate) const fn limits(&self) -> QueueLimits {
+        QueueLimits {
+            max_running: self.max_running,
+            max_agents: self.max_agents,
+            max_running_total: self.max_running_total,
+        }
+    }
 }
 
 impl Default for QueueSettings {

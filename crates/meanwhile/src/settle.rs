@@ -2,7 +2,7 @@
 
 use mw_model::{TaskId, TaskKind, TaskState};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fail_point::fail_point;
 use crate::queue::{self, Granted};
 use crate::runtime::Runtime;
@@ -10,6 +10,14 @@ use crate::runtime::Runtime;
 impl Runtime {
     /// Starts whatever may start. Failures are recorded with their tasks.
     pub(crate) fn pump_queue(&self) {
+        // Whoever lives on without supervisors comes before those who wait, once: what cannot be adopted now is left.
+        if self.pump_once() && self.reconcile_unsettled().is_ok() {
+            let _ = self.pump_once();
+        }
+    }
+
+    /// Does it once; tells whether tasks went on waiting because one may live on in a slot that looks free.
+    fn pump_once(&self) -> bool {
         let picked = (|| -> Result<_> {
             let store = self.durable()?;
             let transaction = store.begin(&self.home.tasks())?;
@@ -18,17 +26,15 @@ impl Runtime {
             queue::commit(&self.home, transaction)?;
             Ok(picked)
         })();
-        let Ok(picked) = picked else { return };
-        let again = picked.any_ended;
+        let Ok(picked) = picked else { return false };
+        let (again, untended) = (picked.any_ended, picked.any_untended);
         let changed = again || !picked.to_launch.is_empty();
         let freed = self.launch_all(picked.to_launch);
         if changed {
             self.ring();
         }
         // A skipped task may free those that come after it.
-        if freed || again {
-            self.pump_queue();
-        }
+        if freed || again { self.pump_once() } else { untended }
     }
 
     /// Launches all; tells whether slots are free again, because a launch failed or was not needed. Failures are
@@ -42,8 +48,9 @@ impl Runtime {
                     let _ = self.reconcile_task(&task.id);
                     freed = true;
                 }
+                Ok(_) => {}
                 // What was killed on the way waits for the next command; trying at once might never end.
-                Ok(_) | Err(Error::Unanswered) => {}
+                Err(error) if error.is_for_now() => {}
                 Err(_) => freed = true,
             }
         }

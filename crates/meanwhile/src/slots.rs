@@ -15,11 +15,10 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::TaskKind;
 use mw_model::wire::SLOT_HELD;
+use mw_model::{QueueLimits, TaskKind};
 
 use crate::session_dir::open_below;
-use crate::settings::QueueSettings;
 
 /// Whose slots: agents have their own, since they wait for others more than they work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ impl Pool {
     }
 
     /// Returns how many of a session's tasks may run at a time.
-    pub(crate) const fn limit(self, limits: QueueSettings) -> u32 {
+    pub(crate) const fn limit(self, limits: QueueLimits) -> u32 {
         match self {
             Self::Commands => limits.max_running,
             Self::Agents => limits.max_agents,
@@ -76,7 +75,7 @@ impl Slots {
     pub(crate) fn take(
         session: &Path,
         home: &Path,
-        limits: QueueSettings,
+        limits: QueueLimits,
         pool: Pool,
     ) -> io::Result<Option<Self>> {
         let Some(own) = take_one(session, pool.limit(limits), pool)? else { return Ok(None) };
@@ -194,10 +193,9 @@ mod tests {
     use mw_model::wire::SLOT_FREE;
 
     use super::*;
-    use crate::settings::AtCapacity;
 
-    const fn limits(max_running: u32, max_running_total: u32) -> QueueSettings {
-        QueueSettings { max_running, max_agents: 1, max_running_total, at_capacity: AtCapacity::Queue }
+    const fn limits(max_running: u32, max_running_total: u32) -> QueueLimits {
+        QueueLimits { max_running, max_agents: 1, max_running_total }
     }
 
     #[test]

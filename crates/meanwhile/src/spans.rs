@@ -66,7 +66,7 @@ pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<
     let run = task.state.run();
     match event {
         Event::Started { .. } if run == 1 => Some(start_span(task, trace, &present_run(task))),
-        Event::Ended { cause, ended_at } => {
+        Event::Ended { cause, ended_at, .. } => {
             let facts = RunFacts { ended: Some((*ended_at, cause)), ..present_run(task) };
             Some(last_span(task, trace, &facts))
         }
@@ -78,6 +78,7 @@ pub(crate) fn ended_by(task: &Task, trace: &TaskTrace, event: &Event) -> Option<
         | Event::Stalled { .. }
         | Event::Ready { .. }
         | Event::Progress { .. }
+        | Event::MovedToBackground { .. }
         | Event::Reassigned { .. }
         | Event::TreeEmpty => None,
     }

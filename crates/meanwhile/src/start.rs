@@ -107,14 +107,14 @@ impl Runtime {
             return Ok(Some(Slots::none()));
         }
         let pool = Pool::of(request.kind);
-        let mut slots = self.take_slots(&request.session, pool)?;
+        let mut slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
         if slots.is_none() && request.at_capacity == AtCapacity::Reject {
             // Somebody may just be trying a slot for others, which is done inside a transaction only.
             let store = self.durable()?;
             let _quiet = store.begin(&self.home.tasks())?;
-            slots = self.take_slots(&request.session, pool)?;
+            slots = self.take_slots(&request.session, pool, self.settings.queue.limits())?;
             if slots.is_none() {
-                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue) });
+                return Err(Error::AtCapacity { limit: pool.limit(self.settings.queue.limits()) });
             }
         }
         // One that was not given back may belong to a task that lives on.
@@ -145,7 +145,7 @@ impl Runtime {
         drop(hold);
         match launched {
             // Nobody knows how far it came; its directory does.
-            Err(Error::Unanswered) => self.after_silence(&new.id),
+            Err(error @ Error::Unanswered) => self.after_silence(&new.id, error),
             other => other,
         }
     }
@@ -160,12 +160,13 @@ impl Runtime {
         );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
+        let untended = picked.any_untended;
         fail_point("start-committed");
         let own = picked.to_launch.iter().position(|granted| granted.task.id == *id);
         let own = own.map(|at| picked.to_launch.remove(at));
         let launched = own.map(|granted| self.launch(granted));
         drop(hold);
-        if self.launch_all(picked.to_launch) {
+        if self.launch_all(picked.to_launch) || untended {
             self.pump_queue();
         }
         match launched {
@@ -203,7 +204,7 @@ impl Runtime {
         let picked = self.pick(&transaction, &request.session)?;
         let waits = !picked.to_launch.iter().any(|granted| granted.task.id == task.id);
         if waits && request.after.is_empty() && request.at_capacity == AtCapacity::Reject {
-            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits) });
+            return Err(Error::AtCapacity { limit: Pool::of(request.kind).limit(limits.limits()) });
         }
         queue::commit(&self.home, transaction)?;
         Ok(picked)
@@ -300,12 +301,22 @@ impl Runtime {
     fn write_down(&self, request: &TaskRequest, new: &NewTask) -> Result<(TaskSpec, Task)> {
         let session = self.home.session(&request.session);
         let number = session.take_number(|| Ok(self.store()?.last_number(&request.session)?))?;
-        let spec = self.spec_of(request, new, number, self.clock.now());
+        let mut spec = self.spec_of(request, new, number, self.clock.now());
+        if !request.foreground {
+            spec.handle_number = Some(self.next_handle_number(&request.session, request.context.as_deref())?);
+        }
         self.home.write_spec(&spec)?;
         fail_point("start-spec-written");
         let state = TaskState::Pending { run: 1, origin: RunOrigin::First };
         let task = new_task(&spec, state, &self.home.log(&spec.id));
+        self.link_log(&task);
         Ok((spec, task))
+    }
+
+    /// Takes the number for the next short handle of a context, or else of a session.
+    pub(crate) fn next_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64> {
+        let last = || Ok(self.store()?.last_handle_number(session, context)?);
+        self.home.session(session).take_handle_number(context, last)
     }
 
     fn spec_of(&self, request: &TaskRequest, new: &NewTask, number: u64, now: Timestamp) -> TaskSpec {
@@ -329,6 +340,10 @@ impl Runtime {
             kind: request.kind,
             session: request.session.clone(),
             number,
+            dialect: request.dialect,
+            context: request.context.clone(),
+            handle_number: None,
+            foreground: request.foreground,
             name: request.name.clone(),
             description: request.description.clone(),
             command: request.command.clone(),
@@ -341,6 +356,7 @@ impl Runtime {
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
+            queue: Some(self.settings.queue.limits()),
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
@@ -378,9 +394,9 @@ impl Runtime {
         };
         match launched {
             Ok(task) => Ok(task),
-            Err(Error::Unanswered) => self.after_silence(&id),
-            // A disk that is full now is no fault of the task's: it goes on waiting.
-            Err(Error::Spawn { code, .. }) if code == "no_room" => self.after_silence(&id),
+            // A disk that is full, or a starter that may not start processes, is no fault of the task's: it goes on
+            // waiting.
+            Err(error) if error.is_for_now() => self.after_silence(&id, error),
             Err(error) => {
                 self.record_failure(&task, &error)?;
                 Err(error)
@@ -433,13 +449,13 @@ impl Runtime {
         }
     }
 
-    /// The supervisor was killed before it answered. What its directory shows decides; a command that
-    /// was not executed waits for the next command, which starts it.
-    fn after_silence(&self, id: &TaskId) -> Result<Task> {
+    /// The supervisor was killed before it answered, or could not begin. What its directory shows decides; a command
+    /// that was not executed waits for the next command, which starts it.
+    fn after_silence(&self, id: &TaskId, error: Error) -> Result<Task> {
         self.reconcile_started(id)?;
         let task = self.stored(id)?;
         match task.state {
-            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(Error::Unanswered),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => Err(error),
             TaskState::Running { .. } | TaskState::Cancelling { .. } | TaskState::Ended { .. } => Ok(task),
         }
     }
@@ -466,7 +482,9 @@ impl Runtime {
 
     /// Removes every trace of a task that was refused.
     fn forget(&self, id: &TaskId) {
-        // The files first, as when it is cleared: files without a row might come back.
+        // The files first, as when it is cleared: files without a row might come back. What cannot be removed now is no
+        // task any more.
+        self.home.begin_clearing(id);
         self.home.remove_task(id);
         let removed = self.transact(|transaction| {
             transaction.delete_all(std::slice::from_ref(id))?;

@@ -1,10 +1,12 @@
 //! A task as front ends see it: one stable record.
 
+use std::borrow::Cow;
+
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Enforcement, Event, Progress, Resources, SpanId, Status, TaskId, TaskKind, TaskState,
-    TaskTrace, Timestamp, TraceId, next_state,
+    Activity, Cause, Dialect, Enforcement, Event, Named, Progress, Resources, SpanId, Status, TaskId,
+    TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -85,8 +87,14 @@ pub struct Task {
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
+    /// Whether all it printed is in the log or counted as dropped; false when output may be missing, because for a while
+    /// nobody was there to take it.
+    pub output_complete: bool,
     /// Children that outlived the first process and live.
     pub survivors: u32,
+    /// Why nobody looks after it although it lives; the next command tries again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untended: Option<String>,
     /// The session on whose behalf its owner works; known where one task is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_session: Option<String>,
@@ -130,6 +138,18 @@ pub struct Task {
     /// Its number within the session.
     #[serde(skip)]
     pub number: u64,
+    /// The dialect it was started through.
+    #[serde(skip)]
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session.
+    #[serde(skip)]
+    pub context: Option<String>,
+    /// The number in its short handle; none while it runs in the foreground.
+    #[serde(skip)]
+    pub handle_number: Option<u64>,
+    /// Whether it began in the foreground.
+    #[serde(skip)]
+    pub foreground: bool,
     /// Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
@@ -185,6 +205,11 @@ impl TaskLimits {
     }
 }
 
+/// Returns the event that an exit record tells of.
+pub(crate) fn ended_by(record: &ExitRecord) -> Event {
+    Event::Ended { cause: record.cause(), ended_at: record.completed_at, output_lost: record.output_lost }
+}
+
 impl Task {
     /// Takes over a new state and what follows from it.
     pub(crate) fn set_state(&mut self, state: TaskState) {
@@ -192,9 +217,10 @@ impl Task {
         self.runs = state.run();
         self.started_at = state.started_at();
         self.ready = state.ready();
-        self.pid = state.process().map(|process| process.pid).or(self.pid);
+        self.pid = state.process().map_or(self.pid, |process| (process.pid > 0).then_some(process.pid));
         match &state {
-            TaskState::Ended { ended_at, cause, .. } => {
+            TaskState::Ended { ended_at, cause, output_lost, .. } => {
+                self.output_complete = !output_lost;
                 self.ended_at = Some(*ended_at);
                 self.cause = Some(cause.to_words());
                 self.exit_code = cause.exit_code();
@@ -202,6 +228,7 @@ impl Task {
             }
             TaskState::Pending { .. } => {
                 self.pid = None;
+                self.output_complete = true;
                 self.ended_at = None;
                 self.cause = None;
                 self.exit_code = None;
@@ -220,7 +247,7 @@ impl Task {
 
     /// Takes over what an exit record says.
     pub(crate) fn show_record(&mut self, record: &ExitRecord) {
-        let event = Event::Ended { cause: record.cause(), ended_at: record.completed_at };
+        let event = ended_by(record);
         if let Ok(state) = next_state(&self.state, &event) {
             self.set_state(state);
             self.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
@@ -236,6 +263,12 @@ impl Task {
         matches!(self.state, TaskState::Ended { started_at: None, .. })
     }
 
+    /// Returns what it is called in the dialect it was started through.
+    #[must_use]
+    pub fn handle(&self) -> String {
+        self.dialect.handle(self)
+    }
+
     /// Returns why it ended, if it has.
     #[must_use]
     pub fn cause_value(&self) -> Option<&Cause> {
@@ -246,5 +279,31 @@ impl Task {
             | TaskState::Running { .. }
             | TaskState::Cancelling { .. } => None,
         }
+    }
+}
+
+impl Named for Task {
+    fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    fn kind(&self) -> TaskKind {
+        self.kind
+    }
+
+    fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    fn handle_number(&self) -> Option<u64> {
+        self.handle_number
+    }
+
+    fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    fn line(&self) -> Cow<'_, str> {
+        self.command.as_str().into()
     }
 }

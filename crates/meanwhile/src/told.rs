@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use mw_model::TaskId;
+use mw_model::{Event, TaskId, TaskState};
 
 use crate::error::{Error, Result};
 use crate::lease;
 use crate::runtime::Runtime;
-use crate::store::Stage;
-use crate::task::Scope;
+use crate::store::{Change, Stage};
+use crate::task::{Scope, Task};
 
 /// News of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +77,34 @@ impl Runtime {
         fs::write(mark, []).map_err(Error::io("cannot mark the task"))?;
         self.ring();
         Ok(())
+    }
+
+    /// Makes a task for which nobody waits in the foreground any more one of the background: it gets its short
+    /// handle, and hooks hear of it from now on. One that is over, or is in the background already, is left as it is.
+    ///
+    /// # Errors
+    /// When the task is unknown, or the database or the task's files cannot be written.
+    pub fn go_on_in_background(&self, id: &TaskId) -> Result<Task> {
+        self.reconcile_task(id)?;
+        let store = self.durable()?;
+        let transaction = store.begin(&self.home.tasks())?;
+        let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
+        let runs = !matches!(task.state, TaskState::Pending { .. } | TaskState::Ended { .. });
+        if task.handle_number.is_none() && runs {
+            let context = task.context.as_deref();
+            let last = || Ok(transaction.last_handle_number(&task.session, context)?);
+            let handle_number = self.home.session(&task.session).take_handle_number(context, last)?;
+            task.handle_number = Some(handle_number);
+            transaction.set_handle_number(&task)?;
+            let event = Event::MovedToBackground { handle_number };
+            transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
+            // Before the commit: a database that is rebuilt finds the number in the directory.
+            self.home.rename_task(&task)?;
+        }
+        transaction.commit()?;
+        self.link_log(&task);
+        self.ring();
+        Ok(self.without_secrets(task))
     }
 
     /// Tells whether somebody asked for that.

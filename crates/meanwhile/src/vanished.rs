@@ -1,11 +1,11 @@
-//! Tasks whose files somebody removed while they ran. Their supervisors cannot be asked any more, and no record of
-//! theirs will ever be found: what the database knows of the first process is all there is.
+//! Tasks that nobody can be asked to end: those whose files somebody removed while they ran, and those that could not be
+//! adopted after their supervisors were killed. Their processes are found and ended from here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use mw_model::wire::{KillReceipt, SentSignal, Survivor};
-use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
+use mw_model::{Cause, Exit, Process, TaskId, TaskState, asks_to_end, signal_name};
 
 use crate::control::Line;
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::kill::KillRequest;
 use crate::platform;
 use crate::reconcile::Findings;
 use crate::runtime::Runtime;
-use crate::task::Task;
+use crate::task::{Scope, Task};
 
 const SIGKILL: i32 = 9;
 const SIGCONT: i32 = 18;
@@ -47,6 +47,40 @@ impl Runtime {
             Ok::<_, Error>(Line::answers(&self.home, &task.id)? || self.home.result(&task.id, run)?.is_some())
         };
         Ok((!told && !answers()?).then_some(process))
+    }
+
+    /// Returns the first process of a task that may live and that nobody can be asked to end. To be asked after it was
+    /// reconciled, which would have sent an adopter.
+    pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
+        let findings = self.look_at(task)?;
+        if let Some(process) = self.vanished(task, &findings)? {
+            return Ok(Some(process.clone()));
+        }
+        let run = task.state.run();
+        let failed = self.untended.borrow().contains_key(&task.id) && !findings.being_started;
+        let is_alone = failed && (findings.left || findings.is_untended(run));
+        let written_down = || findings.record.as_ref().and_then(|record| record.process.clone());
+        Ok(is_alone
+            .then(|| findings.started(run).map(|(process, _)| process).or_else(written_down))
+            .flatten())
+    }
+
+    /// Returns the ended tasks of which children live.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn left_behind(&self, scope: &Scope, batch: Option<&str>) -> Result<Vec<TaskId>> {
+        let is_meant = |task: &Task| {
+            let in_scope = match scope {
+                Scope::All => true,
+                Scope::Session(session) => task.session == *session,
+            };
+            in_scope
+                && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
+                && matches!(task.state, TaskState::Ended { .. })
+        };
+        let unsettled = self.store()?.unsettled(&self.home.tasks())?;
+        Ok(unsettled.into_iter().filter(is_meant).map(|task| task.id).collect())
     }
 
     /// Records such a task as lost once its process is gone. As long as that lives, it runs.
@@ -85,6 +119,9 @@ impl Runtime {
             std::thread::sleep(LOOK);
             left = hunt.living()?;
         }
+        if left.is_empty() {
+            self.note_killed(id, request)?;
+        }
         self.receipt_of(id, hunt, left, request, begun)
     }
 
@@ -111,6 +148,19 @@ impl Runtime {
                 .collect(),
             duration_ms: begun.elapsed().as_millis() as u64,
         })
+    }
+}
+
+impl Runtime {
+    /// Records who ended a task that nobody looked after. How it ended nobody saw.
+    fn note_killed(&self, id: &TaskId, request: &KillRequest) -> Result<()> {
+        if let Some(reason) = self.untended.borrow_mut().remove(id) {
+            let exit = Some(Exit::Unknown(reason));
+            let cause = Cause::Cancelled { by: request.by.clone(), exit };
+            let run = self.stored(id)?.state.run();
+            self.record_unsupervised(id, run, cause)?;
+        }
+        Ok(())
     }
 }
 

@@ -38,6 +38,9 @@ pub enum Event {
         cause: Cause,
         /// When.
         ended_at: Timestamp,
+        /// Whether output may be missing, because for a while nobody was there to take it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        output_lost: bool,
     },
     /// A further run was asked for.
     Requeued {
@@ -60,6 +63,11 @@ pub enum Event {
     Progress {
         /// What it told.
         progress: Progress,
+    },
+    /// Nobody waits for it in the foreground any more; it goes on in the background.
+    MovedToBackground {
+        /// The number in its short handle from now on.
+        handle_number: u64,
     },
     /// It belongs to another session now.
     Reassigned {
@@ -88,6 +96,7 @@ impl Event {
             Self::Stalled { .. } => "stalled",
             Self::Ready { .. } => "ready",
             Self::Progress { .. } => "progress",
+            Self::MovedToBackground { .. } => "moved_to_background",
             Self::Reassigned { .. } => "reassigned",
             Self::TreeEmpty => "tree_empty",
         }

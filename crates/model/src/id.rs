@@ -136,10 +136,19 @@ impl fmt::Debug for TaskId {
     }
 }
 
-/// Returns the handle that counts a session's tasks: `bash_1`, `bash_2`, …
+/// Returns the handle that counts the background tasks of a context, or else of a session: `bash_1`, `bash_2`, …
 #[must_use]
 pub fn short_handle(kind: TaskKind, number: u64) -> String {
     format!("{}_{number}", kind.prefix())
+}
+
+/// Reads a handle that counts; nothing when it is none, or written otherwise than [`short_handle`] writes it.
+#[must_use]
+pub fn parse_short_handle(handle: &str) -> Option<(TaskKind, u64)> {
+    TaskKind::ALL.into_iter().find_map(|kind| {
+        let number: u64 = handle.strip_prefix(kind.prefix())?.strip_prefix('_')?.parse().ok()?;
+        (short_handle(kind, number) == handle).then_some((kind, number))
+    })
 }
 
 /// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
@@ -207,6 +216,10 @@ mod tests {
         let id: TaskId = "bash-k3f9x2ab".parse().unwrap();
         let at = Timestamp::from_micros(1_770_647_422_000_000);
         assert_eq!(short_handle(TaskKind::Shell, 3), "bash_3");
+        assert_eq!(parse_short_handle("agent_12"), Some((TaskKind::Agent, 12)));
+        for other in ["bash_03", "bash_", "bash_+1", "bash-1", "bash-k3f9x2ab", "bash_99999999999999999999"] {
+            assert_eq!(parse_short_handle(other), None, "{other}");
+        }
         assert_eq!(long_handle(at, "/usr/bin/pytest", &id), "task_20260209_143022_pytest_k3f9");
         assert_eq!(long_handle(at, "../ä b/..", &id), "task_20260209_143022_task_k3f9");
         assert_eq!(long_handle(at, "run tests.sh", &id), "task_20260209_143022_run-tests_k3f9");

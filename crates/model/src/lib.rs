@@ -15,6 +15,7 @@ mod agent;
 pub mod approval;
 mod cause;
 pub mod chat;
+mod dialect;
 mod event;
 mod id;
 mod limits;
@@ -41,8 +42,9 @@ pub mod wire;
 
 pub use agent::{Activity, AgentRecord, AgentSpec, AgentTurn, DEPTH_VARIABLE, PlanStep, ToolUse, Worktree};
 pub use cause::{Cause, Exit, TimeLimit};
+pub use dialect::{Dialect, Named};
 pub use event::Event;
-pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, short_handle};
+pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle};
 pub use limits::Limits;
 pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
@@ -54,7 +56,7 @@ pub use ready::ReadyWhen;
 pub use redact::{Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark};
 pub use resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use signal::{asks_to_end, signal_name, signal_number};
-pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, SPEC_VERSION, TaskSpec};
+pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, TaskSpec};
 pub use state::{Process, RunOrigin, Status, TaskState};
 pub use time::Timestamp;
 pub use trace::{

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentSpec;
 use crate::approval::ApprovalRecord;
+use crate::dialect::Dialect;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
 use crate::raw_text::RawText;
@@ -125,6 +126,18 @@ impl Lifetime {
     }
 }
 
+/// How many tasks may run at a time, as it was when a task was started. Those of its latest start hold for a session, whoever
+/// frees a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueueLimits {
+    /// Commands of its session.
+    pub max_running: u32,
+    /// Agents of its session.
+    pub max_agents: u32,
+    /// Tasks of all sessions; 0 = no limit.
+    pub max_running_total: u32,
+}
+
 /// A task as it was asked for. The environment lives here and nowhere else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
@@ -138,6 +151,20 @@ pub struct TaskSpec {
     pub session: String,
     /// Its number among the session's tasks, from 1.
     pub number: u64,
+    /// The dialect it was started through, and is spoken of in.
+    #[serde(default, skip_serializing_if = "Dialect::is_canonical")]
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session: when that began, see
+    /// [`context_stamp`](crate::context_stamp).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+    /// The number in its short handle: which background task of its context it is, from 1. None while it runs in
+    /// the foreground, and in specs of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handle_number: Option<u64>,
+    /// Whether it began in the foreground: somebody waits for its first run.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub foreground: bool,
     /// A name unique among the session's live tasks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
@@ -170,6 +197,9 @@ pub struct TaskSpec {
     /// Higher starts earlier.
     #[serde(default)]
     pub priority: i32,
+    /// The limits it was started with. Specs of earlier builds have none: those of the process that looks hold then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<QueueLimits>,
     /// What makes it ready, if anybody wants to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<ReadyWhen>,
@@ -207,6 +237,12 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
+    /// Returns what it is called in the dialect it was started through.
+    #[must_use]
+    pub fn handle(&self) -> String {
+        self.dialect.handle(self)
+    }
+
     /// Returns what it does, as a person would say it: the command, or what an agent was asked.
     #[must_use]
     pub fn to_line(&self) -> String {

@@ -96,6 +96,9 @@ pub enum TaskState {
         /// When it was ready, if it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ready: Option<Timestamp>,
+        /// Whether output may be missing, because for a while nobody was there to take it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        output_lost: bool,
     },
 }
 

@@ -53,18 +53,31 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
         (Event::KillRequested { .. }, Ended { .. }) => Ok(state.clone()),
         (Event::KillRequested { .. }, Pending { .. } | Starting { .. }) => refused(),
 
-        (Event::Ended { cause, ended_at }, Pending { run, origin } | Starting { run, origin, .. }) => {
-            let (cause, origin) = (cause.clone(), *origin);
-            Ok(Ended { run: *run, started_at: None, ended_at: *ended_at, cause, origin, ready: None })
-        }
         (
-            Event::Ended { cause, ended_at },
+            Event::Ended { cause, ended_at, output_lost },
+            Pending { run, origin } | Starting { run, origin, .. },
+        ) => Ok(Ended {
+            run: *run,
+            started_at: None,
+            ended_at: *ended_at,
+            cause: cause.clone(),
+            origin: *origin,
+            ready: None,
+            output_lost: *output_lost,
+        }),
+        (
+            Event::Ended { cause, ended_at, output_lost },
             Running { run, started_at, ready, origin, .. }
             | Cancelling { run, started_at, ready, origin, .. },
-        ) => {
-            let (started_at, cause, origin) = (Some(*started_at), cause.clone(), *origin);
-            Ok(Ended { run: *run, started_at, ended_at: *ended_at, cause, origin, ready: *ready })
-        }
+        ) => Ok(Ended {
+            run: *run,
+            started_at: Some(*started_at),
+            ended_at: *ended_at,
+            cause: cause.clone(),
+            origin: *origin,
+            ready: *ready,
+            output_lost: *output_lost,
+        }),
         (Event::Ended { .. }, Ended { .. }) => refused(),
 
         // A follow-up needs an answer that it follows.
@@ -96,6 +109,11 @@ pub fn next_state(state: &TaskState, event: &Event) -> Result<TaskState, Refusal
 
         (Event::Progress { .. }, Running { .. } | Cancelling { .. }) => Ok(state.clone()),
         (Event::Progress { .. }, Pending { .. } | Starting { .. } | Ended { .. }) => refused(),
+
+        (Event::MovedToBackground { .. }, Starting { .. } | Running { .. } | Cancelling { .. }) => {
+            Ok(state.clone())
+        }
+        (Event::MovedToBackground { .. }, Pending { .. } | Ended { .. }) => refused(),
 
         (
             Event::Reassigned { .. },
@@ -134,12 +152,13 @@ mod tests {
             Event::Released,
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
-            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
-            Event::Ended { cause: Cause::Lost { reason: "x".to_owned() }, ended_at: at },
+            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
+            Event::Ended { cause: Cause::Lost { reason: "x".to_owned() }, ended_at: at, output_lost: false },
             Event::Requeued { origin: RunOrigin::Restart },
             Event::Stalled { prompt: "y/n".to_owned() },
             Event::Ready { what: "port 80".to_owned(), ready_at: at },
             Event::Progress { progress: Progress::default() },
+            Event::MovedToBackground { handle_number: 1 },
             Event::TreeEmpty,
         ]
     }
@@ -154,7 +173,7 @@ mod tests {
         let state = replay(&[
             Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
-            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at },
+            Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false },
             Event::Requeued { origin: RunOrigin::Resume },
             Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
@@ -171,7 +190,7 @@ mod tests {
             Event::Reserved { since: Timestamp::default() },
             Event::Started { process: process(), started_at: at },
             Event::KillRequested { by: "user".to_owned(), signal: 15 },
-            Event::Ended { cause, ended_at: at },
+            Event::Ended { cause, ended_at: at, output_lost: false },
         ]);
         assert_eq!(state.unwrap().status(), Status::Cancelled);
     }
@@ -185,7 +204,7 @@ mod tests {
         assert_eq!(running.ready(), None);
         let state = next_state(&running, &ready(at)).unwrap();
         assert!(next_state(&state, &ready(later)).is_err());
-        let ended = Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at };
+        let ended = Event::Ended { cause: Cause::Exited { code: 0 }, ended_at: at, output_lost: false };
         let over = next_state(&state, &ended).unwrap();
         assert_eq!(over.ready(), Some(at));
         let never = next_state(&running, &ended).unwrap();
@@ -197,7 +216,10 @@ mod tests {
     #[test]
     fn a_pending_task_can_be_cancelled_but_not_signalled() {
         let cause = Cause::Cancelled { by: "user".to_owned(), exit: None };
-        let ended = next_state(&pending(), &Event::Ended { cause, ended_at: Timestamp::default() });
+        let ended = next_state(
+            &pending(),
+            &Event::Ended { cause, ended_at: Timestamp::default(), output_lost: false },
+        );
         assert_eq!(ended.unwrap().status(), Status::Cancelled);
         let refusal =
             next_state(&pending(), &Event::KillRequested { by: "u".to_owned(), signal: 9 }).unwrap_err();
@@ -207,7 +229,7 @@ mod tests {
     #[test]
     fn only_an_answer_can_be_followed_up_and_it_stays_an_answer() {
         let at = Timestamp::default();
-        let ended = |cause| Event::Ended { cause, ended_at: at };
+        let ended = |cause| Event::Ended { cause, ended_at: at, output_lost: false };
         let resume = Event::Requeued { origin: RunOrigin::Resume };
         let failed = next_state(&pending(), &ended(Cause::Lost { reason: "x".to_owned() })).unwrap();
         assert!(next_state(&failed, &resume).is_err());

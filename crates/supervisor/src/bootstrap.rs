@@ -7,16 +7,19 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{Answer, JournalEntry, Launch, MOST_SLOTS, SLOT_FREE, START_VERSION, StartMessage};
+use mw_model::wire::{
+    Answer, JournalEntry, LACK, Launch, MOST_SLOTS, SLOT_FREE, START_VERSION, StartMessage,
+};
 use mw_model::{Enforcement, RawText};
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, FdFlags};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, recvmsg};
 use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
 
 use crate::cgroup::{self, Cgroup};
 use crate::check;
 use crate::clock;
+use crate::descriptors::{ensure_spare, is_lack};
 use crate::fail_point::fail_point;
 use crate::files::{self, Files, Prepared};
 use crate::launch;
@@ -37,7 +40,11 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn system(what: &str, error: &io::Error) -> Self {
-        let code = if error.kind() == io::ErrorKind::StorageFull { "no_room" } else { "system" };
+        let code = match error.kind() {
+            io::ErrorKind::StorageFull => "no_room",
+            _ if is_lack(error) => LACK,
+            _ => "system",
+        };
         Self { code, message: format!("{what}: {error}") }
     }
 
@@ -152,6 +159,11 @@ impl Run {
 /// What `mw-supervisor` does; returns what the process ends with. Returns in the first of its processes only.
 #[must_use]
 pub fn run() -> i32 {
+    // A half-done step is the guardian's to finish, so nothing is tidied up on the way out.
+    std::panic::set_hook(Box::new(|info| {
+        eprintln!("mw-supervisor: {info}");
+        std::process::abort();
+    }));
     sys::close_inherited();
     let purpose = std::env::args_os().nth(1).unwrap_or_default();
     if purpose == "check" {
@@ -196,18 +208,25 @@ fn leave_family(act: impl FnOnce()) -> i32 {
 /// What it calls is not inlined: its frame stays for as long as the task runs, theirs are given back.
 #[inline(never)]
 pub(crate) fn guard(address: &Address) {
-    let Some(directory) = receive_directory() else { return };
+    let directory = match receive_directory() {
+        Ok(Some(directory)) => directory,
+        Ok(None) => return,
+        Err(error) => return Refusal::system("task directory", &error).answer(),
+    };
     let prepared = prepare(address, &directory);
     let Some(message) = read_message() else { return };
     let run = message.and_then(|(message, slots)| {
         let Ready { board, prepared, events, group, boot_id } = prepared?;
         let cgroup = match address.purpose {
             Purpose::Spawn => make_cgroup(group.as_deref(), &message)?,
-            Purpose::Adopt => find_cgroup(address.run),
+            Purpose::Adopt => find_cgroup(address.run).map_err(|error| Refusal::system("journal", &error))?,
         };
         let files = prepared
             .complete(&message, address.run)
             .map_err(|error| Refusal::system("task files", &error))?;
+        if address.purpose == Purpose::Adopt {
+            ensure_spare(&files.journal).map_err(|error| Refusal::system("adopter", &error))?;
+        }
         Ok(Run { number: address.run, message, board, files, events, cgroup, boot_id, guardian: None, slots })
     });
     let mut run = match run {
@@ -244,8 +263,12 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     sys::become_subreaper();
     let journal = take_lock()?;
-    if address.purpose == Purpose::Spawn && already_ran(address.run) {
-        return Err(Refusal::busy("this run was started already"));
+    if address.purpose == Purpose::Spawn {
+        let already_ran =
+            already_ran(address.run).map_err(|error| Refusal::system("earlier record", &error))?;
+        if already_ran {
+            return Err(Refusal::busy("this run was started already"));
+        }
     }
     fail_point("supervisor-locked");
     let board = Board::new().map_err(|error| Refusal::system("shared page", &error))?;
@@ -253,18 +276,21 @@ fn prepare(address: &Address, directory: &OwnedFd) -> Result<Ready, Refusal> {
     let (prepared, group) = match address.purpose {
         Purpose::Spawn => (Prepared::for_spawn(journal, board), cgroup::base_group()),
         Purpose::Adopt => {
+            // One that could neither be asked nor look for processes would only be in the way.
+            ensure_spare(&journal).map_err(|error| Refusal::system("adopter", &error))?;
             // For no group of its own: one that was sent from inside a task must not end with that.
             let _ = cgroup::base_group();
             (Prepared::for_adoption(journal, board), None)
         }
     };
     let prepared = prepared.map_err(|error| Refusal::system("task files", &error))?;
-    Ok(Ready { board, prepared, events, group, boot_id: sys::boot_id() })
+    let boot_id = sys::boot_id().map_err(|error| Refusal::system("identity of this boot", &error))?;
+    Ok(Ready { board, prepared, events, group, boot_id })
 }
 
 /// A command is executed once per run, even if two starters mean it.
-fn already_ran(run: u32) -> bool {
-    record::read_result(run).is_some() || !record::read_journal(run).is_empty()
+fn already_ran(run: u32) -> io::Result<bool> {
+    Ok(record::read_result(run)?.is_some() || !record::read_journal(run)?.is_empty())
 }
 
 fn take_lock() -> Result<std::fs::File, Refusal> {
@@ -283,7 +309,11 @@ fn take_lock() -> Result<std::fs::File, Refusal> {
 /// Reads the start message and what came with it; nothing when the start was called off.
 #[inline(never)]
 fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
-    let (text, slots) = receive().ok()?;
+    let (text, slots) = match receive() {
+        Ok(received) => received,
+        // Without its slots it would run beside others that have them.
+        Err(error) => return Some(Err(Refusal::system("start message", &error))),
+    };
     if text.is_empty() {
         return None;
     }
@@ -299,9 +329,8 @@ fn read_message() -> Option<Result<(StartMessage, Vec<OwnedFd>), Refusal>> {
 }
 
 /// Takes the task's directory, which comes first; nothing when the start was called off.
-fn receive_directory() -> Option<OwnedFd> {
-    let (_, mut descriptors) = receive_some(&mut [0]).ok()?;
-    descriptors.pop()
+fn receive_directory() -> io::Result<Option<OwnedFd>> {
+    Ok(receive_some(&mut [0])?.1.pop())
 }
 
 /// Takes bytes and descriptors from standard input, to its end.
@@ -318,14 +347,15 @@ fn receive() -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     }
 }
 
+/// Takes some; an error where a descriptor that was sent could not be had.
 pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)> {
     loop {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(part)];
-        let got = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {
+        let received = match recvmsg(rustix::stdio::stdin(), parts, &mut ancillary, RecvFlags::empty()) {
             Err(Errno::INTR) => continue,
-            other => other?.bytes,
+            other => other?,
         };
         let mut descriptors = Vec::new();
         for message in ancillary.drain() {
@@ -337,7 +367,10 @@ pub(crate) fn receive_some(part: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>)>
         for descriptor in &descriptors {
             rustix::io::fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
         }
-        return Ok((got, descriptors));
+        if received.flags.contains(ReturnFlags::CTRUNC) {
+            return Err(Errno::MFILE.into());
+        }
+        return Ok((received.bytes, descriptors));
     }
 }
 
@@ -359,15 +392,15 @@ fn make_cgroup(base: Option<&Path>, message: &StartMessage) -> Result<Option<Cgr
 }
 
 /// The group that an earlier supervisor made for this run.
-fn find_cgroup(run: u32) -> Option<Cgroup> {
-    record::read_journal(run).into_iter().find_map(|line| match line.entry {
+fn find_cgroup(run: u32) -> io::Result<Option<Cgroup>> {
+    Ok(record::read_journal(run)?.into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { cgroup: Some(path), enforcement, .. } => {
             let mut group = Cgroup::find(Path::new(OsStr::from_bytes(path.as_bytes())))?;
             group.set_enforces(enforcement == Some(Enforcement::ControlGroup));
             Some(group)
         }
         _ => None,
-    })
+    }))
 }
 
 /// Writes the one answer line. A starter that is gone does not matter.

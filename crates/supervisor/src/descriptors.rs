@@ -17,10 +17,20 @@ pub(crate) fn is_shortage(error: &io::Error) -> bool {
     shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
+/// The same, or that there may be no further process. It is the starter's limit that says so.
+pub(crate) fn is_lack(error: &io::Error) -> bool {
+    is_shortage(error) || error.raw_os_error() == Some(Errno::AGAIN.raw_os_error())
+}
+
 /// Tells whether there are some left for what has to be opened later. Who only wants to be faster asks first.
 pub(crate) fn has_spare(any: &File) -> bool {
     const ENOUGH: usize = 8;
     (0..ENOUGH).map(|_| any.try_clone()).collect::<io::Result<Vec<_>>>().is_ok()
+}
+
+/// Sees to it that there are some left, with more of them allowed if need be.
+pub(crate) fn ensure_spare(any: &File) -> io::Result<()> {
+    if has_spare(any) || (raise_limit() && has_spare(any)) { Ok(()) } else { Err(Errno::MFILE.into()) }
 }
 
 /// Does something that needs a descriptor, with more of them allowed if need be.

@@ -28,6 +28,8 @@ pub(crate) struct Files {
     pub(crate) log: Log,
     pub(crate) stdout: OutputPipe,
     pub(crate) stderr: OutputPipe,
+    /// Whether output may be missing: a pipe that supervisors left behind was gone with all it held.
+    pub(crate) output_lost: bool,
     pub(crate) stdin: Option<OwnedFd>,
     pub(crate) terminal: Option<Terminal>,
     /// Where the task tells its progress, if it was given the means.
@@ -114,11 +116,14 @@ impl Prepared {
         if let (Launch::Spawn { .. }, Some(header)) = (&message.launch, &message.log_header) {
             log.write_header(&format!("{header}# Started: {}\n", clock::wall()))?;
         }
-        let (stdout, stderr, for_command) = match pipes {
-            Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends)),
+        let (stdout, stderr, for_command, output_lost) = match pipes {
+            Some((stdout, stderr, ends)) => (stdout, stderr, Some(ends), false),
             None => {
-                let (stdout, stderr) = find_pipes(message, run)?;
-                (stdout, stderr, None)
+                let [stdout, stderr] = find_pipes(message, run)?;
+                let output_lost = stdout.is_none() || stderr.is_none();
+                // From a pipe that is gone nothing more can come, and a new one stays empty just as well.
+                let or_new = |pipe: Option<OutputPipe>| pipe.map_or_else(OutputPipe::new, Ok);
+                (or_new(stdout)?, or_new(stderr)?, None, output_lost)
             }
         };
         let stdin = match message.io {
@@ -130,27 +135,30 @@ impl Prepared {
             _ => None,
         };
         let progress = if message.progress { open_progress(&message.launch)? } else { None };
-        Ok(Files { journal, log, stdout, stderr, stdin, terminal, progress, for_command })
+        Ok(Files { journal, log, stdout, stderr, output_lost, stdin, terminal, progress, for_command })
     }
 }
 
-fn find_pipes(message: &StartMessage, run: u32) -> io::Result<(OutputPipe, OutputPipe)> {
-    let pipes = record::read_journal(run).into_iter().find_map(|line| match line.entry {
+fn find_pipes(message: &StartMessage, run: u32) -> io::Result<[Option<OutputPipe>; 2]> {
+    let pipes = record::read_journal(run)?.into_iter().find_map(|line| match line.entry {
         JournalEntry::Spawning { pipes, .. } => Some(pipes),
         _ => None,
     });
     let [stdout, stderr] = pipes.unwrap_or_default();
     let holders: Vec<u32> = match &message.launch {
         Launch::Adopt { process, .. } => {
-            let living = Tree::of_orphan(&message.task, process).living(None).processes;
-            [process.pid].into_iter().chain(living.into_keys()).collect()
+            let living = Tree::of_orphan(&message.task, process).living(None);
+            if !living.is_whole {
+                return Err(rustix::io::Errno::MFILE.into());
+            }
+            [process.pid].into_iter().chain(living.processes.into_keys()).collect()
         }
         Launch::Spawn { .. } => Vec::new(),
     };
-    Ok((
+    Ok([
         OutputPipe::find(stdout, holders.iter().copied())?,
         OutputPipe::find(stderr, holders.iter().copied())?,
-    ))
+    ])
 }
 
 /// Opens the control socket. Nobody waits for it: an asker that comes too early asks again.

@@ -6,13 +6,16 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use mw_model::wire::{ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, Launch, SETTLING_FILE, WAITING_FILE};
+use mw_model::wire::{
+    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, LACK, Launch, SETTLING_FILE, WAITING_FILE,
+};
 use mw_model::{Process, Resources, Timestamp};
 use rustix::fs::FlockOperation;
 use rustix::io::FdFlags;
 
 use crate::bootstrap::{Refusal, Run, answer, opening_entry};
 use crate::clock;
+use crate::descriptors::is_lack;
 use crate::ending::SIGKILL;
 use crate::fail_point::fail_point;
 use crate::files;
@@ -53,20 +56,23 @@ pub(crate) fn supervise(mut run: Run) {
     if adopts {
         run.files.finish_batch();
     }
+    let run_number = run.number;
     let mut supervisor = Supervisor::new(run, begun);
     if adopts {
-        let journal = record::read_journal(supervisor.run.number);
-        resume(&mut supervisor, &journal);
+        resume(&mut supervisor, &record::insist(|| record::read_journal(run_number)));
     }
     conclude(&supervisor.run());
 }
 
-/// Writes down and answers that the command was not executed, and lets go of everything.
+/// Writes down and answers that the command was not executed, and lets go of everything. One that runs already is left
+/// to the next adopter, with all it holds.
 pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
-    let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
-    record::journal(&mut run.files.journal, run.number, entry);
-    run.remove_cgroup();
-    run.free_slots();
+    if let Launch::Spawn { .. } = run.message.launch {
+        let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
+        record::journal(&mut run.files.journal, run.number, entry);
+        run.remove_cgroup();
+        run.free_slots();
+    }
     refusal.answer();
     run.board.set_phase(Phase::Settling);
 }
@@ -98,7 +104,8 @@ fn begin(run: &mut Run) -> Result<Begun, Refusal> {
             Ok(Begun { leader: Leader::Child(process.pid), process, started_at: clock::wall() })
         }
         Launch::Adopt { process, started_at } => {
-            Ok(Begun { leader: adopt(process), process: process.clone(), started_at: *started_at })
+            let leader = adopt(process).map_err(|error| Refusal::system("process", &error))?;
+            Ok(Begun { leader, process: process.clone(), started_at: *started_at })
         }
     }
 }
@@ -154,6 +161,7 @@ pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
 pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     let error = io::Error::from_raw_os_error(errno);
     let (code, what) = match (step, error.kind()) {
+        (_, _) if is_lack(&error) => (LACK, "no process can be started"),
         (SpawnStep::Directory, _) => ("cwd", "working directory"),
         (SpawnStep::Streams, _) => ("system", "standard streams"),
         (SpawnStep::Execute, io::ErrorKind::NotFound) => ("not_found", "program"),
@@ -162,13 +170,14 @@ pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
     Refusal { code, message: format!("{what}: {error}") }
 }
 
-/// Takes hold of a process that is somebody else's child.
-pub(crate) fn adopt(process: &Process) -> Leader {
-    let same = process.boot_id == sys::boot_id();
-    let handle = ProcessHandle::open(process.pid);
+/// Takes hold of a process that is somebody else's child. One that is gone is held by nobody; an error when that cannot
+/// be told.
+pub(crate) fn adopt(process: &Process) -> io::Result<Leader> {
+    let same = process.boot_id == sys::boot_id()?;
+    let handle = ProcessHandle::find(process.pid)?;
     // The hold first, the identity behind it: what it holds now can no longer be exchanged.
-    let alive = sys::start_ticks(process.pid) == Some(process.start_ticks);
-    Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None }
+    let alive = sys::find_start_ticks(process.pid)? == Some(process.start_ticks);
+    Ok(Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None })
 }
 
 /// Lets go of the starter's streams, which it may be waiting on.

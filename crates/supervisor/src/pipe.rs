@@ -34,12 +34,9 @@ impl OutputPipe {
         fstat(&self.read).map(|found| found.st_ino).unwrap_or(0)
     }
 
-    /// Finds a pipe that its supervisors left behind. When no process holds it, nothing more can come,
-    /// and a new pipe stays empty just as well.
-    pub(crate) fn find(inode: u64, holders: impl IntoIterator<Item = u32>) -> io::Result<Self> {
-        match sys::find_pipe(inode, holders) {
-            Some((read, write)) => Ok(Self { read, write }),
-            None => Self::new(),
-        }
+    /// Finds a pipe that its supervisors left behind; nothing when no process holds it any more, and what it held is
+    /// gone.
+    pub(crate) fn find(inode: u64, holders: impl IntoIterator<Item = u32>) -> io::Result<Option<Self>> {
+        Ok(sys::find_pipe(inode, holders)?.map(|(read, write)| Self { read, write }))
     }
 }

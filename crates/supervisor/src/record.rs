@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
 
 use mw_model::wire::{
     ExitRecord, JOURNAL_FILE, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata,
@@ -46,9 +47,29 @@ pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
 }
 
 /// Reads the exit record of a run, if it was written.
-pub(crate) fn read_result(run: u32) -> Option<ExitRecord> {
-    let record: ExitRecord = serde_json::from_slice(&fs::read(RESULT_FILE).ok()?).ok()?;
-    (record.run == run).then_some(record)
+pub(crate) fn read_result(run: u32) -> io::Result<Option<ExitRecord>> {
+    let record = serde_json::from_slice::<ExitRecord>(&read_if_there(RESULT_FILE)?).ok();
+    Ok(record.filter(|record| record.run == run))
+}
+
+/// Reads a file; nothing of one that is not there. What cannot be read is an error, and says nothing.
+fn read_if_there(name: &str) -> io::Result<Vec<u8>> {
+    match fs::read(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// Looks again and again for a while, for those who cannot refuse to go on: what never shows is as good as absent.
+pub(crate) fn insist<T: Default>(look: impl Fn() -> io::Result<T>) -> T {
+    const TRIES: u32 = 100;
+    for _ in 0..TRIES {
+        match with_enough(&look) {
+            Ok(found) => return found,
+            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    T::default()
 }
 
 /// Writes the views that co-cli's tools read. Best effort.
@@ -105,9 +126,9 @@ pub(crate) fn end_torn_line(file: &File) {
 }
 
 /// Reads the journal lines of a run.
-pub(crate) fn read_journal(run: u32) -> Vec<JournalLine> {
-    let text = fs::read(JOURNAL_FILE).unwrap_or_default();
-    lines(&text).filter(|line| line.run == run).collect()
+pub(crate) fn read_journal(run: u32) -> io::Result<Vec<JournalLine>> {
+    let text = read_if_there(JOURNAL_FILE)?;
+    Ok(lines(&text).filter(|line| line.run == run).collect())
 }
 
 /// A line that makes no sense, because its writer was killed or had no room for it, hides no other.

@@ -17,7 +17,7 @@ pub(crate) const ADOPTER: &str = "adopter";
 
 /// Brings back a record, a session, a stall that was told, and an end that was asked for.
 pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
-    if let Some(record) = record::read_result(supervisor.run.number) {
+    if let Some(record) = record::insist(|| record::read_result(supervisor.run.number)) {
         let leader = std::mem::replace(&mut supervisor.leader, Leader::Ended);
         if let Leader::Child(pid) = leader
             && !matches!(record.exit, Exit::Unknown(_))
@@ -104,7 +104,7 @@ fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
             | JournalEntry::Hosted
             | JournalEntry::Belongs { .. }
             | JournalEntry::TakenOver { .. }
-            | JournalEntry::TreeEmpty => continue,
+            | JournalEntry::TreeEmpty { .. } => continue,
         };
         supervisor.grace_ms = grace_ms;
         let ending = supervisor.ending.get_or_insert_with(|| Ending::new(asked, signal, now));

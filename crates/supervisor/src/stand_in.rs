@@ -79,7 +79,7 @@ fn take_over(mut run: Run) {
         }
     };
     record::end_torn_line(&run.files.journal);
-    let journal = record::read_journal(run.number);
+    let journal = record::insist(|| record::read_journal(run.number));
     let known = journal.iter().find_map(|line| match &line.entry {
         JournalEntry::Started { process, started_at } => Some((process.clone(), *started_at)),
         _ => None,
@@ -107,7 +107,7 @@ fn take_over(mut run: Run) {
     }
     let leader = match &run.message.launch {
         Launch::Spawn { .. } => Leader::Child(process.pid),
-        Launch::Adopt { process, .. } => adopt(process),
+        Launch::Adopt { process, .. } => record::insist(|| adopt(process)),
     };
     let mut supervisor = Supervisor::new(run, Begun { leader, process, started_at });
     resume(&mut supervisor, &journal);

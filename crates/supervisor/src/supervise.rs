@@ -48,6 +48,13 @@ pub(crate) enum Leader {
     Ended,
 }
 
+impl Default for Leader {
+    /// Somebody else's child of which nothing can be seen.
+    fn default() -> Self {
+        Self::Foreign { handle: None, ended_ms: None }
+    }
+}
+
 /// One run under supervision.
 pub(crate) struct Supervisor {
     pub(crate) run: Run,
@@ -144,7 +151,10 @@ impl Supervisor {
             self.serve();
         }
         if self.had_survivors {
-            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::TreeEmpty);
+            let log = &self.run.files.log;
+            let (output_bytes, dropped_bytes) = (Some(log.end()), Some(log.dropped()));
+            let entry = JournalEntry::TreeEmpty { output_bytes, dropped_bytes };
+            record::journal(&mut self.run.files.journal, self.run.number, entry);
         }
         if let Some(settle) = self.settle {
             let _ = sys::reap(settle);
@@ -185,8 +195,10 @@ impl Supervisor {
             Step::WaitUntil(due) => due,
             Step::Send(_) | Step::GiveUp => now,
         });
-        let foreign_tree = matches!(self.leader, Leader::Foreign { ended_ms: Some(_), .. })
-            || (self.record.is_some() && self.tree.is_foreign());
+        let foreign_tree = matches!(
+            self.leader,
+            Leader::Foreign { ended_ms: Some(_), .. } | Leader::Foreign { handle: None, .. }
+        ) || (self.record.is_some() && self.tree.is_foreign());
         // A look that had to be broken off says nothing.
         let unseen = self.record.is_some() && self.tree_changed;
         let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);

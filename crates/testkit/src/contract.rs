@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Fields of a task in `list --json` and `status --json`; null when not known, never absent.
-pub const TASK_FIELDS: [&str; 33] = [
+pub const TASK_FIELDS: [&str; 34] = [
     "id",
     "kind",
     "name",
@@ -24,6 +24,7 @@ pub const TASK_FIELDS: [&str; 33] = [
     "output_path",
     "output_bytes",
     "dropped_bytes",
+    "output_complete",
     "survivors",
     "runs",
     "resume_count",

@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+use crate::wait::pass;
+
 /// What `/proc/PID/stat` says about a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
@@ -53,6 +55,25 @@ pub fn words(pid: u32) -> Vec<String> {
 #[must_use]
 pub fn cwd(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Measures the processor time that each of these living processes uses during a stretch of time.
+///
+/// # Panics
+/// When one of them is gone.
+#[must_use]
+pub fn used_during(stretch: Duration, pids: &[u32]) -> Vec<Duration> {
+    let before: Vec<_> = pids.iter().map(|pid| cpu_time(*pid)).collect();
+    pass(stretch);
+    pids.iter().zip(before).map(|(pid, before)| cpu_time(*pid) - before).collect()
+}
+
+/// The kernel counts in hundredths of a second.
+fn cpu_time(pid: u32) -> Duration {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process lives");
+    let fields = text.rsplit_once(')').expect("its name stands in parentheses").1.split_whitespace();
+    let ticks: u32 = fields.skip(11).take(2).map(|field| field.parse::<u32>().expect("ticks")).sum();
+    ticks * Duration::from_millis(10)
 }
 
 /// Tells whether a process was started with exactly this entry, `NAME=value`, in its environment.

@@ -53,7 +53,9 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     } else {
         String::new()
     };
-    add("output", Some(format!("{} ({}{dropped})", task.output_path, bytes(task.output_bytes))));
+    let missing = if task.output_complete { "" } else { ", may be incomplete" };
+    add("output", Some(format!("{} ({}{dropped}{missing})", task.output_path, bytes(task.output_bytes))));
+    add("untended", task.untended.clone());
     facts
 }
 

@@ -1,4 +1,4 @@
-//! Keeps tests from waiting for time, and from being switched off without a word.
+//! Keeps tests from waiting for time, and from being switched off or passed over without a word.
 
 use super::violation::Violation;
 use crate::source::{Line, Source, has_start};
@@ -17,6 +17,10 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
             let remedy = "wait for a condition with a deadline (mw-testkit) or use the fake clock";
             found.push(Violation::new(source.path, line.number, "a test that sleeps", remedy));
         }
+        if line.test && passes_over(line) {
+            let remedy = "say what it needs with mw-testkit (`need_root`, `need_program`, `skip`)";
+            found.push(Violation::new(source.path, line.number, "a test that passes over itself", remedy));
+        }
         if ignored_silently(line) {
             let remedy = "write `#[ignore = \"why\"]`, or mend the test";
             found.push(Violation::new(source.path, line.number, "a test ignored without a reason", remedy));
@@ -27,6 +31,12 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
 
 fn sleeps(code: &str) -> bool {
     has_start(code, "thread::sleep") || has_start(code, "time::sleep")
+}
+
+/// What a test looks like that returns early on some machines and counts as passed.
+fn passes_over(line: Line<'_>) -> bool {
+    let says = |word: &str| line.raw.contains(&format!("println!(\"{word}"));
+    has_start(line.code, "geteuid") || says("skip") || says("NOT TESTED")
 }
 
 fn ignored_silently(line: Line<'_>) -> bool {
@@ -53,6 +63,14 @@ mod tests {
         assert_eq!(found("crates/testkit/src/wait.rs", text), []);
         assert_eq!(found("crates/testkit/src/bin/stubborn.rs", text), []);
         assert_eq!(found("crates/meanwhile/src/notify.rs", text), []);
+    }
+
+    #[test]
+    fn what_is_passed_over_is_said_to_the_check() {
+        let text = "if geteuid().is_root() {\n    println!(\"skipped: root\");\n    need_root();\n";
+        assert_eq!(found("crates/cli/tests/kill.rs", text), [1, 2]);
+        assert_eq!(found("crates/testkit/src/needs.rs", text), []);
+        assert_eq!(found("crates/cli/src/main.rs", text), []);
     }
 
     #[test]

@@ -231,9 +231,10 @@ fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mu
     let path = worktree.path.to_lossy();
     let line = match worktree::finish(worktree) {
         Changes::None => "the worktree is as it was, and removed".to_owned(),
+        Changes::Commits => format!("no file has changed; {path} was kept for its commits"),
         Changes::Diff(diff) => {
             let file = runtime.home().task(&message.spec.id).join(DIFF_FILE);
-            match fs::write(&file, format!("{diff}\n")) {
+            match fs::write(&file, diff) {
                 Ok(()) => format!("changes in {path}, as a diff in {}", file.display()),
                 Err(error) => format!("changes in {path}; the diff cannot be written: {error}"),
             }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use meanwhile::{Approval, AtCapacity, Error, Runtime, Started, TaskRequest, Teller};
 use mw_model::{
-    AgentSpec, CommandSpec, DEPTH_VARIABLE, EnvVar, Lifetime, Limits, PromptPatterns, RawText, TaskKind,
-    Worktree,
+    AgentSpec, CommandSpec, DEPTH_VARIABLE, Dialect, EnvVar, Lifetime, Limits, PromptPatterns, RawText,
+    TaskKind, Worktree,
 };
 
 use super::registry::Registry;
@@ -47,6 +47,10 @@ pub struct AgentCall {
     pub description: Option<String>,
     /// A name unique among the session's live tasks.
     pub name: Option<String>,
+    /// The dialect it is asked for in.
+    pub dialect: Dialect,
+    /// The context in which it is counted, if not its session.
+    pub context: Option<String>,
     /// Whose task it is.
     pub session: String,
     /// Where it works.
@@ -141,6 +145,8 @@ pub fn order(call: AgentCall, settings: &AgentSettings, runtime: &Runtime) -> Re
     let command = CommandSpec::Argv(settings.driver.clone());
     let request = TaskRequest {
         kind: TaskKind::Agent,
+        dialect: call.dialect,
+        context: call.context,
         name: call.name,
         description: call.description,
         umask: call.umask,

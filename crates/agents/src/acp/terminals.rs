@@ -9,7 +9,7 @@ use meanwhile::{
     Approval, Condition, Error, From, KillRequest, ReadRequest, Runtime, Scope, Settings, Task, TaskRequest,
     Teller, WaitRequest, clean_text,
 };
-use mw_model::{CommandSpec, EnvVar, RawText, TaskId, short_handle, signal_number};
+use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
 
 use crate::tools::LOOK_EVERY;
 
@@ -85,7 +85,7 @@ impl Terminals {
         if task.status.is_terminal() {
             self.told(&runtime, &task.id)?;
         } else if runtime.is_moved_to_background(&task.id) {
-            let name = short_handle(task.kind, task.number);
+            let name = task.handle();
             text.push_str(&format!("\n[moved to the background by the user; it goes on as {name}]\n"));
         }
         let reply = TerminalOutputResponse::new(text, read.has_earlier);
@@ -101,7 +101,7 @@ impl Terminals {
         let read = self.runtime().and_then(|runtime| {
             let task = runtime.task(id, &self.scope())?;
             let text = clean_text(&runtime.read_shown(id, &self.scope(), &request)?.text());
-            Ok(format!("[{}]\n{text}", short_handle(task.kind, task.number)))
+            Ok(format!("[{}]\n{text}", task.handle()))
         });
         read.unwrap_or_else(|error| format!("[{id}: {error}]"))
     }

@@ -55,8 +55,10 @@ fn free_place(top: &Path) -> std::io::Result<PathBuf> {
 pub(super) enum Changes {
     /// Nothing: it was removed.
     None,
-    /// This, as a diff against the commit it began with.
-    Diff(String),
+    /// No file differs, but there are commits that undo each other: it was kept for them.
+    Commits,
+    /// This, as a diff against the commit it began with: bytes as git wrote them, whatever the files hold.
+    Diff(Vec<u8>),
     /// Nobody knows; it was left alone.
     Unknown(String),
 }
@@ -69,20 +71,38 @@ pub(super) fn finish(worktree: &Worktree) -> Changes {
     if !path.is_dir() {
         return Changes::Unknown(format!("{} is gone", path.display()));
     }
-    // An index beside the real one, so that nothing the agent staged is touched.
-    let diff = git(&path, &["add", "--all", "--intent-to-add"])
-        .and_then(|_| git(&path, &["diff", "--no-color", "--binary", &worktree.base]));
-    match diff {
+    match diff(&path, &worktree.base) {
         Ok(diff) if diff.is_empty() => {
-            let moved = git(&path, &["rev-parse", "HEAD"]).is_ok_and(|head| head != worktree.base);
-            if !moved {
-                let _ = git(&repository, &["worktree", "remove", "--force", &path.to_string_lossy()]);
+            let head = git(&path, &["rev-parse", "HEAD"]);
+            if head.is_ok_and(|head| head != worktree.base) {
+                return Changes::Commits;
             }
-            Changes::None
+            match git(&repository, &["worktree", "remove", "--force", &path.to_string_lossy()]) {
+                Ok(_) => Changes::None,
+                Err(why) => Changes::Unknown(why),
+            }
         }
         Ok(diff) => Changes::Diff(diff),
         Err(why) => Changes::Unknown(why),
     }
+}
+
+/// Returns all changes since a commit. They are looked for with a copy of the index, so that nothing the agent staged
+/// or left unstaged is touched.
+fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
+    let real = path.join(git(path, &["rev-parse", "--git-path", "index"])?);
+    let copy = real.with_file_name("meanwhile-index");
+    let copied = match std::fs::copy(&real, &copy) {
+        // Nothing was ever staged.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        other => other,
+    };
+    copied.map_err(|error| format!("its index cannot be copied: {error}"))?;
+    let with_copy = |arguments: &[&str]| git_output(path, arguments, Some(&copy));
+    let found = with_copy(&["add", "--all", "--intent-to-add"])
+        .and_then(|_| with_copy(&["diff", "--no-color", "--no-ext-diff", "--binary", base]));
+    let _ = std::fs::remove_file(&copy);
+    found
 }
 
 /// Takes a worktree away in which nothing has happened.
@@ -92,18 +112,19 @@ pub(super) fn discard(worktree: &Worktree) {
 }
 
 fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(directory)
-        .args(arguments)
-        .env_remove("GIT_DIR")
-        .env_remove("GIT_WORK_TREE")
-        .env_remove("GIT_INDEX_FILE")
-        .output()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
+    let output = git_output(directory, arguments, None)?;
+    Ok(String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned())
+}
+
+/// Runs git, with another index where one is named; returns what it printed.
+fn git_output(directory: &Path, arguments: &[&str], index: Option<&Path>) -> Result<Vec<u8>, String> {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(directory).args(arguments);
+    command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+    command.envs(index.map(|index| ("GIT_INDEX_FILE", index)));
+    let output = command.output().map_err(|error| format!("git cannot be run: {error}"))?;
     if output.status.success() {
-        let text = String::from_utf8_lossy(&output.stdout);
-        return Ok(text.trim_end_matches('\n').to_owned());
+        return Ok(output.stdout);
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(said.lines().next().unwrap_or("git failed").to_owned())

@@ -207,7 +207,7 @@ impl Desktop {
     fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
         let caller = Asking { messages: &self.messages, place };
         let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
-        let desk = Desk { tool, ..Desk::new(runtime, &self.premises, &caller) };
+        let desk = Desk { tool, dialect: self.dialect, ..Desk::new(runtime, &self.premises, &caller) };
         match start(&ShellCall::script(command, &desk), &desk) {
             Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
             Err(Refusal::Engine(error)) => Err(error),
@@ -238,7 +238,7 @@ impl Desktop {
         let request =
             ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
         let read = runtime.read_shown(task.id.as_str(), &self.scope(), &request)?;
-        Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect))
+        Ok(screens::one(&task, &clean_text(&read.text()), self.layout, self.dialect, runtime))
     }
 
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {

@@ -2,7 +2,6 @@
 
 use meanwhile::{Error, Filter, KillRequest, Runtime, Scope, Task};
 use mw_model::chat::{AgentState, ChatNews, ChatTask};
-use mw_model::short_handle;
 
 use super::office::{Message, Office};
 
@@ -21,7 +20,7 @@ impl Office<'_> {
         let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
         let row = |task: &Task| ChatTask {
             id: task.id.to_string(),
-            handle: short_handle(task.kind, task.number),
+            handle: task.handle(),
             what: task.description.clone().unwrap_or_else(|| task.command.clone()),
             status: task.status,
             since: task.started_at,

@@ -4,8 +4,8 @@
 use meanwhile::{Condition, Error, Filter, Task};
 use serde_json::{Value, json};
 
-use super::Dialect;
 use super::text::{minutes, title};
+use super::{Dialect, Speaks};
 use crate::tools::{
     Arguments, ClearCall, Cleared, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Refusal, Reply,
     StopCall, Tool, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop, told, wait,

@@ -6,7 +6,7 @@ use mw_model::{CommandSpec, Status};
 use serde_json::{Value, json};
 
 use super::text::{dated, first_line, minutes, title};
-use super::{Dialect, screens};
+use super::{Dialect, Speaks, screens};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Refusal, Reply, ShellCall,
     StopCall, Tool, list, output, start, stop, told,
@@ -166,7 +166,7 @@ fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
     }
     // One that never began has none.
     if task.started_at.is_some() {
-        display.push_str(&format!("\n\nFull output: {}", task.output_path));
+        display.push_str(&format!("\n\nFull output: {}", desk.runtime.log_of(task).display()));
     }
     let duration = duration(task);
     let reply = shown(json!({

@@ -9,21 +9,35 @@ mod opta;
 mod panel;
 pub mod screens;
 mod text;
-mod words;
 mod zidane;
 
 use meanwhile::Task;
-use mw_model::{News, Status};
 use serde_json::json;
 
-pub use words::Dialect;
+pub use mw_model::Dialect;
 
 use crate::tools::{Desk, Refusal, Reply, Tool};
 
-impl Dialect {
+/// What a dialect has to say about the calls of models.
+pub(crate) trait Speaks: Copy {
     /// Returns its tools.
-    #[must_use]
-    pub const fn tools(self) -> &'static [Tool] {
+    fn tools(self) -> &'static [Tool];
+
+    /// Puts a refusal into its words.
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply;
+
+    /// Puts a refusal into its words that came before there was a home to look at.
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply;
+
+    /// Tells whether the replies of its source are objects, and not lines of text.
+    fn replies_with_objects(self) -> bool;
+
+    /// Returns its word for the state a task is in. All but zidane have one for every state.
+    fn state(self, task: &Task) -> &'static str;
+}
+
+impl Speaks for Dialect {
+    fn tools(self) -> &'static [Tool] {
         match self {
             Self::Canonical => &canonical::TOOLS,
             Self::Zidane => &zidane::TOOLS,
@@ -34,19 +48,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the name it has for a task.
-    #[must_use]
-    pub fn handle(self, task: &Task) -> String {
-        match self {
-            Self::Canonical | Self::Mycode | Self::BackgroundTask => task.id.to_string(),
-            Self::Zidane => text::counted(task),
-            Self::Opta => task.id.suffix().to_owned(),
-            Self::CoCli => text::dated(task),
-        }
-    }
-
-    /// Puts a refusal into its words.
-    pub(crate) fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
         match self {
             Self::Canonical => canonical::refuse(refusal, desk),
             Self::Zidane => zidane::refuse(refusal, desk),
@@ -57,8 +59,14 @@ impl Dialect {
         }
     }
 
-    /// Puts a refusal into its words that came before there was a home to look at.
-    pub(crate) fn refuse_unopened(self, refusal: &Refusal) -> Reply {
+    fn replies_with_objects(self) -> bool {
+        match self {
+            Self::Mycode | Self::BackgroundTask | Self::CoCli => true,
+            Self::Canonical | Self::Zidane | Self::Opta => false,
+        }
+    }
+
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply {
         let mut reply = match self {
             Self::Mycode => mycode::refuse(refusal),
             Self::CoCli => co_cli::refuse(refusal),
@@ -78,19 +86,6 @@ impl Dialect {
         reply
     }
 
-    /// Returns its word for the state in which news leaves a task.
-    pub(crate) fn news_word(self, news: &News) -> &'static str {
-        let state = match news {
-            _ if self == Self::Canonical => None,
-            News::Ended { cause } => self.word(cause.status(), Some(cause)),
-            News::Stalled { .. } | News::Ready { .. } => self.word(Status::Running, None),
-            News::Batch { others: 0, .. } => self.word(Status::Completed, None),
-            News::Batch { .. } => self.word(Status::Failed, None),
-        };
-        state.unwrap_or_else(|| news.status())
-    }
-
-    /// Returns its word for the state a task is in. All but zidane have one for every state.
     fn state(self, task: &Task) -> &'static str {
         self.word(task.status, task.cause_value()).unwrap_or("running")
     }

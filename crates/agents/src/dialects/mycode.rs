@@ -5,9 +5,9 @@ use mw_model::wire::{AGENT_FILE, LOG_FILE};
 use mw_model::{Status, TaskKind};
 use serde_json::{Value, json};
 
-use super::Dialect;
 use super::panel::Panel;
 use super::text::{command, first_line, minutes, title};
+use super::{Dialect, Speaks};
 use crate::tools::{
     Arguments, Desk, Effect, Excerpt, Field, Kind, Offered, Parameter, Range, Refusal, Reply, ShellCall,
     StopCall, Tool, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,

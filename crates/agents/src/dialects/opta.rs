@@ -4,8 +4,8 @@ use meanwhile::{Error, Filter, From, StreamChoice, Task};
 use mw_model::{Status, signal_number};
 use serde_json::{Value, json};
 
-use super::Dialect;
 use super::text::{clip, command, quoted, seconds};
+use super::{Dialect, Speaks};
 use crate::tools::{
     Arguments, Desk, Effect, Field, Kind, Offered, OutputCall, Parameter, Range, Refusal, Reply, ShellCall,
     StopCall, Tool, list, output, start, stop, told,

@@ -1,12 +1,13 @@
 //! Lists and screens of the sources, drawn from tasks: for replies, and for the slash commands of a chat.
 
 use std::cmp::Reverse;
+use std::path::Path;
 
 use meanwhile::{Runtime, Task};
 use mw_model::Status;
 
 use super::text::{cell, clock, cut, first_line, minutes, title};
-use super::{Dialect, co_cli, mycode};
+use super::{Dialect, Speaks, co_cli, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +70,10 @@ pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime)
 
 /// Draws one task with the end of its output.
 #[must_use]
-pub fn one(task: &Task, output: &str, layout: Layout, dialect: Dialect) -> String {
+pub fn one(task: &Task, output: &str, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {
         Layout::Boxed => mycode::screen(task, output),
-        Layout::Plain | Layout::Table => status(task, output, dialect),
+        Layout::Plain | Layout::Table => status(task, output, dialect, &runtime.log_of(task)),
     }
 }
 
@@ -87,7 +88,7 @@ fn plain(tasks: &[&Task], dialect: Dialect) -> String {
     for task in tasks {
         // Some icons are two columns wide, others one.
         let icon = cell(icon(task.status), 2);
-        let (id, title) = (cell(&dialect.handle(task), 15), cell(cut(&title(task), 30), 32));
+        let (id, title) = (cell(&dialect.handle(*task), 15), cell(cut(&title(task), 30), 32));
         drawn.push_str(&format!("{icon} {id} {title} {}\n", elapsed(task)));
     }
     drawn.push_str(&format!("{rule}\n{}", how_to_see(dialect)));
@@ -108,7 +109,7 @@ fn boxed(tasks: &[&Task], dialect: Dialect) -> String {
     for task in tasks {
         // A blank stays between two cells.
         let what = cell(&title(task), 24);
-        drawn.push_str(&row(icon(task.status), &dialect.handle(task), &what, &elapsed(task)));
+        drawn.push_str(&row(icon(task.status), &dialect.handle(*task), &what, &elapsed(task)));
     }
     drawn.push_str(&format!("└{rule}┘"));
     drawn
@@ -165,7 +166,7 @@ const fn icon(status: Status) -> &'static str {
 
 /// co-cli's status screen.
 #[must_use]
-pub fn status(task: &Task, output: &str, dialect: Dialect) -> String {
+pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String {
     let mut lines =
         vec![format!("Task: {}", dialect.handle(task)), format!("Status: {}", Dialect::CoCli.state(task))];
     lines.extend(co_cli::progress(task));
@@ -178,7 +179,7 @@ pub fn status(task: &Task, output: &str, dialect: Dialect) -> String {
     lines.push("─".repeat(60));
     lines.push(output.trim_end_matches('\n').to_owned());
     // One that never began has none.
-    lines.extend(task.started_at.map(|_| format!("\nFull output: {}", task.output_path)));
+    lines.extend(task.started_at.map(|_| format!("\nFull output: {}", log.display())));
     lines.extend(task.span_id.as_ref().map(|span| format!("Trace: mw traces --span {span}")));
     lines.join("\n")
 }

@@ -1,7 +1,7 @@
 //! Ways of writing that several dialects share.
 
 use meanwhile::{Task, clean_text};
-use mw_model::{Timestamp, long_handle, short_handle};
+use mw_model::{Dialect, Timestamp};
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -91,18 +91,9 @@ pub(super) fn title(task: &Task) -> String {
     first_line(task.description.as_deref().unwrap_or(&task.command))
 }
 
-/// Returns the handle that counts: `bash_1`.
-pub(super) fn counted(task: &Task) -> String {
-    short_handle(task.kind, task.number)
-}
-
 /// Returns the handle that tells time and program: `task_20260209_143022_pytest_k3f9`.
 pub(super) fn dated(task: &Task) -> String {
-    long_handle(task.created_at, &program_of(task), &task.id)
-}
-
-fn program_of(task: &Task) -> String {
-    mw_model::CommandSpec::Shell { program: "sh".into(), script: task.command.as_str().into() }.program_word()
+    Dialect::CoCli.handle(task)
 }
 
 #[cfg(test)]

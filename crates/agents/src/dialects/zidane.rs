@@ -108,19 +108,19 @@ fn started(task: &Task, log: &str) -> Reply {
     Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
 }
 
-/// The log under the name that tells the task and the context; its own name where that cannot be.
+/// The log under the name that tells the task and the context.
 fn log_of(task: &Task, desk: &Desk<'_>) -> String {
-    let linked = desk.runtime.link_log(task, &desk.premises.context_stamp);
-    linked.map_or_else(|_| task.output_path.clone(), |path| path.to_string_lossy().into_owned())
+    desk.runtime.log_of(task).to_string_lossy().into_owned()
 }
 
 fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let id = arguments.required("task_id");
     // Subagents are none of its business.
-    if desk.task(id)?.kind != TaskKind::Shell {
+    let task = desk.task(id)?;
+    if task.kind != TaskKind::Shell {
         return Err(Error::NotFound(id.to_owned()).into());
     }
-    let stopped = stop(&StopCall::term(vec![id.to_owned()]), desk)?;
+    let stopped = stop(&StopCall::term(vec![task.id.to_string()]), desk)?;
     let Some(one) = stopped.first() else {
         return Err(Error::NotFound(id.to_owned()).into());
     };
@@ -149,8 +149,7 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
 
 /// The code a shell would show: 128 and the signal for what a signal ended.
 fn exit_code(task: &Task) -> Option<i32> {
-    let signal = task.cause_value().and_then(mw_model::Cause::signal);
-    task.exit_code.or(signal.map(|signal| 128 + signal))
+    OWN.exit_code(task.cause_value()?)
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
@@ -158,7 +157,7 @@ pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
     let listed = |task: &Task| {
         task.kind == TaskKind::Shell
             && OWN.word(task.status, task.cause_value()).is_some()
-            && desk.runtime.is_of_context(task, &desk.premises.context_stamp)
+            && task.context.as_deref() == desk.context()
     };
     let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
     let text = match refusal {

@@ -26,7 +26,7 @@ use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
 use super::teller::{Drained, Held, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
-use crate::dialects::Dialect;
+use crate::dialects::{Dialect, Speaks};
 use crate::session_of::{Clues, HostSession, session_of};
 use crate::tools::{Caller, Desk, Premises, Reply};
 use crate::toolset::{Form, Toolset};
@@ -285,6 +285,7 @@ impl Server {
     fn gives_data(&self, context: &RequestContext<RoleServer>) -> bool {
         let experimental = context.client_capabilities().and_then(|declared| declared.experimental);
         self.inner.structured
+            || self.inner.dialect.replies_with_objects()
             || experimental.is_some_and(|declared| declared.contains_key(DATA))
             || context.meta.get(DATA).and_then(Value::as_bool) == Some(true)
     }

@@ -222,9 +222,14 @@ fn fitting(notices: &[Told]) -> usize {
 }
 
 fn in_words(notice: &Notice, dialect: Dialect, runtime: &Runtime, session: &str) -> Told {
-    let scope = Scope::Session(session.to_owned());
-    let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
-    let handle = handle.unwrap_or_else(|_| notice.task.to_string());
-    let block = notice.to_block_as(&handle, dialect.news_word(&notice.news));
-    Told { notice: notice.clone(), block }
+    let mut notice = notice.clone();
+    // Of whatever was started otherwise it is told in the words of this conversation, too.
+    if notice.dialect != Some(dialect) {
+        let scope = Scope::Session(session.to_owned());
+        let handle = runtime.task(notice.task.as_str(), &scope).map(|task| dialect.handle(&task));
+        notice.handle = handle.unwrap_or_else(|_| notice.task.to_string());
+        notice.dialect = Some(dialect);
+    }
+    let block = notice.to_block();
+    Told { notice, block }
 }

@@ -44,6 +44,8 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         prompt: wish.prompt,
         description: wish.title,
         name: None,
+        dialect: desk.dialect,
+        context: desk.context().map(str::to_owned),
         session: premises.session.clone(),
         cwd: premises.cwd.join(wish.cwd.as_deref().unwrap_or(Path::new(""))),
         env,

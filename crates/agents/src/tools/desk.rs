@@ -10,7 +10,10 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, policy};
+use mw_model::{
+    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent,
+    parse_short_handle, policy,
+};
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;
@@ -111,6 +114,8 @@ pub struct Desk<'a> {
     pub caller: &'a dyn Caller,
     /// Who tells the session its news, if anybody does: what a reply tells is not told beside it then.
     pub teller: Option<&'a Teller>,
+    /// The dialect of the tool that is called.
+    pub dialect: Dialect,
     /// The tool that is called, for policy.
     pub tool: policy::Tool,
     /// Whether this call may leave something behind that runs.
@@ -152,9 +157,9 @@ impl<'a> Desk<'a> {
         // Until a tool is called, the strictest class stands for it.
         let tool = policy::Tool { name: "", class: policy::ToolClass::Delegates };
         let background = premises.background;
-        let wait_ms = USUAL_WAIT_MS;
+        let (wait_ms, dialect) = (USUAL_WAIT_MS, Dialect::Canonical);
         let (teller, parent_message, trace) = (None, None, None);
-        Self { runtime, premises, caller, teller, tool, background, wait_ms, parent_message, trace }
+        Self { runtime, premises, caller, teller, dialect, tool, background, wait_ms, parent_message, trace }
     }
 
     /// Puts what is started in the background into its place in the trace.
@@ -196,6 +201,11 @@ impl<'a> Desk<'a> {
         Duration::from_millis(asked_ms.unwrap_or(self.wait_ms))
     }
 
+    /// Returns the context in which the tasks of a call are counted, where its dialect counts them so.
+    pub(crate) fn context(&self) -> Option<&str> {
+        (self.dialect == Dialect::Zidane).then_some(self.premises.context_stamp.as_str())
+    }
+
     /// Whose tasks a call may see.
     #[must_use]
     pub fn scope(&self) -> Scope {
@@ -213,7 +223,10 @@ impl<'a> Desk<'a> {
     /// # Errors
     /// When there is none, or more than one.
     pub fn resolve(&self, handle: &str) -> Result<TaskId, Error> {
-        self.runtime.resolve_exact(handle, &self.scope())
+        match self.context().filter(|_| parse_short_handle(handle).is_some()) {
+            Some(context) => Ok(self.runtime.task_in_context(handle, &self.premises.session, context)?.id),
+            None => self.runtime.resolve_exact(handle, &self.scope()),
+        }
     }
 
     /// Returns one task of the session.

@@ -65,6 +65,8 @@ impl ShellCall {
         let run_timeout_ms =
             self.run_timeout_ms.or(premises.limits.run_timeout_ms).filter(|limit| *limit > 0);
         TaskRequest {
+            dialect: desk.dialect,
+            context: desk.context().map(str::to_owned),
             umask: premises.umask,
             description: self.title.clone(),
             limits: Limits { run_timeout_ms, ..premises.limits.clone() },
@@ -141,7 +143,8 @@ impl Ran {
 /// # Errors
 /// When it cannot be started, or its log is gone.
 pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
-    let mut request = TaskRequest { uncounted: true, teller: desk.teller.cloned(), ..call.request(desk) };
+    let mut request =
+        TaskRequest { uncounted: true, foreground: true, teller: desk.teller.cloned(), ..call.request(desk) };
     request.approval = desk.pass_start(&request, &call.env, desk.tool.awaited())?;
     let task = desk.runtime.start(&request)?.task;
     let longest = desk.premises.longest_call;
@@ -168,8 +171,11 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?.all_done()?;
         task = desk.task(task.id.as_str())?;
     }
-    if let Some(teller) = desk.teller.filter(|_| !task.status.is_terminal()) {
-        desk.runtime.leave_promise(&task.id, teller)?;
+    if !task.status.is_terminal() {
+        task = desk.runtime.go_on_in_background(&task.id)?;
+        if let Some(teller) = desk.teller {
+            desk.runtime.leave_promise(&task.id, teller)?;
+        }
     }
     let output = Excerpt::of(&task, desk)?;
     let cut_off = is_late.then_some(longest);

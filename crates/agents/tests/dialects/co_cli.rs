@@ -56,7 +56,7 @@ fn test_check_task_status_tool() {
             "Task: {id}\nStatus: completed\nDuration: {}\nExit code: 0\n\nRecent output:\n{}\n\nFull output: {}",
             briefly(task.duration_ms.unwrap()),
             last.join("\n"),
-            task.output_path
+            world.home.state().join("tasks").join(&id).join("output.log").display()
         )
     );
     assert_eq!(reply.told, [task.id]);
@@ -208,6 +208,27 @@ fn the_sixth_waits_in_line() {
     assert!(!status.contains("output.log"), "{status}");
 }
 
+/// Directory, record and head of the log have the name that the reply to the start gave.
+#[test]
+fn a_task_has_one_name_in_replies_and_files() {
+    let mut world = world();
+    world.log_headers();
+    let given = json!({"command": "echo one", "description": "d"});
+    let id = text(&world.done("start_background_task", given).data, "task_id").to_owned();
+    let task = world.over(&world.task(&id).id);
+    let directory = world.home.state().join("tasks").join(&id);
+    let log = std::fs::read_to_string(directory.join("output.log")).unwrap();
+    assert!(log.starts_with(&format!("# Background task: {id}\n# Command: echo one\n")), "{log}");
+    let record = wait_until(SOON, "the record has the end", || {
+        let record: Value =
+            serde_json::from_slice(&std::fs::read(directory.join("metadata.json")).ok()?).ok()?;
+        (record["status"] == "completed").then_some(record)
+    });
+    assert_eq!(record["task_id"], id, "{record}");
+    world.runtime.clear(&[task.id], None).unwrap();
+    assert!(!directory.is_symlink(), "its name goes with it");
+}
+
 /// `Running: 132/247 files processed (53%)`.
 #[test]
 fn a_status_says_how_far_a_running_task_has_come() {
@@ -217,7 +238,7 @@ fn a_status_says_how_far_a_running_task_has_come() {
     let reply = world.done("check_task_status", json!({"task_id": task.id}));
     assert_eq!(reply.text.lines().nth(2), Some("Running: 132/247 files processed (53%)"), "{}", reply.text);
     assert_eq!(reply.data["progress"]["done"], 132, "{}", reply.data);
-    let screen = screens::status(&world.task(task.id.as_str()), "", Dialect::CoCli);
+    let screen = screens::status(&world.task(task.id.as_str()), "", Dialect::CoCli, "x".as_ref());
     assert!(screen.contains("\nRunning: 132/247 files processed (53%)\n"), "{screen}");
 }
 
@@ -258,7 +279,7 @@ fn a_cancel_tells_how_the_task_really_ended() {
 fn the_status_screen_is_that_of_the_source() {
     let world = world();
     let task = world.finished("echo one; echo two");
-    let screen = screens::status(&task, "one\ntwo\n", Dialect::CoCli);
+    let screen = screens::status(&task, "one\ntwo\n", Dialect::CoCli, task.output_path.as_ref());
     let lines: Vec<_> = screen.lines().collect();
     assert_eq!(lines[0], format!("Task: {}", Dialect::CoCli.handle(&task)));
     assert_eq!(lines[1..3], ["Status: completed", "Command: echo one; echo two"]);

@@ -19,7 +19,7 @@ fn zidane_knows_running_exited_killed() {
         (Ending::Lost, Value::Null, Value::Null, Value::Null),
     ] {
         let task = world.ended(ending);
-        let reply = world.done("shell_kill", json!({"task_id": format!("bash_{}", task.number)}));
+        let reply = world.done("shell_kill", json!({"task_id": task.id}));
         assert_eq!(reply.data["status"], word, "{ending:?}");
         assert_eq!(reply.data["exit_code"], code, "{ending:?}");
         assert_eq!(reply.data["signal"], signal, "{ending:?}");

@@ -5,6 +5,7 @@ use std::fs;
 use meanwhile::Scope;
 use mw_agents::Dialect;
 use mw_agents::tools::Background;
+use mw_model::Status;
 use serde_json::json;
 
 use crate::world::{SLEEPER, World};
@@ -62,9 +63,11 @@ fn names_of_logs_tell_the_context_and_go_with_their_tasks() {
     world.premises.context_stamp = "20260523-024147-124".to_owned();
     let second = start(&world);
     assert_eq!(first.file_name().unwrap(), "bash_1.20260523-024147-123.log");
-    assert_eq!(second.file_name().unwrap(), "bash_2.20260523-024147-124.log");
+    assert_eq!(second.file_name().unwrap(), "bash_1.20260523-024147-124.log");
     assert_eq!(first.parent(), second.parent());
-    let ids = ["bash_1", "bash_2"].map(|handle| world.over(&world.task(handle).id).id);
+    let mut tasks = world.tasks();
+    tasks.sort_by_key(|task| task.number);
+    let ids: Vec<_> = tasks.iter().map(|task| world.over(&task.id).id).collect();
     assert_eq!(fs::read_to_string(&second).unwrap(), "hi\n");
     world.runtime.clear(&ids[..1], None).unwrap();
     assert!(fs::symlink_metadata(&first).is_err(), "a link to nothing is left");
@@ -132,7 +135,7 @@ fn unknown_foreign_and_cleared_ids_are_answered_with_those_that_run() {
     }
     world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     let reply = world.refused("shell_kill", json!({"task_id": "bash_99"}));
-    assert_eq!(reply.text, "No task \"bash_99\". Running: bash_2.");
+    assert_eq!(reply.text, "No task \"bash_99\". Running: bash_1.");
     assert!(!world.runtime.task(foreign.id.as_str(), &Scope::All).unwrap().status.is_terminal());
 }
 
@@ -154,7 +157,7 @@ fn what_waits_is_not_listed_and_can_be_killed_before_it_begins() {
     assert_eq!(killed.data["status"], "killed");
 }
 
-/// what runs of a host that is gone is history to the next; it is there, and can still be killed by its name.
+/// what runs of a host that is gone is history to the next; it is there, and can still be killed by its id.
 #[test]
 fn a_later_host_lists_what_it_started_itself() {
     let mut world = world();
@@ -162,13 +165,42 @@ fn a_later_host_lists_what_it_started_itself() {
         world.done("shell", json!({"command": SLEEPER, "run_in_background": true}));
     };
     start(&world);
+    let first = world.task("bash_1").id;
     let running = |world: &World| world.refused("shell_kill", json!({"task_id": "bash_99"})).text;
     assert_eq!(running(&world), "No task \"bash_99\". Running: bash_1.");
     world.premises.context_stamp = "20260523-024147-124".to_owned();
     assert_eq!(running(&world), "No task \"bash_99\". None is running.");
+    world.refused("shell_kill", json!({"task_id": "bash_1"}));
     start(&world);
-    assert_eq!(running(&world), "No task \"bash_99\". Running: bash_2.");
+    assert_eq!(running(&world), "No task \"bash_99\". Running: bash_1.");
     assert_eq!(world.tasks().len(), 2);
     let killed = world.done("shell_kill", json!({"task_id": "bash_1"}));
-    assert!(killed.text.starts_with("Killed bash_1 "), "{}", killed.text);
+    assert!(killed.text.contains("bash_1.20260523-024147-124.log"), "{}", killed.text);
+    assert!(!world.task(first.as_str()).status.is_terminal(), "that of the earlier host was killed");
+    world.done("shell_kill", json!({"task_id": first}));
+    assert_eq!(world.task(first.as_str()).status, Status::Cancelled);
+}
+
+/// The text counts the background tasks of a context: what ran in the foreground takes no number, unless it goes on.
+#[test]
+fn commands_in_the_foreground_take_no_number() {
+    let mut world = world();
+    let start = |world: &World| {
+        let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));
+        reply.data["task_id"].as_str().unwrap().to_owned()
+    };
+    let wait = |world: &World| world.done("shell", json!({"command": "true"}));
+    wait(&world);
+    let mut ids = vec![start(&world)];
+    wait(&world);
+    wait(&world);
+    ids.push(start(&world));
+    assert_eq!(ids, ["bash_1", "bash_2"]);
+    world.premises.longest_call = std::time::Duration::from_millis(50);
+    let moved = world.done("shell", json!({"command": SLEEPER}));
+    assert_eq!(moved.data["task_id"], "bash_3", "{}", moved.text);
+    assert!(moved.text.contains("bash_3.20260523-024147-123.log"), "{}", moved.text);
+    assert_eq!(start(&world), "bash_4");
+    let killed = world.done("shell_kill", json!({"task_id": "bash_3"}));
+    assert!(killed.text.starts_with("Killed bash_3 (exited 143)"), "{}", killed.text);
 }

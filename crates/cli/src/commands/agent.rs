@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use clap::Args;
-use meanwhile::model::{Lifetime, parse_duration_ms};
+use meanwhile::model::{Dialect, Lifetime, parse_duration_ms};
 use meanwhile::{Approval, AtCapacity};
 use mw_agents::acp::{AcpError, AgentCall, AgentEntry, AgentSettings, Handshake, greet, order};
 use serde_json::json;
@@ -81,6 +81,8 @@ impl Arguments {
             prompt,
             description: self.description,
             name: self.name,
+            dialect: Dialect::Canonical,
+            context: None,
             session: context.owner(),
             cwd,
             env: environment(&self.env)?,

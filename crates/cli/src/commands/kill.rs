@@ -21,10 +21,10 @@ pub(crate) struct Arguments {
     /// Time until SIGKILL
     #[arg(long, value_name = "DURATION", value_parser = parse_duration_ms, allow_hyphen_values = true)]
     grace: Option<u64>,
-    /// All live tasks of this batch
+    /// All live tasks of this batch, and what its ended ones left behind
     #[arg(long)]
     batch: Option<String>,
-    /// All live tasks
+    /// All live tasks, and what ended ones left behind
     #[arg(long, conflicts_with_all = ["ids", "batch"])]
     all: bool,
 }
@@ -56,6 +56,7 @@ impl Arguments {
                 runtime.list(&filter)?.tasks.into_iter().partition(|task| task.status == Status::Pending);
             let found = ids.len();
             ids.extend(pending.into_iter().chain(running).map(|task| task.id));
+            ids.extend(runtime.left_behind(&context.scope(), self.batch.as_deref())?);
             if let (true, Some(batch)) = (ids.len() == found, &self.batch) {
                 // Killing what has ended is no error; a batch that nobody belongs to is a slip of the pen.
                 let filter = Filter { batch: self.batch.clone(), limit: 1, ..Filter::new(context.scope()) };

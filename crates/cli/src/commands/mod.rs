@@ -15,6 +15,7 @@ mod config;
 mod deny;
 mod doctor;
 mod fail_points;
+mod feed;
 mod follow;
 mod hook;
 mod input;

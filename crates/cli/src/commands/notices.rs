@@ -47,8 +47,8 @@ fn as_json(notices: &[Notice]) -> String {
         .iter()
         .map(|notice| {
             let mut value = json!(notice);
-            value["status"] = notice.news.status().into();
-            value["exit_code"] = notice.news.exit_code().into();
+            value["status"] = notice.status().into();
+            value["exit_code"] = notice.exit_code().into();
             value["summary"] = notice.summary().into();
             value
         })

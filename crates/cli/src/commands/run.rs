@@ -11,6 +11,7 @@ use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
+use super::feed::{self, Feed};
 use super::follow::Streams;
 use super::start::TaskArguments;
 use super::status;
@@ -37,12 +38,20 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    pub(crate) fn run(self, context: &Context) -> CommandResult {
+    pub(crate) fn run(mut self, context: &Context) -> CommandResult {
         let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
+        // With a terminal for itself a command would take piped bytes for keys.
+        let feeds = feed::has_input() && !matches!(self.task.io(), Io::Pty { .. });
+        let stays_open = self.task.io() == Io::Stdin;
+        if feeds {
+            self.task.open_stdin();
+        }
         let io = self.task.io();
         let id = self.task.start(context, &runtime, "run")?.task.id;
+        let feed = feeds.then(|| Feed::begin(context, &id)).transpose().map_err(CommandError::from);
+        let feed = feed.map_err(|error| error.with_task(&id))?;
         if io != Io::Pipes && std::io::stdin().is_terminal() {
             render::note(&format!(
                 "what is typed here does not reach {id}: mw attach {id} in another terminal does, or mw input {id} TEXT"
@@ -53,11 +62,23 @@ impl Arguments {
             let streams = Streams::of(&io);
             let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &interrupts)?;
             drop(keyboard);
+            if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
+                leave(context, &runtime, &id, stays_open);
+            }
             conclude(context, &runtime, &id, detached)
         };
         // Whatever goes wrong from here on, the task is there.
         attached().map_err(|error| error.with_task(&id))
     }
+}
+
+/// Leaves a command whose input has not ended: nobody is left to read it for the command.
+fn leave(context: &Context, runtime: &Runtime, id: &TaskId, stays_open: bool) {
+    if stays_open {
+        return render::note(&format!("the rest of the input stays here; mw input {id} goes on with it"));
+    }
+    let _ = runtime.input(id.as_str(), &context.scope(), &[], true);
+    render::note(&format!("the rest of the input does not reach {id}: its standard input is closed"));
 }
 
 /// Says how it ended, or that it goes on.

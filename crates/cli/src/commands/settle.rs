@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use meanwhile::model::TaskId;
-use meanwhile::{Runtime, Urgency};
+use meanwhile::{QueueSettings, Runtime, Urgency};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -16,14 +16,14 @@ pub(crate) struct Arguments {
     /// The home the task belongs to
     #[arg(long)]
     home: PathBuf,
-    /// The starter's limit per session
-    #[arg(long)]
+    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
+    #[arg(long, hide = true)]
     max_running: Option<u32>,
-    /// The starter's limit in all
-    #[arg(long)]
+    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
+    #[arg(long, hide = true)]
     max_running_total: Option<u32>,
-    /// The starter's limit on agents
-    #[arg(long)]
+    /// For tasks that do not have their own limits yet: supervisors of earlier builds give it
+    #[arg(long, hide = true)]
     max_agents: Option<u32>,
     /// Look for what makes the task ready instead, and tell its supervisor
     #[arg(long, requires = "id")]
@@ -67,9 +67,10 @@ impl Arguments {
         settings.programs = programs::of_home(&self.home)?;
         settings.programs.starter_exits = true;
         settings.home.clone_from(&self.home);
-        settings.queue.max_running = self.max_running.unwrap_or(settings.queue.max_running);
-        settings.queue.max_running_total = self.max_running_total.unwrap_or(settings.queue.max_running_total);
-        settings.queue.max_agents = self.max_agents.unwrap_or(settings.queue.max_agents);
+        let QueueSettings { max_running, max_running_total, max_agents, .. } = &mut settings.queue;
+        *max_running = self.max_running.unwrap_or(*max_running);
+        *max_running_total = self.max_running_total.unwrap_or(*max_running_total);
+        *max_agents = self.max_agents.unwrap_or(*max_agents);
         Ok(Runtime::open(settings)?)
     }
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use meanwhile::model::{
-    Cause, CommandSpec, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind, Timestamp,
-    parse_duration_ms, parse_size,
+    Cause, CommandSpec, Dialect, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind,
+    Timestamp, parse_duration_ms, parse_size,
 };
 use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
 use serde::Serialize;
@@ -249,6 +249,9 @@ impl TaskArguments {
             cwd,
             env: environment(&self.env)?,
             umask: current_umask(),
+            dialect: Dialect::Canonical,
+            context: None,
+            foreground: false,
             name: self.name,
             if_running: match self.if_running {
                 IfRunningChoice::Refuse => IfRunning::Refuse,
@@ -278,6 +281,11 @@ impl TaskArguments {
             approval: Approval::User,
             expected: None,
         })
+    }
+
+    /// Lets standard input stay open, as `--stdin` does.
+    pub(super) const fn open_stdin(&mut self) {
+        self.stdin = true;
     }
 
     pub(super) const fn io(&self) -> Io {

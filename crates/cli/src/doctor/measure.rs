@@ -15,6 +15,8 @@ use crate::programs;
 const RUNS: usize = 5;
 /// Nothing that is tried here takes longer, unless it hangs.
 pub(super) const LIMIT: Duration = Duration::from_secs(10);
+/// What a hook exits with to wake its agent.
+const WAKES: i32 = 2;
 /// Between two looks at a program that runs.
 const LOOK: Duration = Duration::from_micros(200);
 
@@ -27,12 +29,17 @@ pub(crate) struct Measured {
     pub(crate) wake_ms: f64,
     /// From calling `mw kill` until it has returned, everything being dead.
     pub(crate) kill_ms: f64,
+    /// From the end of a task until the hook that wakes an idle agent has exited; absent where it does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) idle_wake_ms: Option<f64>,
 }
 
 impl Measured {
     pub(crate) fn in_words(&self) -> String {
-        let Self { start_ms, wake_ms, kill_ms } = self;
-        format!("start {start_ms:.1} ms, wake {wake_ms:.1} ms, kill {kill_ms:.1} ms (median of {RUNS})")
+        let Self { start_ms, wake_ms, kill_ms, idle_wake_ms } = self;
+        let idle = idle_wake_ms.map(|ms| format!("; an idle agent is woken after {ms:.0} ms"));
+        let idle = idle.unwrap_or_default();
+        format!("start {start_ms:.1} ms, wake {wake_ms:.1} ms, kill {kill_ms:.1} ms (median of {RUNS}){idle}")
     }
 }
 
@@ -54,7 +61,39 @@ pub(super) fn measure(scratch: &Path) -> Result<Measured, String> {
         times[1].push(woken.duration_since(ended(&status)?).unwrap_or_default());
     }
     let [start, wake, kill] = times.map(median);
-    Ok(Measured { start_ms: start, wake_ms: wake, kill_ms: kill })
+    Ok(Measured { start_ms: start, wake_ms: wake, kill_ms: kill, idle_wake_ms: idle_wake(&home) })
+}
+
+/// Waits with the hook of an idle agent for the end of a task; nothing where it does not wake.
+fn idle_wake(home: &Private<'_>) -> Option<f64> {
+    const SESSION: &str = "claude-code:doctor";
+    let mut start = home.command(&["start", "--json", "--", "sleep", "0.3"]).ok()?;
+    let started = run(start.env("MEANWHILE_SESSION", SESSION), LIMIT).ok()?;
+    let started: Value = serde_json::from_str(&started).ok()?;
+    let asked = home.directory.join("asked");
+    std::fs::write(&asked, r#"{"hook_event_name":"Stop","session_id":"doctor"}"#).ok()?;
+    let mut hook = home.command(&["hook", "claude-code", "--wake"]).ok()?;
+    hook.env("CLAUDE_CODE_ENTRYPOINT", "cli").stdin(std::fs::File::open(&asked).ok()?);
+    let mut child = hook.stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
+    let begun = Instant::now();
+    while begun.elapsed() < LIMIT {
+        match child.try_wait() {
+            Ok(Some(status)) => {
+                let woken = SystemTime::now();
+                if status.code() != Some(WAKES) {
+                    return None;
+                }
+                let task = home.mw(&["status", "--json", id_of(&started).ok()?]).ok()?;
+                let took = woken.duration_since(ended(&task).ok()?).unwrap_or_default();
+                return Some((took.as_secs_f64() * 10_000.0).round() / 10.0);
+            }
+            Ok(None) => std::thread::sleep(LOOK),
+            Err(_) => break,
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    None
 }
 
 fn id_of(task: &Value) -> Result<&str, String> {
@@ -80,6 +119,11 @@ struct Private<'a> {
 
 impl Private<'_> {
     fn mw(&self, words: &[&str]) -> Result<Value, String> {
+        let output = run(&mut self.command(words)?, LIMIT)?;
+        serde_json::from_str(&output).map_err(|_| format!("mw {} answered {output:?}", words.join(" ")))
+    }
+
+    fn command(&self, words: &[&str]) -> Result<Command, String> {
         let me = programs::mw().map_err(|error| error.to_string())?;
         let mut command = Command::new(me);
         command.args(words).current_dir(self.directory).env_clear();
@@ -87,8 +131,7 @@ impl Private<'_> {
         let kept = ["PATH", "LANG", "MEANWHILE_SUPERVISOR"];
         command.envs(kept.into_iter().filter_map(|name| Some((name, env::var_os(name)?))));
         command.env("HOME", self.directory).env("MEANWHILE_HOME", &self.home);
-        let output = run(&mut command, LIMIT)?;
-        serde_json::from_str(&output).map_err(|_| format!("mw {} answered {output:?}", words.join(" ")))
+        Ok(command)
     }
 }
 

@@ -50,7 +50,7 @@ fn its_tasks_are_the_chats_and_move_to_the_background() {
     until_shown(&terminal, "· ready");
     assert!(alive(child));
     say(&mut terminal, "/kill bash_1");
-    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, " cancelled");
     until_shown(&terminal, "· ready");
     leave(terminal);
 }
@@ -67,18 +67,18 @@ fn its_terminals_are_tasks_of_the_chat_and_move_to_the_background_unharmed() {
     terminal.press(CTRL_B);
     // The agent waits no longer, reads what there is, and releases the terminal at once.
     until_shown(&terminal, "terminal: None so-far");
-    until_shown(&terminal, "it goes on as bash_1");
+    until_shown(&terminal, "it goes on as bash-");
     until_shown(&terminal, "· ready");
     until_shown(&terminal, "⌁ 1 task");
     assert!(alive(child), "to release it does not end it");
     home.open("go");
-    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    until_shown(&terminal, " failed (3)");
     until_gone(&terminal, "⌁ 1 task");
     let told = wait_until(SOON, "the agent is told", || {
         let told = trouble::prompts(&home);
         told.last().filter(|text| text.starts_with("<task-notification>")).cloned()
     });
-    assert!(told.contains("bash_1"), "{told}");
+    assert!(told.contains("bash-"), "{told}");
     until_shown(&terminal, "· ready");
     say(&mut terminal, "term exit 4");
     until_shown(&terminal, "terminal: 4");
@@ -96,10 +96,10 @@ fn what_it_leaves_running_in_a_terminal_is_news_when_it_ends() {
     say(&mut terminal, "term-bg while [ ! -e go ]; do sleep 0.05; done; exit 3");
     until_shown(&terminal, "⌁ 1 task");
     home.open("go");
-    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    until_shown(&terminal, " failed (3)");
     wait_until(SOON, "the agent is told", || {
         let told = trouble::prompts(&home);
-        told.last().filter(|text| text.contains("<task-id>bash_1</task-id>")).cloned()
+        told.last().filter(|text| text.contains("<task-id>bash-")).cloned()
     });
     until_shown(&terminal, "· ready");
     leave(terminal);
@@ -152,7 +152,7 @@ fn a_question_of_the_agent_hides_none_of_the_store() {
     say(&mut terminal, "/approve ask-7");
     until_shown(&terminal, "There is no question ask-7 in this chat.");
     // A chat in which something still runs asks before it is left.
-    until_shown(&terminal, "⌁ bash_1 exited (0)");
+    until_shown(&terminal, " completed (0)");
     until_gone(&terminal, "⌁ 1 task");
     until_shown(&terminal, "· ready");
     leave(terminal);

@@ -29,7 +29,7 @@ fn chat_auto_wake_takes_effect() {
         let mut terminal = chat(&home);
         say(&mut terminal, "go");
         until_shown(&terminal, "It runs.");
-        until_shown(&terminal, "⌁ bash_1 exited (3)");
+        until_shown(&terminal, " failed (3)");
         until_shown(&terminal, "· ready");
         assert_eq!(endpoint.requests().len(), before + 2, "nobody wakes it");
         say(&mut terminal, "and?");

@@ -26,7 +26,7 @@ fn what_was_seen_is_seen_again_and_the_agent_remembers() {
     until_shown(&terminal, "It ended with 3.");
     until_shown(&terminal, "· ready");
     let live = talk_of(&terminal.screen());
-    assert_eq!(live.iter().filter(|line| line.contains("⌁ bash_1 exited (3)")).count(), 1, "{live:#?}");
+    assert_eq!(live.iter().filter(|line| line.contains(" failed (3)")).count(), 1, "{live:#?}");
     leave(terminal);
 
     endpoint.will(Answer::text("You asked to run it."));

@@ -27,7 +27,7 @@ fn a_log_opens_in_the_editor_and_the_chat_comes_back() {
     until_shown(&terminal, "No background tasks.");
     terminal.press(ESC);
     until_gone(&terminal, "No background tasks.");
-    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, " cancelled");
     until_shown(&terminal, "· ready");
     leave(terminal);
 }
@@ -50,7 +50,7 @@ fn a_script_longer_than_the_screen_is_allowed_only_once_its_end_was_shown() {
     until_shown(&terminal, "Start in background? [y/n]");
     terminal.press("y");
     until_shown(&terminal, "✓ allowed");
-    until_shown(&terminal, "⌁ bash_1 exited (0)");
+    until_shown(&terminal, " completed (0)");
     until_shown(&terminal, "· ready");
     leave(terminal);
 }

@@ -131,7 +131,7 @@ fn test_slash_status() {
         assert!(screen.text.contains(word), "{word}: {}", screen.text);
     }
     home.open("go");
-    until_shown(&terminal, "⌁ bash_1 exited (3)");
+    until_shown(&terminal, " failed (3)");
     say(&mut terminal, "/status bash_1");
     let screen = until_shown(&terminal, "Exit code: 3");
     assert!(screen.text.contains("Completed: "), "{}", screen.text);

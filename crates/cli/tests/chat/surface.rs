@@ -56,7 +56,7 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     home.until_dead(child);
     until_shown(&terminal, "No background tasks.");
     terminal.press(ESC);
-    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, " cancelled");
     until_shown(&terminal, "You killed it.");
     until_gone(&terminal, "⌁ 1 task");
     leave(terminal);
@@ -75,7 +75,7 @@ fn ctrl_k_offers_the_turn_and_the_tasks() {
     terminal.press(CTRL_K);
     until_shown(&terminal, "the agent's turn");
     terminal.press("\u{1b}[B\r");
-    until_shown(&terminal, "⌁ bash_1 killed");
+    until_shown(&terminal, " cancelled");
     assert!(terminal.screen().text.contains("working"), "the turn goes on");
     terminal.press(CTRL_K);
     endpoint.will(Answer::text("I heard."));

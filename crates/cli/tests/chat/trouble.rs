@@ -27,7 +27,7 @@ pub(super) fn prompts(home: &Home) -> Vec<String> {
 const A_MOMENT: Duration = Duration::from_secs(4);
 
 fn is_notice(text: &str) -> bool {
-    text.starts_with("<task-notification>") && text.contains("<task-id>bash_1</task-id>")
+    text.starts_with("<task-notification>") && text.contains("<task-id>bash-")
 }
 
 /// Starts a task that has ended by the next wake, in the session of a chat.

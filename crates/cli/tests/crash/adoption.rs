@@ -220,3 +220,144 @@ fn a_journal_with_half_a_line_hides_nothing() {
     let taken_over = journal.lines().filter(|line| line.starts_with("{\"v\"") && line.contains("taken_over"));
     assert_eq!(taken_over.count(), 2, "{journal}");
 }
+
+/// No supervisor can be executed from here.
+fn without_supervisor(home: &Home, args: &[&str]) -> mw_testkit::Outcome {
+    home.command(args).env("MEANWHILE_SUPERVISOR", "/nonexistent/mw-supervisor").run()
+}
+
+#[test]
+fn what_cannot_be_adopted_now_goes_on_and_is_adopted_later() {
+    let home = home();
+    let id = home.start(&format!("echo one; {}; echo two; exit 7", children::gate("go")));
+    home.until_logged(&id, "one");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    for _ in 0..2 {
+        let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
+        assert_eq!((&task["status"], &task["pid"]), (&"running".into(), &pid.into()), "{task}");
+        assert!(task["untended"].as_str().unwrap().contains("/nonexistent/mw-supervisor"), "{task}");
+        let said = without_supervisor(&home, &["status", &id]).ok();
+        assert!(said.contains("cannot be adopted"), "{said}");
+    }
+    let task = home.status(&id);
+    assert_eq!(task["status"], "running", "{task}");
+    assert!(task["untended"].is_null(), "{task}");
+    let _ = home.pair(&id);
+    home.open("go");
+    let task = home.ended(&id);
+    assert_eq!(home.log(&id), b"one\ntwo\n");
+    assert_eq!(task["output_complete"], true, "{task}");
+    let word = if exit_codes_can_be_learned() { "failed" } else { "lost" };
+    assert_eq!(task["status"], word, "{task}");
+}
+
+#[test]
+fn a_kill_ends_what_cannot_be_adopted() {
+    let home = home();
+    let id = home.start(&format!("{}\nexec sleep 600", children::leave_setsid("kid")));
+    let (pid, kid) = (home.pid(&id), home.pid_in("kid"));
+    home.slay_watchers(&id);
+    let receipt = without_supervisor(&home, &["kill", "--json", &id]).exits(0).json();
+    for killed in [pid, kid] {
+        assert!(!alive(killed), "{receipt}");
+        assert!(receipt["killed"].as_array().unwrap().contains(&killed.into()), "{receipt}");
+    }
+    assert_eq!(receipt["status"], "cancelled", "{receipt}");
+    let task = home.status(&id);
+    assert!(task["exit_code"].is_null(), "{task}");
+    home.wait_until_empty(SOON);
+}
+
+#[test]
+fn what_cannot_be_adopted_and_is_gone_is_lost_with_what_it_printed() {
+    let home = home();
+    let id = home.start(&format!("echo one; {}", children::SLEEPER));
+    home.until_logged(&id, "one");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    home.slay(pid);
+    let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
+    assert_eq!((&task["status"], &task["output_bytes"]), (&"lost".into(), &4.into()), "{task}");
+    assert_eq!(task["output_complete"], false, "{task}");
+}
+
+#[test]
+fn children_that_outlive_a_task_and_its_watchers_are_found_again() {
+    for first in ["status", "kill"] {
+        let home = home();
+        let id =
+            home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
+        let kid = home.pid_in("kid");
+        home.ended(&id);
+        home.slay_watchers(&id);
+        if first == "status" {
+            assert_eq!(home.status(&id)["survivors"], 1);
+            let _ = home.pair(&id);
+        }
+        let receipt = home.mw(["kill", "--json", &id]).exits(0).json();
+        assert!(!alive(kid), "{first}: {receipt}");
+        assert!(receipt["killed"].as_array().unwrap().contains(&kid.into()), "{first}: {receipt}");
+        home.wait_until_empty(SOON);
+        let task = home.status(&id);
+        assert_eq!((&task["exit_code"], &task["survivors"]), (&3.into(), &0.into()), "{first}: {task}");
+    }
+}
+
+#[test]
+fn children_that_cannot_be_adopted_are_not_forgotten_and_can_be_killed() {
+    let home = home();
+    let id =
+        home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
+    let kid = home.pid_in("kid");
+    home.ended(&id);
+    home.slay_watchers(&id);
+    let task = without_supervisor(&home, &["status", "--json", &id]).exits(0).json();
+    assert_eq!(task["survivors"], 1, "{task}");
+    let receipt = without_supervisor(&home, &["kill", "--json", &id]).exits(0).json();
+    assert!(!alive(kid), "{receipt}");
+    let task = home.status(&id);
+    assert_eq!((&task["exit_code"], &task["survivors"]), (&3.into(), &0.into()), "{task}");
+}
+
+#[test]
+fn output_that_nobody_was_there_to_take_is_said_to_be_missing() {
+    let home = home().with_env("MEANWHILE_SESSION", "s");
+    let id = home.start(&format!("echo one; {}; seq 1 100", children::gate("go")));
+    home.until_logged(&id, "one");
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    home.open("go");
+    home.until_dead(pid);
+    let task = home.ended(&id);
+    assert_eq!((&task["status"], &task["output_complete"]), (&"lost".into(), &false.into()), "{task}");
+    assert!(task["cause"].as_str().unwrap().contains("output after byte 4 may be missing"), "{task}");
+    let said = home.mw(["status", &id]).ok();
+    assert!(said.contains("may be incomplete"), "{said}");
+    let notices = home.mw(["notices", "--json"]).ok();
+    assert!(notices.contains("output after byte 4 may be missing"), "{notices}");
+    // A database that is rebuilt says the same.
+    home.wait_until_empty(SOON);
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        std::fs::remove_file(home.state().join(name)).ok();
+    }
+    assert_eq!(home.status(&id)["output_complete"], false);
+    // The next run is whole again.
+    let _ = home.mw(["restart", &id]).ok();
+    assert_eq!(home.ended(&id)["output_complete"], true);
+}
+
+#[test]
+fn what_an_ended_task_left_behind_ends_with_all() {
+    let home = home();
+    let over =
+        home.start(&format!("{}\nwhile [ ! -e kid ]; do :; done; exit 3", children::leave_setsid("kid")));
+    let kid = home.pid_in("kid");
+    home.ended(&over);
+    let other = home.start(children::SLEEPER);
+    let receipts = home.mw(["kill", "--json", "--all"]).exits(0).json();
+    assert!(!alive(kid), "{receipts}");
+    assert_eq!(receipts["receipts"].as_array().unwrap().len(), 2, "{receipts}");
+    assert_eq!(home.status(&other)["status"], "cancelled");
+    home.wait_until_empty(SOON);
+}

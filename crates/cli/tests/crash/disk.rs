@@ -319,3 +319,26 @@ fn what_a_disk_filled_by_others_keeps_from_being_forgotten_is_not_called_cleared
     let _ = home.mw(["clear", "--finished"]).ok();
     assert_eq!(home.list(), Vec::<Value>::new());
 }
+
+#[test]
+fn what_a_full_disk_dropped_stays_counted_when_the_last_child_is_gone() {
+    let home = small();
+    let script = format!(
+        "({}) & {}; head -c 5000 /dev/zero | tr '\\0' x; exit 3",
+        children::gate("end"),
+        children::gate("go")
+    );
+    let id = home.start(&script);
+    let _ = home.list();
+    let ballast = fill(&home);
+    home.open("go");
+    let counts = |task: &Value| (task["output_bytes"].clone(), task["dropped_bytes"].clone());
+    let task = home.ended(&id);
+    assert_eq!(counts(&task), (5000.into(), 5000.into()), "{task}");
+    home.open("end");
+    home.wait_until_empty(SOON);
+    fs::remove_file(&ballast).unwrap();
+    let task = home.status(&id);
+    assert_eq!(task["survivors"], 0, "{task}");
+    assert_eq!(counts(&task), (5000.into(), 5000.into()), "{task}");
+}

@@ -21,6 +21,7 @@ mod progress;
 mod ready;
 mod reboot;
 mod resumed;
+mod shortage;
 mod slots;
 mod slow_disk;
 mod soak;

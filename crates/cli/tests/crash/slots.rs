@@ -204,3 +204,22 @@ fn tasks_on_another_disk_still_start_the_next() {
     home.open("go");
     by_itself(&home, "ran");
 }
+
+#[test]
+fn a_task_whose_starter_is_still_at_it_keeps_its_slot_when_both_watchers_die() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(&children::gated("go", 0));
+    home.slay_watchers(&first);
+    // As its starter would.
+    let starter = fs::File::open(home.task_dir(&first)).unwrap();
+    starter.lock().unwrap();
+    let second = home.start("echo ran >> second");
+    assert_eq!(home.status(&second)["status"], "pending");
+    assert!(!home.has_file("second"), "it ran beside the first");
+    drop(starter);
+    assert_eq!(home.status(&first)["status"], "running");
+    assert!(!home.has_file("second"), "it ran beside the first");
+    home.open("go");
+    home.ended(&second);
+    assert_eq!(home.lines_in("second", 1), "ran\n");
+}

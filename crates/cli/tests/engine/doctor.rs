@@ -55,7 +55,7 @@ fn a_healthy_home_is_called_so_and_left_alone() {
     for name in ["home", "database", "tasks", "supervisor", "pidfd", "subreaper", "speed"] {
         assert_eq!(check(&found, name)["verdict"], "ok", "{found}");
     }
-    for name in ["start_ms", "wake_ms", "kill_ms"] {
+    for name in ["start_ms", "wake_ms", "kill_ms", "idle_wake_ms"] {
         assert!(found["measured"][name].as_f64().unwrap() > 0.0, "{name}: {found}");
     }
     let text = home.mw(["doctor"]).ok();

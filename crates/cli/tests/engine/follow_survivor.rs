@@ -1,22 +1,10 @@
 //! Following a task that is over while something it left behind still holds its output.
 
-use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
+use mw_testkit::{Home, Running, SOON, alive, children, processes, wait_until};
 
 use crate::home;
-
-/// The kernel counts processor time in hundredths of a second.
-const TICK: Duration = Duration::from_millis(10);
-
-/// Returns the processor time a process has used.
-fn cpu(pid: u32) -> Duration {
-    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-    let fields: Vec<_> = text.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks: u32 = fields[11].parse::<u32>().unwrap() + fields[12].parse::<u32>().unwrap();
-    ticks * TICK
-}
 
 /// Waits until the follower has shown this.
 fn until_shown(following: &Running, text: &str) {
@@ -37,14 +25,11 @@ fn a_follower_of_a_silent_survivor_sleeps() {
     let following = home.command(["output", &id, "--follow"]).spawn();
     until_shown(&following, "early\n");
     let watched: Vec<_> = home.supervisors_of(&id).into_iter().chain([following.pid()]).collect();
-    let before: Vec<_> = watched.iter().map(|pid| cpu(*pid)).collect();
-    // Processor time means something over a stretch of time only.
-    let begun = Instant::now();
-    wait_until(SOON, "a second has passed", || (begun.elapsed() > Duration::from_secs(1)).then_some(()));
-    for (pid, before) in watched.iter().zip(before) {
-        let used = cpu(*pid) - before;
-        assert!(used < Duration::from_millis(100), "process {pid} used {used:?} in a second");
-    }
+    let used = processes::used_during(Duration::from_secs(1), &watched);
+    assert!(
+        used.iter().all(|used| *used < Duration::from_millis(100)),
+        "{watched:?} used {used:?} in a second"
+    );
     assert!(following.runs(), "it left while a child still held the output");
     home.slay(kid);
     assert_eq!(following.wait().ok(), "early\n");
@@ -112,13 +97,8 @@ fn a_follower_of_one_stream_is_not_woken_in_vain_by_the_other() {
     until_shown(&following, "early\n");
     home.open("1");
     home.until_logged(&id, "out\n");
-    let before = cpu(following.pid());
-    let begun = Instant::now();
-    wait_until(SOON, "half a second has passed", || {
-        (begun.elapsed() > Duration::from_millis(500)).then_some(())
-    });
-    let used = cpu(following.pid()) - before;
-    assert!(used < Duration::from_millis(100), "it used {used:?} in half a second");
+    let used = processes::used_during(Duration::from_millis(500), &[following.pid()]);
+    assert!(used[0] < Duration::from_millis(100), "it used {used:?} in half a second");
     home.open("2");
     assert_eq!(following.wait().ok(), "early\nerr\n");
 }

@@ -54,3 +54,20 @@ fn a_whole_id_is_never_ambiguous() {
     assert!(matches!(outcome.code, Some(0 | 2 | 6)), "{outcome}");
     assert_eq!(home.status(&id)["id"], id.as_str());
 }
+
+#[test]
+fn the_beginning_of_an_id_does_nothing_to_a_task_below_four_characters() {
+    let home = home();
+    let id = home.start(mw_testkit::children::SLEEPER);
+    let suffix = id.strip_prefix("bash-").unwrap();
+    for short in [&suffix[..1], &suffix[..3], "bash-", &id[..8], "b"] {
+        for deed in [&["kill"][..], &["clear", "--kill"], &["restart"], &["input", "--eof"]] {
+            let words = [deed, &["--json", short]].concat();
+            let refusal = home.mw(words).refusal(2).to_string();
+            assert!(refusal.contains(&id) && refusal.contains("too short"), "{deed:?} {short}: {refusal}");
+        }
+        assert_eq!(home.status(short)["status"], "running", "{short}");
+    }
+    let _ = home.mw(["kill", &suffix[..4]]).ok();
+    assert_eq!(home.status(&id)["status"], "cancelled");
+}

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, SOON, children, need_program, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -122,24 +122,28 @@ fn hooks_desktop_takes_effect() {
     for home in both_ways("hooks.desktop", "true") {
         fs::remove_file(&seen).ok();
         let home = home.with_env("PATH", format!("{}:/usr/bin:/bin", place.work().display()));
-        home.ended(&home.start("exit 4"));
+        let id = home.start("exit 4");
+        home.ended(&id);
         let text = wait_until(SOON, "it is shown", || {
             fs::read_to_string(&seen).ok().filter(|text| text.ends_with('\n'))
         });
-        assert_eq!(text, "bash_1 exited 4: exit 4\n");
+        assert_eq!(text, format!("{id} exited 4: exit 4\n"));
     }
 }
 
 #[test]
 fn hooks_webhook_takes_effect() {
+    need_program("curl");
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    server.set_nonblocking(true).unwrap();
     let address = format!("http://{}/told", server.local_addr().unwrap());
     for home in both_ways("hooks.webhook", &address) {
         // The one that answers here may be slow.
         let home = home.with_env("MEANWHILE_HOOKS_TIMEOUT_MS", "60000");
         let id = home.start("exit 5");
         for name in ["background:start", "background:exit"] {
-            let (mut stream, _) = server.accept().unwrap();
+            let (mut stream, _) = wait_until(SOON, "it is told", || server.accept().ok());
+            stream.set_nonblocking(false).unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let mut length = 0;
             for line in reader.by_ref().lines().map(Result::unwrap).take_while(|line| !line.is_empty()) {

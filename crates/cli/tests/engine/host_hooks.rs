@@ -59,8 +59,10 @@ fn an_agent_that_stops_is_kept_going_once_for_each_ending() {
     let home = home();
     ended(&home, SESSION, "exit 1");
     let answer = ask(&home, &call("Stop"));
-    assert_eq!(answer["decision"], "block");
-    assert!(answer["reason"].as_str().unwrap().contains("<exit-code>1</exit-code>"), "{answer}");
+    // A decision to block would be shown twice.
+    assert_eq!(answer.get("decision"), None, "{answer}");
+    let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    assert!(text.starts_with("Before you stop") && text.contains("<exit-code>1</exit-code>"), "{answer}");
     assert_eq!(ask(&home, &call("Stop")), Value::Null);
     // It goes on because of us: whatever happens meanwhile waits for the user's next prompt.
     ended(&home, SESSION, "exit 2");
@@ -93,7 +95,7 @@ fn only_the_agent_that_owns_the_tasks_is_told() {
     assert_ne!(ask(&home, &call("PostToolUse")), Value::Null);
     ended(&home, "mine", "exit 1");
     let mine = home.command(["hook", "claude-code"]).session("mine").input(call("Stop").to_string()).run();
-    assert_eq!(mine.json()["decision"], "block", "{mine}");
+    assert!(mine.json()["hookSpecificOutput"].is_object(), "{mine}");
 }
 
 #[test]
@@ -108,9 +110,9 @@ fn an_agent_whose_session_was_renamed_hears_of_the_server_beside_it() {
     let wait = "while [ ! -e ended ]; do sleep 0.02; done";
     // A program in between is another host, and a shell is none.
     let script = format!(
-        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill %1"
+        "{server} > gone 2>&1 & {wait}; timeout 20 {mw} hook claude-code < call; echo =; {mw} hook claude-code < call; kill $!"
     );
-    let done = home.program("bash").arg("-c").arg(script).run();
+    let done = home.program("sh").arg("-c").arg(script).run();
     let (stranger, own) = done.text().split_once("=\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
     assert_eq!(stranger, "", "{done}");
     assert!(own.contains("<exit-code>7</exit-code>"), "{done}");
@@ -218,9 +220,10 @@ fn a_host_never_suffers_from_what_is_wrong_here() {
 #[test]
 fn a_hook_does_not_wait_for_ever_nor_make_a_home() {
     let home = home();
-    let script = format!("{} hook claude-code < <(exec sleep 600 2> gone)", env!("CARGO_BIN_EXE_mw"));
+    // Whoever reads from it holds it open for writing, too, so it never ends.
+    let script = format!("mkfifo endless; exec {} hook claude-code 0<>endless", env!("CARGO_BIN_EXE_mw"));
     let started = std::time::Instant::now();
-    let hanging = home.program("bash").arg("-c").arg(script).run();
+    let hanging = home.program("sh").arg("-c").arg(script).run();
     assert_eq!(hanging.code, Some(0), "{hanging}");
     assert!(hanging.complaint().contains("longer than"), "{hanging}");
     assert!(started.elapsed().as_secs() < 120);
@@ -237,4 +240,36 @@ fn hosts_without_such_hooks_are_named_without_the_code_that_would_block_a_prompt
     }
     assert_eq!(home.mw(["hook"]).code, Some(1));
     assert_eq!(home.mw(["hook", "claude-code", "--nonsense"]).code, Some(1));
+}
+
+/// A hook that waits in the background of a host, which wakes its agent by it.
+fn waker(home: &Home, entrypoint: &str) -> mw_testkit::Invocation {
+    let hook = home.command(["hook", "claude-code", "--wake"]).input(call("Stop").to_string());
+    hook.env("CLAUDE_CODE_ENTRYPOINT", entrypoint)
+}
+
+#[test]
+fn an_idle_agent_is_woken_with_the_news_once() {
+    let home = home();
+    let script = children::gated("go", 3);
+    let started = home.command(["start", "--json", &script]).session(SESSION).run().json();
+    let id = started["id"].as_str().unwrap().to_owned();
+    let waiting = waker(&home, "cli").spawn();
+    let file = home.state().join("sessions");
+    wait_until(SOON, "it waits", || {
+        let mut sessions = fs::read_dir(&file).unwrap().flatten();
+        sessions.any(|session| session.path().join("waker").exists()).then_some(())
+    });
+    // One is enough, and one that could not wake waits for nothing.
+    assert_eq!(waker(&home, "cli").run().code, Some(0));
+    assert_eq!(waker(&home, "sdk-cli").run().code, Some(0));
+    assert!(waiting.runs());
+    home.open("go");
+    let woken = waiting.wait();
+    assert_eq!(woken.code, Some(2), "{woken}");
+    let told = String::from_utf8_lossy(&woken.stderr).into_owned();
+    assert!(told.contains("<exit-code>3</exit-code>") && told.contains(&id), "{told}");
+    assert_eq!(ask(&home, &call("UserPromptSubmit")), Value::Null, "it was told");
+    // Nothing lives any more: there is nothing to wait for.
+    assert_eq!(waker(&home, "cli").run().code, Some(0));
 }

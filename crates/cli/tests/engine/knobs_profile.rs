@@ -3,7 +3,7 @@
 use std::fs;
 
 use mw_model::wire::LOG_FILE;
-use mw_testkit::{Home, children};
+use mw_testkit::{Home, children, need_program};
 
 use crate::home;
 use crate::knobs::{setting, variable, with_file};
@@ -72,6 +72,7 @@ fn every_profile_has_its_own_figures_and_else_the_defaults() {
 
 #[test]
 fn mycode_and_co_cli_have_their_tasks_where_their_sources_do() {
+    need_program("bash");
     for (profile, root) in [("mycode", ".mycode"), ("co-cli", ".co-cli"), ("opta", ".local/state/meanwhile")]
     {
         let home = home();
@@ -110,6 +111,7 @@ fn opta_runs_five_and_rejects_the_sixth() {
 
 #[test]
 fn mycode_runs_ten_in_bash() {
+    need_program("bash");
     let home = with_profile("mycode");
     let ids = [(); 11].map(|()| home.start(children::SLEEPER));
     let words = ids.map(|id| home.status(&id)["status"].clone());

@@ -90,8 +90,10 @@ fn tools_notices_takes_effect() {
         home.ended(&task);
         let listed = host.call("task_list", &json!({}));
         assert!(!text(&listed).contains("task-notification"), "{listed}");
-        let waiting = home.mw(["session", "list"]).ok();
-        assert!(waiting.contains('1'), "it still waits for the host that tells it: {waiting}");
+        let listed = home.mw(["session", "list", "--json"]).json();
+        let sessions = listed["sessions"].as_array().unwrap();
+        let own = sessions.iter().find(|session| session["id"] == "host");
+        assert_eq!(own.unwrap()["notices"], 1, "it still waits for the host that tells it: {listed}");
     }
 }
 

@@ -34,7 +34,7 @@ fn endings_are_told_once_and_in_the_order_in_which_they_came() {
     wait(&home, &slow);
     let told = notices(&home, "s", &[]);
     assert_eq!(tasks(&told), [quick.as_str(), &slow]);
-    assert_eq!((&told[0]["status"], &told[0]["exit_code"]), (&"exited".into(), &3.into()));
+    assert_eq!((&told[0]["status"], &told[0]["exit_code"]), (&"failed".into(), &3.into()));
     assert_eq!(notices(&home, "s", &[]), Vec::<Value>::new());
 }
 
@@ -70,7 +70,7 @@ fn the_block_escapes_what_the_command_holds_and_tells_the_outcome() {
     let text = home.mw(["notices", "--session", "s"]).ok();
     assert_eq!(text.matches("</task-notification>").count(), 1, "{text}");
     assert!(text.contains("&lt;b&gt; &amp; &lt;/task-notification&gt;"), "{text}");
-    assert!(text.contains("<task-id>bash_1</task-id>"), "{text}");
+    assert!(text.contains(&format!("<task-id>{id}</task-id>")), "{text}");
 }
 
 #[test]

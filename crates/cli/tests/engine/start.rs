@@ -34,17 +34,19 @@ fn start_returns_while_the_task_goes_on() {
     assert_eq!(home.ended(&id)["status"], "completed");
 }
 
-/// The quickest of several: other work on the machine may hold up any of them, but not all.
+/// The quickest of a few: other work on the machine may hold up any of them, but not all.
 #[test]
 fn a_start_takes_less_than_a_tenth_of_a_second() {
     let home = home();
-    wait_until(SOON, "a start in less than a tenth of a second", || {
+    let took = (0..30).map(|_| {
         let begun = Instant::now();
         let answer = home.mw(["start", "--json", "exec sleep 600"]).exits(0);
         let took = begun.elapsed();
         home.mw(["kill", "--signal", "KILL", answer.json()["id"].as_str().unwrap()]).ok();
-        (took < Duration::from_millis(100)).then_some(())
+        took
     });
+    let quickest = took.min().unwrap();
+    assert!(quickest < Duration::from_millis(100), "the quickest of 30 took {quickest:?}");
 }
 
 #[test]

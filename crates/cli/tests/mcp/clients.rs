@@ -41,6 +41,12 @@ fn the_python_sdk_works_over_http_in_the_present_revision() {
     drive("auto", "http", 14);
 }
 
+/// Makes a home where there is an inspector to come to it.
+fn home_of_inspector() -> Home {
+    let _ = clients::found();
+    home()
+}
+
 /// Runs the inspector's command line against `mw mcp`.
 fn inspect(home: &Home, era: &str, words: &[&str]) -> Outcome {
     let clients = clients::found();
@@ -70,7 +76,7 @@ fn inspected(home: &Home, era: &str, words: &[&str]) -> Value {
 #[test]
 fn the_inspector_finds_nothing_wrong_with_the_tools() {
     for era in ["modern", "legacy"] {
-        let home = home();
+        let home = home_of_inspector();
         let words = ["--method", "tools/list", "--strict"];
         let listed = inspected(&home, era, &words);
         let tools = listed["tools"].as_array().unwrap();
@@ -82,7 +88,7 @@ fn the_inspector_finds_nothing_wrong_with_the_tools() {
 fn the_inspector_gets_the_result_of_a_long_command() {
     // In the older revision it declares tasks and cannot use them.
     for era in ["modern", "legacy"] {
-        let home = home();
+        let home = home_of_inspector();
         let script = "command=sleep 3; echo after a while; exit 3";
         let words = ["--method", "tools/call", "--tool-name", "shell", "--tool-arg", script];
         let result = inspected(&home, era, &words);
@@ -94,7 +100,7 @@ fn the_inspector_gets_the_result_of_a_long_command() {
 #[test]
 fn the_inspector_reads_resources() {
     for era in ["modern", "legacy"] {
-        let home = home();
+        let home = home_of_inspector();
         let started =
             home.command(["start", "--json", "echo for the inspector"]).session("inspector").run().json();
         let task = started["id"].as_str().unwrap();
@@ -109,7 +115,7 @@ fn the_inspector_reads_resources() {
 
 #[test]
 fn a_task_outlives_the_inspector_that_started_it() {
-    let home = home();
+    let home = home_of_inspector();
     let script = format!("command={}", children::SLEEPER);
     let words = [
         "--method",

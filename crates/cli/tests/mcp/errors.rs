@@ -11,6 +11,29 @@ fn host(home: &Home, dialect: &str) -> Host {
     Host::of(home.command(["mcp", "--dialect", dialect]).session("host"))
 }
 
+/// Where the source's replies are objects, every client gets them; the others have lines of text.
+#[test]
+fn objects_come_unasked_where_the_source_has_them() {
+    let home = home();
+    for (dialect, tool, has_data) in [
+        ("mycode", "TaskOutput", true),
+        ("background-task", "background_output", true),
+        ("co-cli", "check_task_status", true),
+        ("zidane", "shell_kill", false),
+    ] {
+        let mut host = Host::silent(home.command(["mcp", "--dialect", dialect]).session("host"));
+        let hello = json!({
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "plain", "version": "1"},
+        });
+        let id = host.ask("initialize", &hello);
+        host.answer(id);
+        host.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let result = host.call(tool, &json!({"task_id": "bash-zzzzzzzz"}));
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["structuredContent"].is_object(), has_data, "{dialect}: {result}");
+    }
+}
+
 /// Calls a tool that has to refuse; what it answers fits its schema.
 #[track_caller]
 fn refused(host: &mut Host, tool: &str, given: &Value) -> Value {

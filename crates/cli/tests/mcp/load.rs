@@ -6,6 +6,7 @@ use std::thread;
 
 use mw_testkit::host::{Host, text};
 use mw_testkit::{SOON, children, wait_until};
+use rustix::process::{Pid, Resource, Rlimit};
 use serde_json::json;
 
 use crate::home;
@@ -146,4 +147,27 @@ fn a_client_that_never_reads_stops_nothing_and_fills_no_memory() {
     let _ = host.server.wait(SOON);
     assert!(writing.join().is_ok());
     assert_eq!(home.list()[0]["status"], "running");
+}
+
+#[test]
+fn a_server_that_may_open_no_more_files_tells_nothing_that_it_has_not_seen() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let task = host.start(&children::gated("go", 3));
+    let other = host.start(children::SLEEPER);
+    let pid = Pid::from_raw(host.server.pid() as i32);
+    let few = Rlimit { current: Some(64), maximum: Some(64) };
+    rustix::process::prlimit(pid, Resource::Nofile, few).unwrap();
+    let waits: Vec<_> =
+        (0..40).map(|_| host.begin("task_wait", &json!({"task_ids": [task, other], "timeout": 5}))).collect();
+    for id in waits {
+        let answer = host.answer(id).to_string();
+        assert!(!answer.contains("lost"), "{answer}");
+    }
+    for task in home.list() {
+        assert_eq!(task["status"], "running", "{task}");
+    }
+    home.open("go");
+    let task = home.list().into_iter().find(|task| task["command"] != children::SLEEPER).unwrap();
+    assert_eq!(home.ended(task["id"].as_str().unwrap())["exit_code"], 3);
 }

@@ -53,3 +53,34 @@ fn without_a_repository_there_is_none() {
     assert!(outcome.json()["error"]["message"].as_str().unwrap().contains("repository"), "{outcome}");
     assert_eq!(world.home.list().len(), 0);
 }
+
+/// Whatever the files hold, the diff makes the same of the commit it began with, and nothing is staged for the agent.
+#[test]
+fn a_diff_of_any_bytes_can_be_applied_and_stages_nothing() {
+    let world = World::new();
+    repository(&world);
+    let prompt =
+        "run printf 'caf\\351\\n' > latin1.txt; printf '\\000\\001\\377' > raw.bin; rm sub/s; echo done";
+    let id = world.ask_with(&["--agent", "good", "--worktree"], prompt);
+    let task = world.completed(&id);
+    let place = task["agent"]["worktree"].as_str().unwrap().to_owned();
+    let diff = task["agent"]["diff_path"].as_str().unwrap();
+    assert_eq!(git(&world, &["-C", &place, "diff", "--cached", "--name-only"]), "", "nothing is staged");
+    let applied = world.home.program("git").arg("apply").arg(diff).run();
+    assert_eq!(applied.code, Some(0), "{applied}");
+    assert_eq!(fs::read(world.work("latin1.txt")).unwrap(), b"caf\xe9\n");
+    assert_eq!(fs::read(world.work("raw.bin")).unwrap(), b"\x00\x01\xff");
+    assert!(!world.work("sub/s").exists());
+}
+
+#[test]
+fn a_worktree_with_commits_that_undo_each_other_is_kept_and_said_to_be() {
+    let world = World::new();
+    repository(&world);
+    let prompt = "run echo x > y; git add y; git commit -qm one; git rm -q y; git commit -qm two; echo done";
+    let id = world.ask_with(&["--agent", "good", "--worktree"], prompt);
+    let task = world.completed(&id);
+    assert!(PathBuf::from(task["agent"]["worktree"].as_str().unwrap()).exists());
+    let log = String::from_utf8(world.home.log(&id)).unwrap();
+    assert!(log.contains("was kept for its commits") && !log.contains("removed"), "{log}");
+}

@@ -15,4 +15,4 @@ pub use read::{From, Piece, ReadReply, ReadRequest, StreamChoice};
 
 pub(crate) use grep::compile;
 pub(crate) use search::LineSearch;
-pub(crate) use view::last_write_us;
+pub(crate) use view::{LogView, last_write_us};

@@ -8,6 +8,7 @@ use std::path::Path;
 use mw_model::wire::{Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, segments};
 
 use super::read::StreamChoice;
+use crate::look::is_absent;
 
 /// A consistent pair of log and index. It may grow while it is read; what was there stays.
 pub(crate) struct LogView {
@@ -24,8 +25,10 @@ impl LogView {
     pub(crate) fn open(directory: &Path, choice: StreamChoice) -> io::Result<Self> {
         const TRIES: usize = 50;
         for _ in 0..TRIES {
-            let Ok(index) = File::open(directory.join(INDEX_FILE)) else {
-                break;
+            let index = match File::open(directory.join(INDEX_FILE)) {
+                Ok(index) => index,
+                Err(error) if is_absent(&error) => break,
+                Err(error) => return Err(error),
             };
             let mut bytes = [0; HEADER_LEN as usize];
             let header = index.read_exact_at(&mut bytes, 0).ok().and_then(|()| IndexHeader::decode(&bytes));

@@ -20,14 +20,6 @@ pub(crate) fn running_ms(process: &Process) -> Option<u64> {
     u64::try_from((uptime_us() - begun_us) / 1000).ok()
 }
 
-/// Tells whether a process is there, and no other under its number.
-pub(crate) fn lives(process: &Process) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{}/stat", process.pid)).unwrap_or_default();
-    // A name may hold anything, also brackets and blanks.
-    let began = stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(19)?.parse().ok());
-    began == Some(process.start_ticks)
-}
-
 /// Returns a short path to an open directory.
 pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
     Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))

@@ -17,11 +17,6 @@ pub(crate) const fn running_ms(_process: &Process) -> Option<u64> {
     None
 }
 
-/// Never known here.
-pub(crate) const fn lives(_process: &Process) -> bool {
-    false
-}
-
 /// There is no shorter path here: a home must not lie too deep.
 pub(crate) fn short_path(_directory: &File) -> Option<PathBuf> {
     None

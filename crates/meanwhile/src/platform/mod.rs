@@ -15,13 +15,11 @@ mod tree_macos;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    command_of, files_of_ancestors, lives, random_bytes, running_ms, short_path, starter_of, uptime_us,
-    use_of,
+    command_of, files_of_ancestors, random_bytes, running_ms, short_path, starter_of, uptime_us, use_of,
 };
 #[cfg(not(target_os = "linux"))]
 pub(crate) use macos::{
-    command_of, files_of_ancestors, lives, random_bytes, running_ms, short_path, starter_of, uptime_us,
-    use_of,
+    command_of, files_of_ancestors, random_bytes, running_ms, short_path, starter_of, uptime_us, use_of,
 };
 #[cfg(target_os = "linux")]
 pub(crate) use ports_linux::{holders_of_port, listening_ports};

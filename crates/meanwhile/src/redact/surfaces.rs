@@ -66,6 +66,7 @@ fn words_of(event: &mut Event) -> Option<&mut String> {
         | Event::Started { .. }
         | Event::KillRequested { .. }
         | Event::Requeued { .. }
+        | Event::MovedToBackground { .. }
         | Event::Reassigned { .. }
         | Event::TreeEmpty => None,
     }

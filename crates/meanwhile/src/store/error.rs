@@ -39,6 +39,9 @@ impl StoreError {
             Self::Sqlite(_) if self.is_lack_of_room() => {
                 "make room on the disk, or give it back its rights; mw clear --finished removes what has ended".to_owned()
             }
+            Self::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) => {
+                "check the permissions of the home directory, and how many files may be open here (ulimit -n)".to_owned()
+            }
             Self::Sqlite(_) | Self::Corrupt(_) => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
                     .to_owned()

@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 5] = [
+const STEPS: [&str; 6] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -148,6 +148,16 @@ const STEPS: [&str; 5] = [
     "
     ALTER TABLE spans ADD COLUMN session TEXT;
     CREATE INDEX spans_of_sessions ON spans (session) WHERE session IS NOT NULL;
+    ",
+    // What a task is called: in whose dialect, and which background task of its context, or else of its session, it
+    // is. Earlier builds counted all tasks of a session alike.
+    "
+    ALTER TABLE tasks ADD COLUMN dialect TEXT;
+    ALTER TABLE tasks ADD COLUMN context TEXT;
+    ALTER TABLE tasks ADD COLUMN handle_number INTEGER;
+    ALTER TABLE tasks ADD COLUMN foreground INTEGER NOT NULL DEFAULT 0;
+    UPDATE tasks SET handle_number = number;
+    CREATE INDEX tasks_by_handle ON tasks (session, handle_number);
     ",
 ];
 

@@ -103,6 +103,7 @@ impl Transaction<'_> {
             cause: record.cause(),
             origin: RunOrigin::default(),
             ready: None,
+            output_lost: record.output_lost,
         });
         earlier.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
         self.enter_notice(&earlier, &News::Ended { cause: record.cause() }, record.completed_at)

@@ -1,6 +1,7 @@
 //! What the queue asks of the database, always inside the transaction that decides.
 
 use mw_model::TaskId;
+use rusqlite::OptionalExtension;
 
 use super::error::StoreError;
 use super::rows;
@@ -66,6 +67,14 @@ impl Transaction<'_> {
             "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
         let parameters = rusqlite::params![session, pool == Pool::Agents];
         Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
+    }
+
+    /// Returns the task that was started last in a session.
+    pub(crate) fn newest_of(&self, session: &str) -> Result<Option<TaskId>, StoreError> {
+        let sql = "SELECT id FROM tasks WHERE session = ?1 ORDER BY number DESC LIMIT 1";
+        let found =
+            self.inner.prepare_cached(sql)?.query_row([session], |row| row.get::<_, String>(0)).optional()?;
+        found.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
     }
 
     /// Returns the sessions that have tasks waiting.

@@ -90,6 +90,18 @@ pub(super) fn last_number(connection: &Connection, session: &str) -> Result<u64,
     Ok(last.unwrap_or(0) as u64)
 }
 
+/// Reads it on a connection, in a transaction or not.
+pub(super) fn last_handle_number(
+    connection: &Connection,
+    session: &str,
+    context: Option<&str>,
+) -> Result<u64, StoreError> {
+    let sql = "SELECT max(handle_number) FROM tasks WHERE session = ?1 AND context IS ?2";
+    let last: Option<i64> =
+        connection.query_row(sql, rusqlite::params![session, context], |row| row.get(0))?;
+    Ok(last.unwrap_or(0) as u64)
+}
+
 /// Reads them on a connection, in a transaction or not.
 pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
     let mut query = connection.prepare_cached(&unsettled_sql())?;
@@ -151,6 +163,11 @@ impl Store {
     /// Returns the highest number that any task of a session has had.
     pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
         last_number(&self.connection, session)
+    }
+
+    /// Returns the highest number in the short handles of a context, or else of a session.
+    pub(crate) fn last_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64, StoreError> {
+        last_handle_number(&self.connection, session, context)
     }
 
     /// Tells whether any task waits for a slot.

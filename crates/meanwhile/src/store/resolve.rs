@@ -1,7 +1,7 @@
 //! From what somebody typed to the task that is meant.
 
-use mw_model::{TaskId, TaskKind, Timestamp, long_handle, short_handle};
-use rusqlite::params;
+use mw_model::{TaskId, TaskKind, Timestamp, long_handle, parse_short_handle};
+use rusqlite::{OptionalExtension, params};
 
 use super::connection::Store;
 use super::error::StoreError;
@@ -58,6 +58,23 @@ impl Store {
         Ok(ways.into_iter().find(|found| !found.is_empty()).unwrap_or_default())
     }
 
+    /// Returns the task that a context of a session calls by this short handle.
+    pub(crate) fn in_context(
+        &self,
+        handle: &str,
+        session: &str,
+        context: &str,
+    ) -> Result<Option<TaskId>, StoreError> {
+        let sql = "SELECT id FROM tasks WHERE session = ?1 AND context = ?2 AND handle_number = ?3 AND kind = ?4 \
+                   ORDER BY seq DESC LIMIT 1";
+        let Some((kind, number)) = parse_short_handle(handle) else { return Ok(None) };
+        let number = i64::try_from(number).unwrap_or(i64::MAX);
+        let mut query = self.connection.prepare_cached(sql)?;
+        let id: Option<String> =
+            query.query_row(params![session, context, number, kind.word()], |row| row.get(0)).optional()?;
+        id.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
+    }
+
     /// Returns the live task of a session that has this name.
     pub(crate) fn resolve_live_name(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
         let scope = Scope::Session(session.to_owned());
@@ -88,13 +105,12 @@ impl Store {
 
     /// `bash_3`
     fn by_number(&self, handle: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
-        let number = TaskKind::ALL.iter().find_map(|kind| {
-            let number: u64 = handle.strip_prefix(kind.prefix())?.strip_prefix('_')?.parse().ok()?;
-            (short_handle(*kind, number) == handle).then_some((kind, number))
-        });
-        match number {
+        match parse_short_handle(handle) {
             Some((kind, number)) => self.ids(
-                &format!("session IN (SELECT id FROM sessions) AND number = ?2 AND kind = '{}'", kind.word()),
+                &format!(
+                    "session IN (SELECT id FROM sessions) AND handle_number = ?2 AND kind = '{}'",
+                    kind.word()
+                ),
                 &number.to_string(),
                 scope,
             ),
@@ -147,7 +163,9 @@ impl Store {
         let mut found = self.ids(range, handle, scope)?;
         for kind in TaskKind::ALL {
             if found.len() < NAMED as usize && !handle.contains('-') {
-                found.extend(self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?);
+                let more = self.ids(range, &format!("{}-{handle}", kind.prefix()), scope)?;
+                // `b` begins both `bash-b…` and its random part.
+                found.extend(more.into_iter().filter(|id| !id.as_str().starts_with(handle)));
             }
         }
         Ok(found)

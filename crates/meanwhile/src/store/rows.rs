@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mw_model::{Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
+use mw_model::{Dialect, Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -11,7 +11,7 @@ use crate::task::{Task, TaskLimits};
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
      deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
-     resume_count, journal_seen, trace";
+     resume_count, journal_seen, trace, dialect, context, handle_number, foreground";
 
 /// Reads a task from a row of [`COLUMNS`].
 pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
@@ -32,6 +32,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         command: row.get(6)?,
         cwd: row.get(7)?,
         batch_id: row.get(8)?,
+        untended: None,
         parent_session: None,
         parent_message: None,
         limits: None,
@@ -48,6 +49,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         duration_ms: row.get::<_, Option<i64>>(18)?.map(|ms| ms as u64),
         output_bytes: row.get::<_, i64>(19)? as u64,
         dropped_bytes: row.get::<_, i64>(20)? as u64,
+        output_complete: true,
         survivors: row.get(21)?,
         resume_count: row.get(22)?,
         journal_seen: row.get::<_, i64>(23)? as u64,
@@ -67,6 +69,10 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         trace_id: None,
         span_id: None,
         trace: row.get::<_, Option<String>>(24)?.and_then(|text| serde_json::from_str(&text).ok()),
+        dialect: row.get::<_, Option<String>>(25)?.and_then(|name| Dialect::named(&name)).unwrap_or_default(),
+        context: row.get(26)?,
+        handle_number: row.get::<_, Option<i64>>(27)?.map(|number| number as u64),
+        foreground: row.get(28)?,
         state: state.clone(),
     };
     let duration_ms = task.duration_ms;
@@ -96,6 +102,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         cwd: spec.cwd.to_lossy(),
         session: spec.session.clone(),
         batch_id: spec.batch.clone(),
+        untended: None,
         parent_session: spec.parent_session.clone(),
         parent_message: spec.parent_message.clone(),
         limits: TaskLimits::of(&spec.limits.resources, None),
@@ -109,6 +116,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         output_path: output_path.to_string_lossy().into_owned(),
         output_bytes: 0,
         dropped_bytes: 0,
+        output_complete: true,
         survivors: 0,
         runs: 0,
         resume_count: 0,
@@ -125,6 +133,11 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         trace_id: None,
         span_id: None,
         number: spec.number,
+        dialect: spec.dialect,
+        context: spec.context.clone(),
+        // Earlier builds counted all tasks of a session alike.
+        handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
+        foreground: spec.foreground,
         priority: spec.priority,
         after: spec.after.clone(),
         trace: spec.trace,

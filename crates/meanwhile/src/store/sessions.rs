@@ -53,6 +53,10 @@ impl Transaction<'_> {
         super::read::last_number(&self.inner, session)
     }
 
+    pub(crate) fn last_handle_number(&self, session: &str, context: Option<&str>) -> Result<u64, StoreError> {
+        super::read::last_handle_number(&self.inner, session, context)
+    }
+
     /// Returns a session's tasks that are not over, or of which its owner is still to be told.
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(

@@ -82,8 +82,9 @@ impl Transaction<'_> {
     pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
-             deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count) \
-             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)",
+             deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count, dialect, context, \
+             handle_number, foreground) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)",
         )?;
         let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
         insert.execute(params![
@@ -108,6 +109,10 @@ impl Transaction<'_> {
             json(&task.state)?,
             task.trace.as_ref().map(json).transpose()?,
             task.resume_count,
+            (!task.dialect.is_canonical()).then(|| task.dialect.name()),
+            task.context,
+            task.handle_number.map(|number| number as i64),
+            task.foreground,
         ])?;
         Ok(())
     }
@@ -173,6 +178,7 @@ impl Transaction<'_> {
             | Event::KillRequested { .. }
             | Event::Requeued { .. }
             | Event::Progress { .. }
+            | Event::MovedToBackground { .. }
             | Event::Reassigned { .. }
             | Event::TreeEmpty => return Ok(()),
         };
@@ -207,12 +213,21 @@ impl Transaction<'_> {
     pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
         let id = task.id.as_str();
         let number = task.number as i64;
-        let sql = "UPDATE tasks SET session = ?2, number = ?3 WHERE id = ?1";
-        self.inner.execute(sql, params![id, task.session, number])?;
+        let handle_number = task.handle_number.map(|number| number as i64);
+        let sql = "UPDATE tasks SET session = ?2, number = ?3, handle_number = ?4 WHERE id = ?1";
+        self.inner.execute(sql, params![id, task.session, number, handle_number])?;
         let sql = "UPDATE notices SET session = ?2, holder = iif(stage = ?3, NULL, holder), \
                    stage = iif(stage = ?3, ?4, stage) WHERE task = ?1 AND stage <> ?5";
         let (promised, waiting, closed) = (Stage::Promised, Stage::Waiting, Stage::Closed);
         self.inner.execute(sql, params![id, task.session, promised, waiting, closed])?;
+        Ok(())
+    }
+
+    /// Gives a task that began in the foreground the number of its short handle.
+    pub(crate) fn set_handle_number(&self, task: &Task) -> Result<(), StoreError> {
+        let number = task.handle_number.map(|number| number as i64);
+        let sql = "UPDATE tasks SET handle_number = ?2 WHERE id = ?1";
+        self.inner.execute(sql, params![task.id.as_str(), number])?;
         Ok(())
     }
 

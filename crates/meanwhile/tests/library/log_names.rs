@@ -21,17 +21,23 @@ fn name(path: &Path) -> &str {
 #[test]
 fn names_fit_the_pattern_and_are_never_shared() {
     let mut world = World::new(Limits { per_session: 2, in_all: 0 });
-    (0..2).for_each(|_| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }));
-    let runtime = world.runtime();
     let stamp = context_stamp(Timestamp::from_micros(1_779_504_107_123_000));
-    let first = runtime.link_log(&task(runtime, &world, 0), &stamp).unwrap();
+    let start = |world: &mut World, context: &str| {
+        world.start_in(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }, Some(context));
+        world.runtime().log_of(&task(world.runtime(), world, world.len() - 1))
+    };
+    let first = start(&mut world, &stamp);
     assert_eq!(name(&first), "bash_1.20260523-024147-123.log");
-    assert_eq!(runtime.link_log(&task(runtime, &world, 0), &stamp).unwrap(), first, "asked again");
     // Somebody else has the name that the second would get.
     let taken = first.with_file_name("bash_2.20260523-024147-123.log");
     symlink("/nowhere/else/output.log", &taken).unwrap();
-    let second = runtime.link_log(&task(runtime, &world, 1), &stamp).unwrap();
+    let second = start(&mut world, &stamp);
     assert_eq!(name(&second), "bash_2.20260523-024147-123-1.log");
+    let third = start(&mut world, "20260523-024147-124");
+    assert_eq!(name(&third), "bash_1.20260523-024147-124.log", "another context counts anew");
+    world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    let plain = task(world.runtime(), &world, 3);
+    assert_eq!(world.runtime().log_of(&plain), Path::new(&plain.output_path), "outside of any context");
     assert_eq!(fs::read_link(&taken).unwrap(), Path::new("/nowhere/else/output.log"));
     let pattern = Regex::new(TASK_LOG_NAME_PATTERN).unwrap();
     for (path, handle) in [(&first, "bash_1"), (&second, "bash_2")] {
@@ -48,12 +54,19 @@ fn names_fit_the_pattern_and_are_never_shared() {
 #[test]
 fn names_of_removed_tasks_go_wherever_they_are() {
     let mut world = World::new(Limits { per_session: 1, in_all: 0 });
-    (0..2).for_each(|_| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 }));
+    for _ in 0..2 {
+        let asked = Asked { session: 0, priority: 0, after: Vec::new(), code: 0 };
+        world.start_in(asked, Some("20260523-024147-123"));
+    }
     let runtime = world.runtime();
-    let links: Vec<_> = (0..2)
-        .map(|at| runtime.link_log(&task(runtime, &world, at), "20260523-024147-123").unwrap())
-        .collect();
+    let link = |at| runtime.log_of(&task(runtime, &world, at));
+    let links = [link(0), link(1)];
+    assert_eq!(
+        links.each_ref().map(|link| name(link)),
+        ["bash_1.20260523-024147-123.log", "bash_2.20260523-024147-123.log"]
+    );
     runtime.reassign(&session_name(0), &session_name(1), "a test").unwrap();
+    assert_eq!([link(0), link(1)], links, "what was passed on keeps the name under which it was started");
     world.finish(0);
     let over = |at: usize| task(runtime, &world, at).status.is_terminal();
     while !over(0) {

@@ -1,6 +1,7 @@
 //! The text in which a model reads a notice: elements in angle brackets, one a line.
 
 use super::Notice;
+use crate::dialect::Dialect;
 
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";
@@ -9,6 +10,7 @@ const CLOSE: &str = "</task-notification>";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) handle: String,
+    pub(super) name: Option<String>,
     pub(super) status: String,
     pub(super) exit_code: Option<i32>,
     pub(super) output_file: String,
@@ -21,34 +23,47 @@ impl Notice {
     /// Writes the block. Whatever a command holds, it cannot end an element or begin a line.
     #[must_use]
     pub fn to_block(&self) -> String {
-        self.to_block_as(&self.handle, self.news.status())
-    }
-
-    /// The same in the words of somebody who calls the task and its state otherwise.
-    #[must_use]
-    pub fn to_block_as(&self, handle: &str, status: &str) -> String {
-        let mut lines = vec![OPEN.to_owned(), element("task-id", handle), element("status", status)];
-        lines.extend(self.news.exit_code().map(|code| element("exit-code", &code.to_string())));
+        if self.dialect == Some(Dialect::CoCli) {
+            return self.to_sentence();
+        }
+        let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
+        lines.extend(self.name.as_ref().map(|name| element("name", name)));
+        lines.push(element("status", self.status()));
+        lines.extend(self.exit_code().map(|code| element("exit-code", &code.to_string())));
         lines.push(element("output-file", &self.output_path));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
-        // Prose reads better with its line ends, and nothing in it can pass for an element.
-        lines.extend(
-            self.result
-                .as_ref()
-                .map(|result| format!("<result>{}</result>", escape(result).replace("&#10;", "\n"))),
-        );
+        lines.extend(self.result_element());
         lines.push(CLOSE.to_owned());
         lines.join("\n")
+    }
+
+    /// Writes what co-cli has instead of elements: one sentence. It is fenced all the same, so that nobody takes it for the
+    /// user's words.
+    fn to_sentence(&self) -> String {
+        let mut lines = vec![OPEN.to_owned(), escape(&self.sentence())];
+        lines.extend(self.result_element());
+        lines.push(CLOSE.to_owned());
+        lines.join("\n")
+    }
+
+    /// Prose reads better with its line ends, and nothing in it can pass for an element.
+    fn result_element(&self) -> Option<String> {
+        let result = escape(self.result.as_ref()?).replace("&#10;", "\n");
+        Some(format!("<result>{result}</result>"))
     }
 
     /// Tells whether a text is this notice's block. White space between elements does not matter.
     #[must_use]
     pub fn is_block(&self, text: &str) -> bool {
+        if self.dialect == Some(Dialect::CoCli) {
+            return text.split_whitespace().eq(self.to_sentence().split_whitespace());
+        }
         let own = Fields {
             handle: self.handle.clone(),
-            status: self.news.status().to_owned(),
-            exit_code: self.news.exit_code(),
+            name: self.name.clone(),
+            status: self.status().to_owned(),
+            exit_code: self.exit_code(),
             output_file: self.output_path.clone(),
             summary: self.summary(),
             outcome: self.outcome.clone(),
@@ -119,6 +134,7 @@ pub(super) fn parse(text: &str) -> Option<Fields> {
     };
     Some(Fields {
         handle: take("task-id")?,
+        name: take("name"),
         status: take("status")?,
         exit_code,
         output_file: take("output-file")?,

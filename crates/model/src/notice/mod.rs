@@ -6,8 +6,10 @@ mod turn;
 use serde::{Deserialize, Serialize};
 
 use crate::cause::{Cause, TimeLimit};
+use crate::dialect::Dialect;
 use crate::id::TaskId;
 use crate::signal::signal_name;
+use crate::state::Status;
 use crate::time::Timestamp;
 
 pub use turn::{Part, Turn, TurnEvent, events_from_turns};
@@ -57,7 +59,7 @@ impl News {
         }
     }
 
-    /// Returns the word an owner reads.
+    /// Returns the word for it where no dialect has one of its own.
     #[must_use]
     pub const fn status(&self) -> &'static str {
         match self {
@@ -131,8 +133,14 @@ pub struct Notice {
     pub number: i64,
     /// The task.
     pub task: TaskId,
-    /// The name the owner knows it by, such as `bash_1`.
+    /// The name the owner knows it by: that of its dialect.
     pub handle: String,
+    /// The name the user gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// In whose words it is told. Notices of earlier builds have none, and words of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
     /// Which run of it.
     pub run: u32,
     /// When it happened.
@@ -146,6 +154,9 @@ pub struct Notice {
     pub output_path: String,
     /// How long the run took.
     pub duration_ms: Option<u64>,
+    /// How many of the processes it started outlived it and live.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub survivors: u32,
     /// What the output says about the outcome, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
@@ -162,6 +173,28 @@ impl Notice {
     #[must_use]
     pub const fn is_ending(&self) -> bool {
         matches!(self.news, News::Ended { .. })
+    }
+
+    /// Returns the state's word in its dialect.
+    #[must_use]
+    pub fn status(&self) -> &'static str {
+        let own = match (&self.news, self.dialect) {
+            (News::Ended { cause }, Some(dialect)) => dialect.word(cause.status(), Some(cause)),
+            (_, None | Some(Dialect::Canonical)) => None,
+            (News::Stalled { .. } | News::Ready { .. }, Some(dialect)) => dialect.word(Status::Running, None),
+            (News::Batch { others: 0, .. }, Some(dialect)) => dialect.word(Status::Completed, None),
+            (News::Batch { .. }, Some(dialect)) => dialect.word(Status::Failed, None),
+        };
+        own.unwrap_or_else(|| self.news.status())
+    }
+
+    /// Returns the exit code that its dialect shows, if there is one.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match (&self.news, self.dialect) {
+            (News::Ended { cause }, Some(dialect)) => dialect.exit_code(cause),
+            _ => self.news.exit_code(),
+        }
     }
 
     /// Returns how long it ran: `4.2s`.
@@ -182,8 +215,35 @@ impl Notice {
             command.push('…');
         }
         let time = self.took().map_or_else(String::new, |took| format!(" ({took})"));
-        format!("{command}{time} — {}", self.news.in_words())
+        format!("{command}{time} — {}{}", self.news.in_words(), self.left())
     }
+
+    /// Says what of it still runs.
+    fn left(&self) -> String {
+        match self.survivors {
+            0 => String::new(),
+            1 => "; 1 process that it started still runs".to_owned(),
+            many => format!("; {many} processes that it started still run"),
+        }
+    }
+
+    /// Says it in co-cli's sentence: `Background task task_… completed: 89 passed. See …/output.log`.
+    fn sentence(&self) -> String {
+        let Self { handle, output_path, .. } = self;
+        let what = match &self.news {
+            News::Batch { .. } => return self.news.in_words(),
+            News::Ready { .. } | News::Stalled { .. } => format!(" {}", self.news.in_words()),
+            News::Ended { .. } => {
+                let outcome = self.outcome.clone().unwrap_or_else(|| self.news.in_words());
+                format!(" {}: {outcome}{}", self.status(), self.left())
+            }
+        };
+        format!("Background task {handle}{what}. See {output_path}")
+    }
+}
+
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Seconds with one decimal, as people write them.

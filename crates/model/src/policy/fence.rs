@@ -68,8 +68,8 @@ pub(super) fn check_text(text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Tells whether a here-document begins behind a substitution, or beside one on its line: the tokenizer panics on
-/// some of them, and where they end is nothing to rely on.
+/// Tells whether a here-document begins behind a substitution, or beside one on its line, or on a line that goes on in the
+/// next one: the tokenizer panics on some of them, and where they end is nothing to rely on.
 fn has_doubtful_document(text: &str) -> bool {
     let is_open = |part: &str| ["$(", "${", "$[", "`"].iter().any(|sign| part.contains(sign));
     let mut rest = text;
@@ -79,13 +79,31 @@ fn has_doubtful_document(text: &str) -> bool {
         let signs = text[begin..].bytes().take_while(|byte| *byte == b'<').count();
         let line_end = text[begin..].find('\n').map_or(text.len(), |end| begin + end);
         // Three signs are a string, not a document.
-        if signs != 3 && is_open(&text[..line_end]) {
+        let line = &text[..line_end];
+        if signs != 3 && (is_open(line) || goes_on(line)) {
             return true;
         }
         at = begin + signs;
         rest = &text[at..];
     }
     false
+}
+
+/// Tells whether the last line may go on in the next one: a quote is open, however one counts, or a backslash ends it.
+fn goes_on(lines: &str) -> bool {
+    let (mut quote, mut escaped) = (None, false);
+    for c in lines.chars() {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    // In a comment, or in the text of another document, a quote is none.
+    let is_odd = |quote: char| lines.matches(quote).count() % 2 == 1;
+    quote.is_some() || lines.ends_with('\\') || is_odd('"') || is_odd('\'')
 }
 
 /// Characters that no command needs and that shells, terminals and people see differently.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::decision::{Decision, Finding, Ground, Reason, Verdict};
 use super::fence::{self, Refused};
+use super::guard::guarded;
 use super::mode::Mode;
 use super::remembered::Remembered;
 use super::request::{CommandText, Request};
@@ -17,12 +18,28 @@ const MOST_SHOWN: usize = 80;
 /// Most things that are said about one command; more help nobody.
 const MOST_SAID: usize = 20;
 
+/// What is said of a command on which the judgement failed.
+const UNJUDGED: &str = "it cannot be judged: reading it failed";
+
 /// Most times that loops are walked through once more.
 const MOST_ROUNDS: usize = 16;
 
-/// Decides a call: the strictest of the table, the command and the rules.
+/// Decides a call: the strictest of the table, the command and the rules. A command that cannot be judged is asked about,
+/// whatever the reason.
 #[must_use]
 pub fn decide(request: &Request<'_>) -> Verdict {
+    guarded(|| judge(request)).unwrap_or_else(|| Verdict {
+        decision: stage_one(request.tool.class, request.mode, request.profile, request.ci_reads)
+            .0
+            .max(Decision::Ask),
+        reasons: vec![Reason { part: request.tool.name.to_owned(), why: UNJUDGED.to_owned() }],
+        effects: vec!["runs code that cannot be judged".to_owned()],
+        rules: vec![Ground::Unreadable.name().to_owned()],
+        parsed: false,
+    })
+}
+
+fn judge(request: &Request<'_>) -> Verdict {
     let files = Remembered::new(request.files);
     let request = &Request { files: &files, ..*request };
     let (first, why) = stage_one(request.tool.class, request.mode, request.profile, request.ci_reads);

@@ -17,6 +17,7 @@ mod calculations;
 mod decision;
 mod fence;
 mod glob;
+mod guard;
 mod judge;
 mod mode;
 mod places;
@@ -33,6 +34,7 @@ mod walk;
 mod word;
 
 pub use decision::{Decision, Ground, Reason, Verdict};
+pub use guard::is_judging;
 pub use judge::decide;
 pub use mode::{Mode, Profile};
 pub use request::{CommandText, Files, Request};

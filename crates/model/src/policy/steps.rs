@@ -2,12 +2,17 @@
 
 use brush_parser::ast::{CompoundList, CompoundListItem, Pipeline, SourceLocation};
 
+use super::guard::guarded;
 use super::walk::parse;
 
 /// Returns the steps of a script, each a pipeline as a person would write it; none where there is only one, or where
 /// the script could not be read.
 #[must_use]
 pub fn steps(script: &str) -> Vec<String> {
+    guarded(|| steps_of(script)).unwrap_or_default()
+}
+
+fn steps_of(script: &str) -> Vec<String> {
     let Ok(program) = parse(script) else { return Vec::new() };
     let mut steps = Vec::new();
     for CompoundList(items) in &program.complete_commands {

@@ -103,5 +103,12 @@ pub enum JournalEntry {
         by: String,
     },
     /// The last process of the tree is gone.
-    TreeEmpty,
+    TreeEmpty {
+        /// Bytes the task printed, with those of the processes that outlived the first; dropped ones included.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output_bytes: Option<u64>,
+        /// Bytes that are not in the log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        dropped_bytes: Option<u64>,
+    },
 }

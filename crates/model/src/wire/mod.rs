@@ -25,5 +25,5 @@ pub use layout::{
 pub use metadata::Metadata;
 pub use record::{EndRequest, ExitRecord, RECORD_VERSION};
 pub use start::{
-    Answer, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
+    Answer, LACK, Launch, MOST_SLOTS, SLOT_FREE, SLOT_HELD, START_VERSION, SessionWatch, StartMessage,
 };

@@ -56,6 +56,9 @@ pub struct ExitRecord {
     pub output_bytes: u64,
     /// Bytes that are not in the log.
     pub dropped_bytes: u64,
+    /// Whether output may be missing, because for a while nobody was there to take it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub output_lost: bool,
     /// Children that outlived the first process.
     #[serde(default)]
     pub survivors: Vec<Survivor>,
@@ -93,6 +96,7 @@ impl ExitRecord {
             signals: Vec::new(),
             output_bytes: 0,
             dropped_bytes: 0,
+            output_lost: false,
             survivors: Vec::new(),
             exit_code: None,
             duration_seconds: 0.0,

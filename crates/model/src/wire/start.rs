@@ -20,6 +20,9 @@ pub const SLOT_HELD: u8 = b'+';
 /// What it begins with when it was given back.
 pub const SLOT_FREE: u8 = b'-';
 
+/// The code of a refusal for want of descriptors, processes or memory: it may work later, or for somebody else.
+pub const LACK: &str = "lack";
+
 /// What a supervisor is told on its standard input, as JSON.
 ///
 /// Standard input is a socket. The first byte brings the task's directory with it, so that the supervisor can
@@ -110,7 +113,7 @@ pub enum Answer {
     },
     /// It was not, and nothing is left behind.
     Refused {
-        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `system`.
+        /// `not_found`, `not_executable`, `cwd`, `busy`, `version`, `no_room`, `lack`, `system`.
         code: String,
         /// What happened.
         message: String,

@@ -6,6 +6,16 @@ use proptest::prelude::*;
 use crate::table::one_line_commands;
 use crate::world::{Case, decided};
 
+/// Texts with here-documents, and with what changes where those begin and end.
+fn documents() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "cat", "<<E", "<<-E", "<<'E'", "<< \"E\"", "<<<", "<<", "E", "\nE\n", "\n", "\t", " ", "\"", "'",
+        "\\", "\\\n", "$(", "${", "$((", "$[", "`", ")", "))", "}", "]", "(", ";", "|", "#", "x", "a=1",
+        "$'", "$\"",
+    ]);
+    proptest::collection::vec(pieces, 1..16).prop_map(|pieces| pieces.concat())
+}
+
 /// Texts made of what shells give a meaning to.
 fn shellish() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
@@ -125,6 +135,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    fn no_document_makes_the_judgement_fail(text in documents()) {
+        for case in [Case::script(&text), Case::bash(&text)] {
+            let verdict = case.verdict();
+            prop_assert!(verdict.parsed || verdict.decision != Decision::Allow);
+            prop_assert!(verdict.reasons.iter().all(|reason| !reason.why.contains("reading it failed")), "{text:?}");
+        }
+        // What is shown of it is taken apart, too.
+        let _ = mw_model::policy::steps(&text);
+    }
+
+    #[test]
     fn no_text_panics_and_none_is_allowed_that_was_not_read(text in any::<String>(), shellish in shellish()) {
         for text in [text, shellish] {
             for case in [Case::script(&text), Case::bash(&text)] {
@@ -197,4 +218,18 @@ fn is_plain(command: &str) -> bool {
         && !first.contains('=')
         // Keywords are none when they are quoted.
         && !["time", "coproc", "for", "done", "fi", "select", "if", "case", "function"].contains(&first)
+}
+
+#[test]
+fn a_document_on_a_line_that_goes_on_is_asked_about() {
+    for text in [
+        "cat <<E \"\n${\n$(\nE\n\"",
+        "<<E \"\n${x\n$(\nE\n",
+        "cat <<E '\"' \"\n$(\n",
+        "cat <<E \\\n${ $(\nE\n",
+    ] {
+        assert_eq!(decided(text), Decision::Ask, "{text:?}");
+    }
+    assert_eq!(decided("cat <<E\nit is \"so\nE\n"), Decision::Allow);
+    assert_eq!(decided("echo \"1 << 2\""), Decision::Allow);
 }

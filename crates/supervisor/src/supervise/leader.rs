@@ -40,11 +40,17 @@ impl Supervisor {
                 }
             },
             Leader::Foreign { handle: None, .. } => {
+                if self.process.pid == 0 && !self.is_tree_gone() {
+                    // Nobody wrote down which process it is, but some of it lives.
+                    return;
+                }
                 self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
             }
             Leader::Foreign { handle: Some(handle), ended_ms } => {
                 let now = clock::monotonic_ms();
-                if ended_ms.is_none() && sys::start_ticks(self.process.pid) != Some(self.process.start_ticks)
+                let ticks = Some(self.process.start_ticks);
+                if ended_ms.is_none()
+                    && sys::find_start_ticks(self.process.pid).is_ok_and(|found| found != ticks)
                 {
                     *ended_ms = Some(now);
                 }
@@ -60,6 +66,11 @@ impl Supervisor {
                 }
             }
         }
+    }
+
+    fn is_tree_gone(&self) -> bool {
+        let found = self.living();
+        found.is_whole && found.processes.is_empty()
     }
 
     /// Takes note of an end that nobody has noticed yet, before anything is done that must not come after it.
@@ -152,7 +163,14 @@ impl Supervisor {
         });
     }
 
-    fn exit_record(&self, exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
+    fn exit_record(&self, mut exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
+        let output_lost = self.run.files.output_lost;
+        if let Exit::Unknown(reason) = &mut exit
+            && output_lost
+        {
+            let taken = self.run.files.log.end();
+            reason.push_str(&format!("; output after byte {taken} may be missing"));
+        }
         let exit_code = match &exit {
             Exit::Code(code) => Some(*code),
             Exit::Signal { .. } | Exit::Unknown(_) => None,
@@ -173,6 +191,7 @@ impl Supervisor {
             signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
             output_bytes: self.run.files.log.end(),
             dropped_bytes: self.run.files.log.dropped(),
+            output_lost,
             survivors: tree::named(living),
             exit_code,
             duration_seconds: duration_ms as f64 / 1000.0,

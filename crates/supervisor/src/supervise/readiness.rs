@@ -35,7 +35,7 @@ impl Readiness {
     pub(crate) fn of(run: &Run) -> Self {
         let wanted = run.message.ready.is_some();
         let is_ready = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Ready { .. });
-        let ready = wanted && record::read_journal(run.number).iter().any(is_ready);
+        let ready = wanted && record::insist(|| record::read_journal(run.number)).iter().any(is_ready);
         Self { ready, helper: run.board.helper(), due_ms: None, failures: 0 }
     }
 

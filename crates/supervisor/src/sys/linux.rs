@@ -14,12 +14,12 @@ use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::Capabilities;
-use crate::descriptors::with_enough;
+use crate::descriptors::{is_lack, is_shortage, with_enough};
 use crate::small_file;
 
 pub(crate) use self::processes::{
-    are_children_dead, descendants, is_stopped, is_supervisor, process_command, start_ticks,
-    tagged_processes, was_ours,
+    are_children_dead, descendants, find_start_ticks, is_stopped, is_supervisor, process_command,
+    start_ticks, tagged_processes, was_ours,
 };
 pub(super) use self::processes::{children, is_ours};
 
@@ -226,8 +226,17 @@ pub(crate) struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
     pub(crate) fn open(pid: u32) -> Option<Self> {
-        let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-        with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)).ok().map(Self)
+        Self::find(pid).ok().flatten()
+    }
+
+    /// The same for those who tell a process that is gone from one that cannot be held now.
+    pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+        match with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
+            Ok(held) => Ok(Some(Self(held))),
+            Err(error) if is_lack(&error) => Err(error),
+            Err(_) => Ok(None),
+        }
     }
 
     /// Sends a signal; tells whether the process was there to get it.
@@ -243,8 +252,8 @@ impl AsFd for ProcessHandle {
 }
 
 /// Identity of this boot.
-pub(crate) fn boot_id() -> String {
-    small_file::read("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(small_file::read("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
 }
 
 /// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
@@ -255,19 +264,34 @@ pub(crate) fn reopen_read_write(pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 /// Finds a pipe among the descriptors of other processes; returns a reading and a writing end.
-pub(crate) fn find_pipe(inode: u64, holders: impl IntoIterator<Item = u32>) -> Option<(OwnedFd, OwnedFd)> {
+pub(crate) fn find_pipe(
+    inode: u64,
+    holders: impl IntoIterator<Item = u32>,
+) -> io::Result<Option<(OwnedFd, OwnedFd)>> {
     let wanted = format!("pipe:[{inode}]");
-    holders.into_iter().find_map(|pid| {
-        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-        descriptors.flatten().find_map(|entry| {
+    for pid in holders {
+        let descriptors = match with_enough(|| fs::read_dir(format!("/proc/{pid}/fd"))) {
+            Ok(descriptors) => descriptors,
+            Err(error) if is_shortage(&error) => return Err(error),
+            // It is gone, or another user's.
+            Err(_) => continue,
+        };
+        for entry in descriptors.flatten() {
             let path = entry.path();
-            if fs::read_link(&path).ok()?.as_os_str() != wanted.as_str() {
-                return None;
+            if fs::read_link(&path).is_ok_and(|target| target.as_os_str() == wanted.as_str()) {
+                let open = |flags| {
+                    with_enough(|| Ok(rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty())?))
+                };
+                match (open(OFlags::RDONLY | OFlags::NONBLOCK), open(OFlags::WRONLY | OFlags::NONBLOCK)) {
+                    (Ok(read), Ok(write)) => return Ok(Some((read, write))),
+                    (Err(error), _) | (_, Err(error)) if is_shortage(&error) => return Err(error),
+                    // It was closed meanwhile.
+                    (Err(_), _) | (_, Err(_)) => {}
+                }
             }
-            let open = |flags| rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()).ok();
-            Some((open(OFlags::RDONLY | OFlags::NONBLOCK)?, open(OFlags::WRONLY | OFlags::NONBLOCK)?))
-        })
-    })
+        }
+    }
+    Ok(None)
 }
 
 /// Tries what a supervisor would like to rely on.

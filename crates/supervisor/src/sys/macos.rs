@@ -155,7 +155,13 @@ pub(crate) struct ProcessHandle {
 
 impl ProcessHandle {
     pub(crate) fn open(pid: u32) -> Option<Self> {
-        Some(Self { pid: libc::pid_t::try_from(pid).ok()?, silent: new_pipe(0).ok()? })
+        Self::find(pid).ok().flatten()
+    }
+
+    /// The same for those who tell a process that is gone from one that cannot be held now.
+    pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
+        let Ok(pid) = libc::pid_t::try_from(pid) else { return Ok(None) };
+        Ok(Some(Self { pid, silent: new_pipe(0)? }))
     }
 
     /// Sends a signal; tells whether the process was there to get it.
@@ -181,8 +187,8 @@ pub(super) fn ps(pid: Option<u32>, format: &str) -> String {
 }
 
 /// Identity of this boot.
-pub(crate) fn boot_id() -> String {
-    ps(Some(1), "lstart=").trim().to_owned()
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(ps(Some(1), "lstart=").trim().to_owned())
 }
 
 /// Tells whether a process was stopped by a signal; not known here.
@@ -196,6 +202,11 @@ pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
     let text = text.trim();
     (!text.is_empty())
         .then(|| text.bytes().fold(17, |hash: u64, byte| hash.wrapping_mul(31).wrapping_add(byte.into())))
+}
+
+/// The same: what `ps` cannot look at is not told from what is dead.
+pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
+    Ok(start_ticks(pid))
 }
 
 /// Living descendants of a process.
@@ -242,8 +253,11 @@ pub(crate) fn reopen_read_write(_pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 }
 
 /// Descriptors of others cannot be opened here.
-pub(crate) fn find_pipe(_inode: u64, _holders: impl IntoIterator<Item = u32>) -> Option<(OwnedFd, OwnedFd)> {
-    None
+pub(crate) fn find_pipe(
+    _inode: u64,
+    _holders: impl IntoIterator<Item = u32>,
+) -> io::Result<Option<(OwnedFd, OwnedFd)>> {
+    Ok(None)
 }
 
 /// A process's command line for people, shortened.

@@ -20,9 +20,9 @@ mod usage;
 pub(crate) use board::{Board, Phase, SpawnStep};
 pub(crate) use platform::{
     ChildEvents, ProcessHandle, are_children_dead, await_and_move_bytes, become_subreaper, boot_id,
-    capabilities, close_all_but, close_inherited, descendants, exit_of_foreign, find_pipe, give_back_memory,
-    is_stopped, is_supervisor, make_fifo, move_bytes, new_pipe, peer_uid, pipe_size, process_command,
-    reopen_read_write, share_bytes, start_ticks, tagged_processes, was_ours,
+    capabilities, close_all_but, close_inherited, descendants, exit_of_foreign, find_pipe, find_start_ticks,
+    give_back_memory, is_stopped, is_supervisor, make_fifo, move_bytes, new_pipe, peer_uid, pipe_size,
+    process_command, reopen_read_write, share_bytes, start_ticks, tagged_processes, was_ours,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,

@@ -209,9 +209,9 @@ impl Item {
 
 /// Returns `⌁ bash_1 exited (0) · 4.2s · path`.
 fn banner(notice: &Notice) -> String {
-    let code = notice.news.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
+    let code = notice.exit_code().map(|code| format!(" ({code})")).unwrap_or_default();
     let took = notice.took().map(|took| format!(" · {took}")).unwrap_or_default();
-    format!("⌁ {} {}{code}{took} · {}", notice.handle, notice.news.status(), notice.output_path)
+    format!("⌁ {} {}{code}{took} · {}", notice.handle, notice.status(), notice.output_path)
 }
 
 fn banner_style(notice: &Notice, theme: &Theme) -> Style {

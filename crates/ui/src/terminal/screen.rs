@@ -15,6 +15,7 @@ use crossterm::terminal::{
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
+use meanwhile::model::policy;
 use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
@@ -57,7 +58,9 @@ impl Screen {
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
             std::panic::set_hook(Box::new(move |info| {
-                give_back();
+                if !policy::is_judging() {
+                    give_back();
+                }
                 before(info);
             }));
         });

@@ -336,6 +336,8 @@ async def asks_its_user() -> None:
 
     async def answer(_: Any, request: types.ElicitRequestParams) -> types.ElicitResult:
         asked.append(request.message)
+        # As long as a person takes to read it; what comes sooner is no person's word.
+        await anyio.sleep(0.7)
         return types.ElicitResult(action="decline" if len(asked) == 1 else "accept", content={})
 
     async with client(elicitation_callback=answer) as session:
@@ -346,7 +348,7 @@ async def asks_its_user() -> None:
         done = await session.call_tool("shell", {"command": f"rm '{path}' # yes"})
         assert not done.is_error, text(done)
         assert not os.path.exists(path)
-    assert len(asked) == 2 and "Command requires approval" in asked[0], asked
+    assert len(asked) == 2 and asked[0].startswith("Run it? deletes "), asked
 
 
 async def main() -> None:

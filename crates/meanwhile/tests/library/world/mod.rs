@@ -51,6 +51,8 @@ struct Known {
 /// A home of its own, with the tasks that were asked for, oldest first.
 pub struct World {
     runtime: Runtime,
+    /// Another front end on the same home, without any limits.
+    stranger: Runtime,
     limits: Limits,
     known: Vec<Known>,
     // Dropped last: with it goes the file that keeps the tasks alive.
@@ -65,7 +67,10 @@ impl World {
         let mut settings = Settings::new(home.clone(), programs(&home, limits));
         settings.queue.max_running = limits.per_session;
         settings.queue.max_running_total = limits.in_all;
-        Self { runtime: Runtime::open(settings).unwrap(), limits, known: Vec::new(), dir }
+        let mut others = settings.clone();
+        (others.queue.max_running, others.queue.max_agents, others.queue.max_running_total) = (100, 100, 0);
+        let (runtime, stranger) = (Runtime::open(settings).unwrap(), Runtime::open(others).unwrap());
+        Self { runtime, stranger, limits, known: Vec::new(), dir }
     }
 
     /// Returns another view of the same home, by another clock.
@@ -93,6 +98,11 @@ impl World {
     }
 
     pub fn start(&mut self, asked: Asked) {
+        self.start_in(asked, None);
+    }
+
+    /// The same in a context of its session.
+    pub fn start_in(&mut self, asked: Asked, context: Option<&str>) {
         // Bounded, for the case that this process is killed and nobody takes the file away.
         let script = format!(
             "echo $$ > pid-{at}; i=0
@@ -105,6 +115,7 @@ impl World {
         let path = EnvVar { name: "PATH".into(), value: "/usr/local/bin:/usr/bin:/bin".into() };
         let cwd = self.dir.path().to_owned();
         let request = TaskRequest {
+            context: context.map(str::to_owned),
             after: asked.after.iter().map(|at| self.known[*at].id.clone()).collect(),
             priority: asked.priority,
             ..TaskRequest::new(&session_name(asked.session), command, cwd, vec![path])
@@ -135,6 +146,8 @@ impl World {
 
     /// Checks the limits now, and that nothing goes on waiting beside a free slot.
     pub fn look(&self) {
+        // Whoever looks starts what may start, under the limits of those tasks.
+        let _ = self.stranger.list(&Filter::new(Scope::All)).unwrap();
         self.until("no task waits beside a free slot", |tasks| {
             self.check_limits(tasks);
             !(0..2).any(|session| self.waits_in_vain(tasks, session))

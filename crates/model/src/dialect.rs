@@ -1,9 +1,22 @@
-//! The words each dialect has for states. None ever uses a word outside its own list.
+//! The words each dialect has for a task: its name, its state, its exit code. No dialect uses a word for a state
+//! outside its own list.
+//!
+//! The dialect through which a task was started is part of its spec, so whoever speaks of the task later (a notice, a
+//! hook, the header of its log) calls it what the reply to its start called it.
 
-use mw_model::{Cause, Status};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cause::Cause;
+use crate::id::{TaskId, TaskKind, long_handle, short_handle};
+use crate::spec::{CommandSpec, TaskSpec};
+use crate::state::Status;
+use crate::time::Timestamp;
 
 /// One source's way of speaking about tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Dialect {
     /// Our own: every state has its word.
     #[default]
@@ -42,6 +55,43 @@ impl Dialect {
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+
+    /// Tells whether it is our own.
+    #[must_use]
+    pub const fn is_canonical(&self) -> bool {
+        matches!(self, Self::Canonical)
+    }
+
+    /// Returns the name it has for a task.
+    #[must_use]
+    pub fn handle(self, task: &impl Named) -> String {
+        match self {
+            Self::Canonical | Self::Mycode | Self::BackgroundTask => task.id().to_string(),
+            // Only tasks of a context are counted in it; all others have their id, which is never somebody else's.
+            Self::Zidane => match (task.context(), task.handle_number()) {
+                (Some(_), Some(number)) => short_handle(task.kind(), number),
+                _ => task.id().to_string(),
+            },
+            Self::Opta => task.id().suffix().to_owned(),
+            Self::CoCli => {
+                let script = task.line().as_ref().into();
+                let program = CommandSpec::Shell { program: "sh".into(), script }.program_word();
+                long_handle(task.created_at(), &program, task.id())
+            }
+        }
+    }
+
+    /// Returns the exit code that it shows for an ending, if any.
+    #[must_use]
+    pub fn exit_code(self, cause: &Cause) -> Option<i32> {
+        match self {
+            // As a shell shows it: 128 and the signal.
+            Self::Zidane => cause.exit_code().or(cause.signal().map(|signal| 128 + signal)),
+            Self::Canonical | Self::Mycode | Self::BackgroundTask | Self::Opta | Self::CoCli => {
+                cause.exit_code()
+            }
+        }
     }
 
     /// Returns the words it may use.
@@ -89,6 +139,48 @@ impl Dialect {
                 "error"
             }
         })
+    }
+}
+
+/// What a task's names are made of.
+pub trait Named {
+    /// The canonical id.
+    fn id(&self) -> &TaskId;
+    /// What sort of work it is.
+    fn kind(&self) -> TaskKind;
+    /// The context in which it is counted, if it was started in one.
+    fn context(&self) -> Option<&str>;
+    /// Which background task of its context, or else of its session, it is; none in the foreground.
+    fn handle_number(&self) -> Option<u64>;
+    /// When it was asked for.
+    fn created_at(&self) -> Timestamp;
+    /// What it does, as a person would type it.
+    fn line(&self) -> Cow<'_, str>;
+}
+
+impl Named for TaskSpec {
+    fn id(&self) -> &TaskId {
+        &self.id
+    }
+
+    fn kind(&self) -> TaskKind {
+        self.kind
+    }
+
+    fn context(&self) -> Option<&str> {
+        self.context.as_deref()
+    }
+
+    fn handle_number(&self) -> Option<u64> {
+        self.handle_number
+    }
+
+    fn created_at(&self) -> Timestamp {
+        self.created_at
+    }
+
+    fn line(&self) -> Cow<'_, str> {
+        self.to_line().into()
     }
 }
 

@@ -1,0 +1,94 @@
+//! The standard input of `mw run`, where it is a pipe or a file: passed on to the command.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use meanwhile::model::TaskId;
+use meanwhile::{Error, Runtime, Scope, Settings};
+use rustix::fs::{FileType, fstat};
+
+use crate::context::Context;
+use crate::render;
+
+/// How often a task that waits for a slot is looked at.
+const LOOK: Duration = Duration::from_millis(20);
+/// `/dev/null`, as the kernel numbers devices.
+const NULL_DEVICE: (u32, u32) = (1, 3);
+
+/// Tells whether there is input for the command: a pipe, a file, a socket or a device, but no terminal and not `/dev/null`.
+pub(super) fn has_input() -> bool {
+    let stdin = io::stdin();
+    let Ok(stat) = fstat(&stdin) else { return false };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Fifo | FileType::Socket | FileType::RegularFile => true,
+        FileType::CharacterDevice => {
+            let device = (rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
+            device != NULL_DEVICE && !rustix::termios::isatty(&stdin)
+        }
+        _ => false,
+    }
+}
+
+/// Input on its way to a task.
+pub(super) struct Feed {
+    all_sent: Arc<AtomicBool>,
+}
+
+impl Feed {
+    /// Begins to pass standard input on. Nobody waits for it: what a command does not read keeps no one.
+    pub(super) fn begin(context: &Context, id: &TaskId) -> io::Result<Self> {
+        let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let all_sent = Arc::new(AtomicBool::new(false));
+        let (settings, scope, id, done) =
+            (context.config.settings.clone(), context.scope(), id.clone(), Arc::clone(&all_sent));
+        std::thread::spawn(move || match pass_on(settings, &scope, &id, source) {
+            Ok(()) => done.store(true, Ordering::Release),
+            Err(error) => render::note(&format!("the input of {id} was not passed on whole: {error}")),
+        });
+        Ok(Self { all_sent })
+    }
+
+    /// Tells whether the command has, or could have, everything.
+    pub(super) fn is_all_sent(&self) -> bool {
+        self.all_sent.load(Ordering::Acquire)
+    }
+}
+
+/// Copies until the input ends or the command stops reading, then closes the command's standard input.
+fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> Result<(), Error> {
+    let runtime = Runtime::open(settings)?;
+    let Some(mut sink) = sink(&runtime, scope, id)? else { return Ok(()) };
+    let copied = io::copy(&mut source, &mut sink);
+    drop(sink);
+    let closed = runtime.input(id.as_str(), scope, &[], true);
+    match copied {
+        // A command need not read to the end.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Error::Io { what: "standard input cannot be copied".to_owned(), source: error }),
+        Ok(_) => match closed {
+            // It has ended meanwhile.
+            Err(Error::WrongState { .. } | Error::Refused { .. }) => Ok(()),
+            other => other.map(drop),
+        },
+    }
+}
+
+/// Waits until the task has its standard input; nothing when it ends before.
+fn sink(runtime: &Runtime, scope: &Scope, id: &TaskId) -> Result<Option<File>, Error> {
+    loop {
+        let task = runtime.task(id.as_str(), scope)?;
+        if task.status.is_terminal() {
+            return Ok(None);
+        }
+        if task.pid.is_some()
+            && let Some(sink) = runtime.open_input(id)?
+        {
+            return Ok(Some(sink));
+        }
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,144 @@
+//! Commands that may open only a few files: what they cannot look at is unknown to them, never gone, and they write
+//! nothing down about it.
+
+use std::fs;
+
+use mw_testkit::{Home, Outcome, SOON, alive, children, wait_until};
+
+use crate::home;
+
+/// From too few to open the database up to enough for everything.
+const FEW: std::ops::RangeInclusive<u32> = 4..=24;
+
+/// Runs `mw` with room for this many open files.
+fn with_files(home: &Home, files: u32, args: &[&str]) -> Outcome {
+    let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
+    let command = home.program("sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw"));
+    args.iter().fold(command, |command, argument| command.arg(argument)).run()
+}
+
+fn statuses(home: &Home) -> Vec<String> {
+    home.list().iter().map(|task| task["status"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_client_that_cannot_look_records_nothing() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "100").with_env("MEANWHILE_SESSION", "s");
+    let old = home.start(children::SLEEPER);
+    let _ = home.list();
+    let mut count = 1;
+    for files in FEW {
+        // One that the database does not know yet.
+        let fresh = home.start(children::SLEEPER);
+        count += 1;
+        for args in [&["list", "--json"][..], &["status", &old], &["wait", "--timeout", "10ms", &fresh]] {
+            let outcome = with_files(&home, files, args);
+            assert!(outcome.code.is_some(), "{files} {args:?}: {outcome}");
+        }
+        let seen = statuses(&home);
+        assert!(seen.len() == count && seen.iter().all(|status| status == "running"), "{files}: {seen:?}");
+    }
+    let notices = home.mw(["notices", "--json"]).ok();
+    assert!(!notices.contains("lost"), "{notices}");
+}
+
+#[test]
+fn a_database_that_is_rebuilt_without_files_to_open_forgets_no_task() {
+    let home = home();
+    let tasks = [home.start(children::SLEEPER), home.start("exit 3")];
+    home.ended(&tasks[1]);
+    for files in FEW {
+        for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+            fs::remove_file(home.state().join(name)).ok();
+        }
+        let outcome = with_files(&home, files, &["list", "--json"]);
+        assert!(outcome.code.is_some(), "{files}: {outcome}");
+        assert_eq!(home.status(&tasks[0])["status"], "running", "{files}");
+        assert_eq!(home.status(&tasks[1])["exit_code"], 3, "{files}");
+        assert_eq!(home.list().len(), 2, "{files}");
+    }
+}
+
+#[test]
+fn a_start_that_is_refused_never_runs_and_the_limit_holds() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    for files in FEW {
+        let script = format!("echo ran >> ran-{files}; exec sleep 600");
+        let outcome = with_files(&home, files, &["start", "--json", "--at-capacity", "reject", &script]);
+        let listed = home.list();
+        if outcome.code == Some(0) {
+            let id = outcome.json()["id"].as_str().unwrap().to_owned();
+            home.file(&format!("ran-{files}"));
+            // It has its slot.
+            let _ = home.mw(["start", "--json", "--at-capacity", "reject", children::SLEEPER]).refusal(6);
+            let _ = home.mw(["kill", &id]).ok();
+            let _ = home.mw(["clear", &id]).ok();
+        } else {
+            assert_eq!(listed.len(), 0, "{files}: {outcome} {listed:?}");
+        }
+    }
+    home.wait_until_empty(SOON);
+    for files in FEW {
+        let ran = home.has_file(&format!("ran-{files}"));
+        assert!(!ran || home.lines_in(&format!("ran-{files}"), 1) == "ran\n", "{files}");
+    }
+    assert!(home.list().is_empty());
+}
+
+#[test]
+fn one_that_waits_is_not_failed_by_a_client_that_cannot_start_it() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    for files in FEW.step_by(2) {
+        let first = home.start(children::SLEEPER);
+        let second = home.start("exit 4");
+        let pid = home.pid(&first);
+        home.slay_watchers(&first);
+        home.slay(pid);
+        let outcome = with_files(&home, files, &["list", "--json"]);
+        assert!(outcome.code.is_some(), "{files}: {outcome}");
+        let task = home.ended(&second);
+        assert_eq!(task["exit_code"], 4, "{files}: {task}");
+    }
+}
+
+#[test]
+fn what_runs_unsupervised_is_not_lost_by_a_client_that_cannot_adopt_it() {
+    let home = home();
+    let id = home.start(&children::gated("go", 7));
+    let pid = home.pid(&id);
+    for files in FEW {
+        for watcher in home.supervisors_of(&id) {
+            home.try_slay(watcher);
+        }
+        let outcome = with_files(&home, files, &["list", "--json"]);
+        assert!(outcome.code.is_some(), "{files}: {outcome}");
+        assert!(alive(pid));
+        if outcome.code == Some(0) {
+            assert_eq!(outcome.json()["tasks"][0]["status"], "running", "{files}: {outcome}");
+        }
+    }
+    assert_eq!(home.status(&id)["status"], "running");
+    home.open("go");
+    let task = home.ended(&id);
+    assert!(task["status"] == "failed" || task["status"] == "lost", "{task}");
+    assert_eq!(home.log(&id), b"waiting\n");
+}
+
+#[test]
+fn a_kill_that_cannot_look_says_so_or_kills() {
+    let home = home();
+    for files in FEW.step_by(2) {
+        let id = home.start(children::SLEEPER);
+        let pid = home.pid(&id);
+        home.slay_watchers(&id);
+        let outcome = with_files(&home, files, &["kill", "--json", &id]);
+        if outcome.code == Some(0) {
+            wait_until(SOON, "it is dead", || (!alive(pid)).then_some(()));
+            assert!(outcome.text().contains(&pid.to_string()), "{files}: {outcome}");
+        } else {
+            let _ = home.mw(["kill", &id]).ok();
+            assert!(!alive(pid), "{files}: {outcome}");
+        }
+        assert_eq!(home.status(&id)["status"], "cancelled", "{files}: {outcome}");
+    }
+}

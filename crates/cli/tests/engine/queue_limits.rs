@@ -1,0 +1,60 @@
+//! A limit belongs to the start that set it, whoever frees the slot or looks.
+
+use mw_testkit::{Home, SOON, children, wait_until};
+
+use crate::home;
+
+fn start(home: &Home, limit: &str, in_all: &str) -> String {
+    let command = home
+        .command(["start", "--json", children::SLEEPER])
+        .env("MEANWHILE_QUEUE_MAX_RUNNING", limit)
+        .env("MEANWHILE_QUEUE_MAX_RUNNING_TOTAL", in_all);
+    command.run().exits(0).json()["id"].as_str().unwrap().to_owned()
+}
+
+fn with_status(home: &Home, status: &str) -> usize {
+    home.list().iter().filter(|task| task["status"] == status).count()
+}
+
+#[test]
+fn a_look_with_other_settings_starts_nothing_beyond_the_limit_of_the_start() {
+    for (limit, in_all) in [("2", "0"), ("8", "2")] {
+        let home = home();
+        let ids: Vec<_> = (0..5).map(|_| start(&home, limit, in_all)).collect();
+        let _ = home.mw(["list"]).ok();
+        let _ = home.mw(["status", &ids[4]]).ok();
+        assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (2, 3));
+        // A kill by somebody with other settings frees a slot, and one task follows.
+        let _ = home.mw(["kill", &ids[0]]).ok();
+        wait_until(SOON, "the next one runs", || (with_status(&home, "running") == 2).then_some(()));
+        assert_eq!(with_status(&home, "pending"), 2);
+        assert_eq!(home.status(&ids[2])["status"], "running", "they start in order");
+    }
+}
+
+#[test]
+fn the_latest_start_of_a_session_sets_its_limits() {
+    let home = home();
+    let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "3", "0")];
+    assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (3, 0));
+    let last = start(&home, "2", "0");
+    let _ = home.mw(["kill", &ids[0]]).ok();
+    assert_eq!(home.status(&last)["status"], "pending", "two run");
+    let _ = home.mw(["kill", &ids[1]]).ok();
+    wait_until(SOON, "the last one follows", || (home.status(&last)["status"] == "running").then_some(()));
+    // Another session has its own.
+    let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().exits(0).json();
+    assert_eq!(other["status"], "running", "{other}");
+}
+
+#[test]
+fn a_spec_without_limits_is_started_under_those_of_the_process_that_looks() {
+    let home = home();
+    let ids = [start(&home, "1", "0"), start(&home, "1", "0")];
+    let path = home.task_dir(&ids[1]).join("spec.json");
+    let mut spec: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    assert!(spec.as_object_mut().unwrap().remove("queue").is_some());
+    std::fs::write(&path, spec.to_string()).unwrap();
+    let _ = home.mw(["list"]).ok();
+    wait_until(SOON, "it runs", || (home.status(&ids[1])["status"] == "running").then_some(()));
+}

@@ -1,0 +1,80 @@
+//! What is piped into `mw run` reaches the command.
+
+use std::fs::File;
+use std::io::Write;
+use std::time::Instant;
+
+use mw_testkit::{Home, Outcome, SOON};
+
+use crate::home;
+
+/// Runs a shell line in which `$MW` is `mw`, as a person would type it.
+fn shell(home: &Home, line: &str) -> Outcome {
+    home.program("sh").env("MW", env!("CARGO_BIN_EXE_mw")).arg("-c").arg(line).limit(SOON * 2).run()
+}
+
+#[test]
+fn piped_input_reaches_the_command_with_its_end() {
+    let home = home();
+    assert_eq!(shell(&home, "seq 5 | $MW run 'wc -l'").ok().trim(), "5");
+    assert_eq!(shell(&home, "seq 5 | $MW run --stdin 'wc -l'").ok().trim(), "5");
+    assert_eq!(shell(&home, "seq 3 | $MW run -- cat | $MW run 'tail -n 1'").ok().trim(), "3");
+    assert_eq!(shell(&home, ": | $MW run 'cat; echo end'").ok().trim(), "end");
+}
+
+#[test]
+fn a_file_as_input_reaches_the_command() {
+    let home = home();
+    File::create(home.work().join("in")).unwrap().write_all(b"one\ntwo\n").unwrap();
+    assert_eq!(shell(&home, "$MW run cat < in").ok(), "one\ntwo\n");
+}
+
+#[test]
+fn without_input_the_command_reads_nothing() {
+    let home = home();
+    assert_eq!(shell(&home, "$MW run 'wc -c' < /dev/null").ok().trim(), "0");
+    assert_eq!(shell(&home, "$MW run 'wc -c' <&-").ok().trim(), "0");
+}
+
+#[test]
+fn much_input_passes_whole() {
+    let home = home();
+    let count = shell(&home, "head -c 100000000 /dev/zero | $MW run 'wc -c'").ok();
+    assert_eq!(count.trim(), "100000000");
+}
+
+#[test]
+fn a_command_that_does_not_read_keeps_nobody() {
+    let home = home();
+    let begun = Instant::now();
+    // Writers that write more than any pipe holds.
+    assert_eq!(shell(&home, "yes | $MW run 'head -n 1'").ok(), "y\n");
+    assert_eq!(shell(&home, "yes | $MW run 'exit 3'").code, Some(3));
+    assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_run_that_waits_for_a_slot_gets_its_input_when_it_starts() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let first = home.start(mw_testkit::children::SLEEPER);
+    let waiting = home.command(["run", "wc -c"]).input(vec![b'x'; 300_000]).spawn();
+    mw_testkit::wait_until(SOON, "it waits", || (home.list().len() == 2).then_some(()));
+    let _ = home.mw(["kill", &first]).ok();
+    assert_eq!(waiting.wait().ok().trim(), "300000");
+}
+
+#[test]
+fn a_command_that_is_left_finds_the_end_of_its_input() {
+    let home = home();
+    // The writer goes on for longer than the run: only its leaving ends the command's input.
+    let line = "{ echo one; exec sleep 5; } | $MW run --detach-after 1s 'cat; echo end'";
+    let left = shell(&home, line).exits(0);
+    assert!(left.complaint().contains("the rest of the input"), "{left}");
+    let id = home.list()[0]["id"].as_str().unwrap().to_owned();
+    let task = home.ended(&id);
+    assert_eq!(
+        (task["status"].as_str(), home.log(&id)),
+        (Some("completed"), b"one\nend\n".to_vec()),
+        "{task}"
+    );
+}
