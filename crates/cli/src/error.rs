@@ -107,9 +107,11 @@ impl From<Error> for CommandError {
                 _ => exit_code::FAILURE,
             },
             Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
-            Error::Home { .. } | Error::Damaged { .. } | Error::Store(_) | Error::Io { .. } => {
-                exit_code::STORE
-            }
+            Error::Home { .. }
+            | Error::Damaged { .. }
+            | Error::Foreign { .. }
+            | Error::Store(_)
+            | Error::Io { .. } => exit_code::STORE,
         };
         let (mut message, mut hint) = (error.to_string(), error.hint());
         if matches!(error, Error::Unanswered)

@@ -8,6 +8,7 @@ use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_
 use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
 
 use crate::bell::short;
+use crate::clear::{ClearReport, Untold};
 use crate::error::{Error, Result};
 use crate::kill::KillRequest;
 use crate::look;
@@ -173,13 +174,8 @@ impl Runtime {
         let tasks = self.store()?.tasks_of(&session, &self.home.tasks())?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned())).all_done()?;
-        for id in &ids {
-            self.remove(id)?;
-        }
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        transaction.forget_session(&session)?;
-        transaction.commit()?;
+        self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
+        self.transact(|transaction| Ok(transaction.forget_session(&session)?))?;
         let _ = fs::remove_dir_all(self.home.session(&session).path());
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! Removing finished tasks and their files.
 
-use std::fs;
-
 use mw_model::{Status, TaskId, TaskState, Timestamp};
 use serde::Serialize;
 
@@ -12,6 +10,9 @@ use crate::queue;
 use crate::runtime::Runtime;
 use crate::store::{Filter, Transaction};
 use crate::task::Task;
+
+/// How many tasks are forgotten with one change of the database; others may want to change it too.
+pub(crate) const AT_ONCE: usize = 64;
 
 /// What was removed and what was not.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -33,6 +34,36 @@ pub struct Retained {
     pub hint: String,
 }
 
+impl Retained {
+    /// One that lives.
+    fn live(id: &TaskId, reason: String) -> Self {
+        Self { id: id.clone(), reason, hint: "mw clear --kill ends it first".to_owned() }
+    }
+
+    /// One that cannot be removed.
+    pub(crate) fn because(id: &TaskId, error: &Error) -> Self {
+        Self { id: id.clone(), reason: error.to_string(), hint: error.hint() }
+    }
+}
+
+/// What becomes of a task of which its owner has not been told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Untold {
+    /// It goes: somebody asks for it by name.
+    Goes,
+    /// It stays until the owner knows.
+    Stays,
+}
+
+/// When output is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    /// With everything else, once the task is forgotten.
+    GoesLast,
+    /// Before the database is asked for room to forget the task: output is what takes the room.
+    GoesFirst,
+}
+
 impl Runtime {
     /// Removes tasks. Live ones are ended first with `kill`, and kept without.
     ///
@@ -43,8 +74,11 @@ impl Runtime {
         if let Some(request) = kill {
             let mut live = Vec::new();
             for id in ids {
-                if self.reason_to_keep(id)?.is_some() {
-                    live.push(id.clone());
+                match self.reason_to_keep(id) {
+                    // Named below.
+                    Ok(None) | Err(Error::Foreign { .. }) => {}
+                    Ok(Some(_)) => live.push(id.clone()),
+                    Err(error) => return Err(error),
                 }
             }
             // What could not be ended is met again below, and kept.
@@ -56,62 +90,183 @@ impl Runtime {
                 }
             }
         }
-        let mut without_room = Vec::new();
+        let mut over = Vec::new();
         for id in ids {
-            if let Some(reason) = self.reason_to_keep(id)? {
-                let hint = "mw clear --kill ends it first".to_owned();
-                report.kept.push(Retained { id: id.clone(), reason, hint });
-            } else if self.remove_if_room(id)? {
-                report.cleared.push(id.clone());
-            } else {
-                without_room.push(id.clone());
+            match self.reason_to_keep(id) {
+                Ok(None) => over.push(id.clone()),
+                Ok(Some(reason)) => report.kept.push(Retained::live(id, reason)),
+                Err(error @ Error::Foreign { .. }) => report.kept.push(Retained::because(id, &error)),
+                Err(error) => return Err(error),
             }
         }
-        // Others have made some.
-        for id in without_room {
-            if self.remove_if_room(&id)? {
-                report.cleared.push(id);
-            } else {
-                let reason = "its output is removed, but the database has no room to forget it".to_owned();
-                let hint = "make room on the disk and clear it again".to_owned();
-                report.kept.push(Retained { id, reason, hint });
-            }
-        }
+        self.clear_finished(&over, Untold::Goes, &mut report)?;
         self.sweep_log_names();
+        self.give_room_back();
         Ok(report)
+    }
+
+    /// Makes the database smaller after much was removed, where it is worth it and the disk allows it.
+    pub(crate) fn give_room_back(&self) {
+        if let Ok(store) = self.durable() {
+            store.shrink();
+        }
     }
 
     /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
     /// disk keeps an ending out of the database.
     ///
     /// # Errors
-    /// When it is unknown, or the database fails.
+    /// When it is unknown, what has its name is no task, or the database fails.
     pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
-        let task = match self.current(id) {
-            Ok(task) => task,
-            Err(Error::Damaged { .. }) => {
-                return Ok(self
-                    .home
-                    .is_supervised(id)?
-                    .then(|| "it runs, though its files are damaged".to_owned()));
-            }
-            Err(error) => return Err(error),
-        };
-        let is_over = matches!(task.state, TaskState::Ended { .. });
-        Ok(match (is_over, task.survivors) {
-            (true, 0) => None,
-            (true, _) => Some("it is over, but children of it live".to_owned()),
-            (false, _) => Some(format!("it is {}", task.status.word())),
-        })
-    }
-
-    /// Removes a task; false when its output is gone and the database has no room for that.
-    fn remove_if_room(&self, id: &TaskId) -> Result<bool> {
-        match self.remove(id) {
-            Ok(()) => Ok(true),
-            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(false),
+        self.home.refuse_foreign(id)?;
+        match self.current(id) {
+            Ok(task) => Ok(reason_to_keep(&task)),
+            Err(Error::Damaged { .. }) => self.reason_to_keep_damaged(id),
             Err(error) => Err(error),
         }
+    }
+
+    fn reason_to_keep_damaged(&self, id: &TaskId) -> Result<Option<String>> {
+        Ok(self.home.is_supervised(id)?.then(|| "it runs, though its files are damaged".to_owned()))
+    }
+
+    /// Removes tasks that were finished a moment ago; those of which that is no longer true are kept.
+    pub(crate) fn clear_finished(
+        &self,
+        ids: &[TaskId],
+        untold: Untold,
+        report: &mut ClearReport,
+    ) -> Result<()> {
+        let mut without_room = Vec::new();
+        for some in ids.chunks(AT_ONCE) {
+            for id in some {
+                self.await_unsupervised(id)?;
+            }
+            fail_point("clear-looked");
+            match self.forget_tasks(some, untold, Output::GoesLast, report) {
+                Err(Error::Store(error)) if error.is_lack_of_room() => without_room.extend_from_slice(some),
+                other => other?,
+            }
+        }
+        // One by one, and then again: what the others took may be room enough.
+        for is_last in [false, true] {
+            for id in std::mem::take(&mut without_room) {
+                match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
+                    Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
+                        let reason =
+                            "its output is removed, but the database has no room to forget it".to_owned();
+                        let hint = "make room on the disk and clear it again".to_owned();
+                        report.kept.push(Retained { id, reason, hint });
+                    }
+                    Err(Error::Store(error)) if error.is_lack_of_room() => without_room.push(id),
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets tasks in one change, each only if it is still finished inside it, and removes their files after.
+    ///
+    /// A task that the database has forgotten is marked in its directory before: what is left of that when this process
+    /// is killed is no task, and does not come back when the database is rebuilt.
+    fn forget_tasks(
+        &self,
+        ids: &[TaskId],
+        untold: Untold,
+        output: Output,
+        report: &mut ClearReport,
+    ) -> Result<()> {
+        let databases = match self.databases() {
+            // Not even room to open it, so nobody can run a task again either.
+            Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
+                ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
+                return Err(error.into());
+            }
+            other => other?,
+        };
+        let changes = databases
+            .iter()
+            .map(|database| database.begin(&self.home.tasks()))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let (mut going, mut kept) = (Vec::new(), Vec::new());
+        for id in ids {
+            match self.reason_to_keep_now(&changes, id, untold)? {
+                Some(reason) => kept.push(reason),
+                None => going.push(id.clone()),
+            }
+        }
+        for (database, change) in databases.iter().zip(&changes) {
+            for id in &going {
+                queue::release_followers(&self.home, change, id)?;
+                self.keep_hook_calls(database, change, id)?;
+            }
+            change.delete_all(&going)?;
+        }
+        if output == Output::GoesFirst {
+            going.iter().try_for_each(|id| self.remove_output(id))?;
+        }
+        going.iter().for_each(|id| self.home.begin_clearing(id));
+        fail_point("clear-marked");
+        if let Err(error) = changes.into_iter().try_for_each(Transaction::commit) {
+            going.iter().for_each(|id| self.home.leave_clearing(id));
+            return Err(error.into());
+        }
+        fail_point("clear-committed");
+        report.kept.extend(kept);
+        for id in going {
+            match self.home.try_remove_task(&id).and_then(|()| self.remove_keeper(&id)) {
+                Ok(()) => report.cleared.push(id),
+                Err(error) => report.kept.push(Retained::because(&id, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_output_of_finished(&self, id: &TaskId) -> Result<()> {
+        let is_finished = self.reason_to_keep(id)?.is_none() && !self.home.is_supervised(id)?;
+        if is_finished { self.remove_output(id) } else { Ok(()) }
+    }
+
+    fn remove_output(&self, id: &TaskId) -> Result<()> {
+        let failed = Error::io(format!("cannot remove the output in {}", self.home.task(id).display()));
+        self.home.remove_output(id).map_err(failed)
+    }
+
+    /// Decides inside the change: since the first look somebody may have run the task again.
+    fn reason_to_keep_now(
+        &self,
+        changes: &[Transaction<'_>],
+        id: &TaskId,
+        untold: Untold,
+    ) -> Result<Option<Retained>> {
+        match self.home.refuse_foreign(id) {
+            Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, &foreign))),
+            looked => looked?,
+        }
+        let mut is_known = false;
+        for change in changes {
+            let Some(mut task) = change.task(id)? else { continue };
+            is_known = true;
+            self.overlay(&mut task);
+            if let Some(reason) = reason_to_keep(&task) {
+                return Ok(Some(Retained::live(id, reason)));
+            }
+            if untold == Untold::Stays && change.has_open_notices(id)? {
+                let (reason, hint) = ("its owner has not been told of its end", "mw notices tells it");
+                return Ok(Some(Retained {
+                    id: id.clone(),
+                    reason: reason.to_owned(),
+                    hint: hint.to_owned(),
+                }));
+            }
+        }
+        let reason = if is_known {
+            self.home.is_supervised(id)?.then(|| "its supervisor has not gone away".to_owned())
+        } else {
+            self.reason_to_keep_damaged(id)?
+        };
+        Ok(reason.map(|reason| Retained::live(id, reason)))
     }
 
     /// Returns the finished tasks that fit, oldest first.
@@ -125,7 +280,7 @@ impl Runtime {
         let mut finished = self.store()?.ended(filter, before, &self.home.tasks())?;
         // A full disk keeps endings out of the database, not out of the directories.
         let live = Filter {
-            statuses: vec![Status::Running, Status::Cancelling],
+            statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
             limit: u32::MAX,
             offset: 0,
             ..filter.clone()
@@ -140,55 +295,14 @@ impl Runtime {
         finished.extend(unwritten);
         Ok(finished)
     }
+}
 
-    /// Only what lies under the task root is ever removed: the path is built from a checked id.
-    pub(crate) fn remove(&self, id: &TaskId) -> Result<()> {
-        self.await_unsupervised(id)?;
-        match self.delete_row(id) {
-            // Output is what takes the room: without it the database may have some.
-            Err(Error::Store(error)) if error.is_lack_of_room() => {
-                self.remove_output(id)?;
-                self.delete_row(id)?;
-            }
-            other => other?,
-        }
-        fail_point("clear-committed");
-        match fs::remove_dir_all(self.home.task(id)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(self.not_removed(id)(error));
-            }
-            Ok(()) | Err(_) => {}
-        }
-        self.remove_keeper(id)
-    }
-
-    fn remove_output(&self, id: &TaskId) -> Result<()> {
-        self.home.remove_output(id).map_err(self.not_removed(id))
-    }
-
-    fn not_removed(&self, id: &TaskId) -> impl FnOnce(std::io::Error) -> Error + use<> {
-        Error::io(format!("cannot remove {}", self.home.task(id).display()))
-    }
-
-    /// Output goes while the database is ours, so that nobody runs the task again meanwhile. How it ended stays on record
-    /// until it is forgotten, and what is left then is marked: it would come back at the next rebuild.
-    fn delete_row(&self, id: &TaskId) -> Result<()> {
-        let databases = self.databases()?;
-        let mut changes = Vec::new();
-        for database in &databases {
-            let transaction = database.begin(&self.home.tasks())?;
-            queue::release_followers(&self.home, &transaction, id)?;
-            self.keep_hook_calls(database, &transaction, id)?;
-            transaction.delete(id)?;
-            changes.push(transaction);
-        }
-        self.remove_output(id)?;
-        self.home.begin_clearing(id);
-        fail_point("clear-files-removed");
-        let done = changes.into_iter().try_for_each(Transaction::commit);
-        if done.is_err() {
-            self.home.leave_clearing(id);
-        }
-        Ok(done?)
+/// Tells why a task in this state may not be removed.
+fn reason_to_keep(task: &Task) -> Option<String> {
+    let is_over = matches!(task.state, TaskState::Ended { .. });
+    match (is_over, task.survivors) {
+        (true, 0) => None,
+        (true, _) => Some("it is over, but children of it live".to_owned()),
+        (false, _) => Some(format!("it is {}", task.status.word())),
     }
 }

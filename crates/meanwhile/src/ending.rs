@@ -1,11 +1,9 @@
 //! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
 
-use std::io;
-
 use mw_model::wire::{ExitRecord, RESULT_FILE};
 use mw_model::{Cause, Timestamp};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_lack_of_room};
 use crate::home::Home;
 use crate::look::is_absent;
 use crate::output::{LogView, StreamChoice};
@@ -21,16 +19,20 @@ pub(crate) fn end_unsupervised(
     cause: Cause,
     now: Timestamp,
 ) -> Result<()> {
+    // The files of the run before go out of the way first.
+    let shelved = home.shelve_before(task);
     let output_lost = matches!(cause, Cause::Lost { .. });
     let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
     let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
     // What never ran has no log.
-    if let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both) {
+    if shelved.is_ok()
+        && let Ok(view) = LogView::open(&home.task(&task.id), StreamChoice::Both)
+    {
         (record.output_bytes, record.dropped_bytes) = view.size();
         (change.output_bytes, change.dropped_bytes) = (Some(record.output_bytes), Some(record.dropped_bytes));
     }
     let text = serde_json::to_vec(&record).map_err(|error| Error::io("result.json")(error.into()))?;
-    match home.replace(&task.id, RESULT_FILE, &text) {
+    match shelved.and_then(|()| home.replace(&task.id, RESULT_FILE, &text)) {
         // Without a directory, or without room, the database alone knows.
         Err(error) if is_absent(&error) || is_lack_of_room(&error) => {}
         written => written.map_err(Error::io(format!("cannot record the end of {}", task.id)))?,
@@ -41,8 +43,4 @@ pub(crate) fn end_unsupervised(
         transaction.call_deliverer();
     }
     Ok(())
-}
-
-fn is_lack_of_room(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

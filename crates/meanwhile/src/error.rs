@@ -137,6 +137,18 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// What stands under a task's name is none of our tasks.
+    #[error("{} is {what}, not a task", path.display())]
+    Foreign {
+        /// The task whose name it has.
+        id: String,
+        /// Where it stands.
+        path: PathBuf,
+        /// What it is.
+        what: String,
+        /// What to do about it.
+        hint: String,
+    },
     /// The task's supervisor refused, or cannot be reached.
     #[error("{id}: {message}")]
     Refused {
@@ -185,6 +197,7 @@ impl Error {
             | Self::Unanswered
             | Self::Home { .. }
             | Self::Damaged { .. }
+            | Self::Foreign { .. }
             | Self::Refused { .. }
             | Self::Store(_) => false,
         }
@@ -219,6 +232,7 @@ impl Error {
             Self::Supervisor { .. } => "no_supervisor",
             Self::Home { .. } => "home",
             Self::Damaged { .. } => "damaged",
+            Self::Foreign { .. } => "not_a_task",
             Self::Refused { .. } => "refused",
             Self::Store(_) => "store",
             Self::Io { .. } => "io",
@@ -232,6 +246,7 @@ impl Error {
             Self::Invalid { hint, .. }
             | Self::Home { hint, .. }
             | Self::Denied { hint, .. }
+            | Self::Foreign { hint, .. }
             | Self::NoConsent { hint, .. }
             | Self::NeedsApproval { hint, .. } => hint.clone(),
             Self::NoProposal(_) => "mw approvals lists what is asked, mw approvals --history what was".to_owned(),
@@ -272,9 +287,14 @@ impl Error {
 }
 
 /// Tells whether the system had no descriptor, process or memory left, as opposed to a program that is not there.
-fn is_lack(error: &io::Error) -> bool {
+pub(crate) fn is_lack(error: &io::Error) -> bool {
     use rustix::io::Errno;
     [Errno::MFILE, Errno::NFILE, Errno::AGAIN, Errno::NOMEM]
         .iter()
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Tells whether the disk has no room for something.
+pub(crate) fn is_lack_of_room(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }

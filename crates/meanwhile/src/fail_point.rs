@@ -2,8 +2,10 @@
 
 use std::sync::OnceLock;
 
+use rustix::process::Signal;
+
 /// Every named step of the library, in the order in which a task's life meets them.
-pub const FAIL_POINTS: [&str; 20] = [
+pub const FAIL_POINTS: [&str; 24] = [
     "start-directory-made",
     "start-spec-written",
     "start-committed",
@@ -14,9 +16,13 @@ pub const FAIL_POINTS: [&str; 20] = [
     "settle-committed",
     "kill-sent",
     "adopt-recorded",
+    "restart-looked",
+    "restart-prepared",
     "restart-committed",
+    "restart-shelf-marked",
     "restart-file-shelved",
-    "clear-files-removed",
+    "clear-looked",
+    "clear-marked",
     "clear-committed",
     "notices-handed-over",
     "reply-ready",
@@ -26,18 +32,27 @@ pub const FAIL_POINTS: [&str; 20] = [
     "spans-sent",
 ];
 
-static ARMED: OnceLock<String> = OnceLock::new();
+/// The armed step, and the signal that this process sends itself there.
+static ARMED: OnceLock<(String, Signal)> = OnceLock::new();
 
-/// Arms a step: passing it kills the process. Only the first call counts.
+/// Arms a step: passing it kills the process, or stops it for the name `stop:STEP`, so that a test can do something
+/// else meanwhile. Only the first call counts.
 pub fn arm(name: &str) {
-    let _ = ARMED.set(name.to_owned());
+    let armed = match name.strip_prefix("stop:") {
+        Some(step) => (step.to_owned(), Signal::STOP),
+        None => (name.to_owned(), Signal::KILL),
+    };
+    let _ = ARMED.set(armed);
 }
 
-/// Kills this process if the step is armed; nothing in a release build.
+/// Kills or stops this process if the step is armed; nothing in a release build.
 #[doc(hidden)]
 pub fn fail_point(name: &str) {
     debug_assert!(FAIL_POINTS.contains(&name), "{name} is not listed");
-    if cfg!(debug_assertions) && ARMED.get().is_some_and(|armed| armed == name) {
-        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    if let Some((_, signal)) = ARMED.get().filter(|(step, _)| step == name) {
+        let _ = rustix::process::kill_process(rustix::process::getpid(), *signal);
     }
 }

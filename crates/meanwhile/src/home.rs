@@ -6,10 +6,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{
-    ARRIVALS_FILE, BELLS_DIR, JOURNAL_FILE, LOG_FILE, RESULT_FILE, RUNS_DIR, SESSIONS_DIR, SPEC_FILE,
-    TASKS_DIR, TOLD_FILE, TOLD_NEWS_FILE, WAITING_FILE,
+    ARRIVALS_FILE, BELLS_DIR, LOG_FILE, RUNS_DIR, SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE,
+    TOLD_NEWS_FILE, WAITING_FILE,
 };
 use mw_model::{TaskId, TaskSpec};
+use rustix::fs::OFlags;
 
 use crate::arrivals::Arrivals;
 use crate::error::{Error, Result};
@@ -62,17 +63,20 @@ impl Home {
         if !found.is_dir() {
             return Err(self.unusable("it is not a directory"));
         }
-        if found.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.unusable("it belongs to another user"));
-        }
+        refuse_shared(&self.root, found)?;
         if rustix::fs::access(&self.root, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK).is_err()
         {
             return Err(self.unusable("it is not writable"));
         }
-        if [self.tasks(), self.bells(), self.sessions()].iter().any(|part| fs::metadata(part).is_err()) {
-            self.make()?;
+        let mut is_whole = true;
+        for part in [self.tasks(), self.bells(), self.sessions()] {
+            match fs::symlink_metadata(&part) {
+                Ok(found) => check_part(&part, &found)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => is_whole = false,
+                Err(error) => return Err(self.unusable(&error.to_string())),
+            }
         }
-        Ok(())
+        if is_whole { Ok(()) } else { self.make() }
     }
 
     fn unusable(&self, why: &str) -> Error {
@@ -169,51 +173,12 @@ impl Home {
 
     /// Opens a task's directory.
     pub(crate) fn open_task(&self, id: &TaskId) -> Result<File> {
-        File::open(self.task(id)).map_err(Error::io("cannot open the task directory"))
-    }
-
-    /// Removes a task's directory.
-    pub(crate) fn remove_task(&self, id: &TaskId) {
-        let _ = fs::remove_dir_all(self.task(id));
-    }
-
-    /// Removes all of a task but what says how it ended, and who knows.
-    pub(crate) fn remove_output(&self, id: &TaskId) -> io::Result<()> {
-        const KEPT: [&str; 6] =
-            [SPEC_FILE, CLEARED_FILE, RESULT_FILE, JOURNAL_FILE, TOLD_FILE, TOLD_NEWS_FILE];
-        let entries = match fs::read_dir(self.task(id)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other?,
-        };
-        for entry in entries {
-            let entry = entry?;
-            if KEPT.iter().any(|kept| entry.file_name() == *kept) {
-                continue;
-            }
-            if entry.file_type()?.is_dir() {
-                fs::remove_dir_all(entry.path())?;
-            } else {
-                fs::remove_file(entry.path())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Notes that a task is being cleared, which needs no room: what is left of it is no task any more once the
-    /// database has forgotten it.
-    pub(crate) fn begin_clearing(&self, id: &TaskId) {
-        let _ = fs::rename(self.task(id).join(SPEC_FILE), self.task(id).join(CLEARED_FILE));
-    }
-
-    /// It was not forgotten after all.
-    pub(crate) fn leave_clearing(&self, id: &TaskId) {
-        let _ = fs::rename(self.task(id).join(CLEARED_FILE), self.task(id).join(SPEC_FILE));
+        self.task_dir(id).map(File::from).map_err(Error::io("cannot open the task directory"))
     }
 
     /// Holds a task that is new.
     fn hold_start(&self, id: &TaskId) -> io::Result<StartHold> {
-        let path = self.task(id);
-        let directory = File::open(&path)?;
+        let directory = File::from(self.task_dir(id)?);
         directory.lock()?;
         Ok(StartHold { directory })
     }
@@ -254,23 +219,45 @@ impl Home {
     /// Notes that the owner was told of something else than an end. Best effort, too.
     pub(crate) fn mark_news_told(&self, id: &TaskId, told: &ToldNews) {
         let line = format!("{} {} {}\n", told.kind, told.run, told.ordinal);
-        let path = self.task(id).join(TOLD_NEWS_FILE);
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
-        let _ = file.and_then(|mut file| file.write_all(line.as_bytes()));
+        let _ = self
+            .open_in_task(id, TOLD_NEWS_FILE, OFlags::APPEND)
+            .and_then(|mut file| file.write_all(line.as_bytes()));
     }
+}
 
-    /// Replaces a file in a task's directory whole.
-    pub(crate) fn replace(&self, id: &TaskId, name: &str, text: &[u8]) -> io::Result<()> {
-        let beside = self.task(id).join(format!(".{name}.{}", std::process::id()));
-        OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&beside)?
-            .write_all(text)?;
-        fs::rename(beside, self.task(id).join(name))
+/// Refuses a part of a home that lies elsewhere, or that others can change.
+fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
+    if !found.is_dir() {
+        return Err(Error::Home {
+            message: format!(
+                "the home cannot be used: {} is not a directory but a link or a file",
+                part.display()
+            ),
+            hint: format!("move {} away; to keep a home elsewhere, set MEANWHILE_HOME to it", part.display()),
+        });
     }
+    refuse_shared(part, found)
+}
+
+/// Refuses a directory that is not the user's alone: whoever can write to it can have commands run as the user.
+fn refuse_shared(directory: &Path, found: &fs::Metadata) -> Result<()> {
+    const WRITABLE_BY_OTHERS: u32 = 0o022;
+    let path = directory.display();
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return Err(Error::Home {
+            message: format!("the home directory {path} cannot be used: it belongs to another user"),
+            hint: "set MEANWHILE_HOME to a directory of your own".to_owned(),
+        });
+    }
+    if found.mode() & WRITABLE_BY_OTHERS != 0 {
+        return Err(Error::Home {
+            message: format!("the home directory {path} cannot be used: other users can write to it"),
+            hint: format!(
+                "chmod go-w {path}, after a look at what is in it; or set MEANWHILE_HOME to another directory"
+            ),
+        });
+    }
+    Ok(())
 }
 
 /// Something an owner was told of, as the ledger tells it from others of the same task.

@@ -78,8 +78,9 @@ impl Runtime {
         let store = self.store()?;
         for id in self.home.task_ids()? {
             // What cannot be looked at is left to the next sweep.
+            let is_ours = self.home.refuse_foreign(&id).is_ok();
             let was_being_cleared = self.home.was_being_cleared(&id).unwrap_or(false);
-            if was_being_cleared && store.task(&id, &self.home.tasks())?.is_none() {
+            if is_ours && was_being_cleared && store.task(&id, &self.home.tasks())?.is_none() {
                 self.home.remove_task(&id);
             }
         }
@@ -119,6 +120,10 @@ impl Runtime {
 
     /// Tells what is wrong with a task that has a directory, and of which the database knows nothing.
     pub(crate) fn damage(&self, id: &TaskId) -> Result<Option<Error>> {
+        match self.home.refuse_foreign(id) {
+            Err(foreign @ Error::Foreign { .. }) => return Ok(Some(foreign)),
+            looked => looked?,
+        }
         let is_new = self.home.is_being_started(id)? && self.home.journal(id)?.is_empty();
         if is_new || !self.home.has_task(id)? || self.home.was_being_cleared(id)? {
             return Ok(None);
@@ -166,7 +171,7 @@ impl Runtime {
                 self.home.remove_task(id);
                 return Ok(Arrival::Old);
             }
-            Err(Error::Damaged { .. }) => {
+            Err(Error::Damaged { .. } | Error::Foreign { .. }) => {
                 transaction.set_mark(DAMAGED, 1)?;
                 return Ok(Arrival::Old);
             }
@@ -186,6 +191,7 @@ impl Runtime {
 
     /// Reads an arrival; nothing while its starter is still at it, or when that died before it was.
     fn look_at_arrival(&self, id: &TaskId) -> Result<Option<(OnDisk, Findings)>> {
+        self.home.refuse_foreign(id)?;
         let was_told = self.home.has_spec(id)? || self.home.was_begun(id)?;
         if !was_told || (self.home.is_being_started(id)? && self.home.journal(id)?.is_empty()) {
             return Ok(None);
@@ -223,7 +229,7 @@ fn rebuild(home: &Home, transaction: &Transaction<'_>) -> Result<Vec<TaskId>> {
             Err(error) if error.is_lack() => return Err(error),
             Err(error) => {
                 transaction.set_mark(DAMAGED, 1)?;
-                if !matches!(error, Error::Damaged { .. }) {
+                if !matches!(error, Error::Damaged { .. } | Error::Foreign { .. }) {
                     left.push(id);
                 }
             }
@@ -246,6 +252,7 @@ enum Kept {
 }
 
 fn look_for_rebuild(home: &Home, id: &TaskId) -> Result<Kept> {
+    home.refuse_foreign(id)?;
     if home.was_being_cleared(id)? {
         return Ok(Kept::Cleared);
     }
@@ -295,8 +302,8 @@ fn begun(mut task: Task, journal: impl Iterator<Item = JournalLine>) -> Option<T
 /// Reads a task as it was before its present run began, and its journal.
 fn not_begun(home: &Home, spec: &TaskSpec) -> Result<(Task, Vec<JournalLine>)> {
     let journal = home.journal(&spec.id)?;
-    let earlier = home.earlier_runs(&spec.id)?;
-    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(earlier + 1);
+    let shelved = home.last_shelved(&spec.id)?;
+    let run = journal.iter().map(|line| line.run).max().unwrap_or(1).max(shelved + 1);
     let origin = match run {
         1 => RunOrigin::First,
         run if spec.agent.is_some() && home.follow_up(&spec.id, run)?.is_some() => RunOrigin::Resume,
@@ -316,7 +323,8 @@ struct OnDisk {
     task: Task,
     journal: Vec<JournalLine>,
     begun: bool,
-    told: bool,
+    /// The last run whose end the owner was told of.
+    told: Option<u32>,
     told_news: Vec<ToldNews>,
     /// The records of the runs before the present one, as far as there are any.
     earlier: Vec<ExitRecord>,
@@ -328,11 +336,13 @@ impl OnDisk {
         let run = task.state.run();
         let mut earlier = Vec::new();
         for run in 1..run {
-            earlier.extend(home.earlier_result(&spec.id, run)?);
+            // Whoever was moving its files may have been killed.
+            let record = home.earlier_result(&spec.id, run)?;
+            earlier.extend(if record.is_some() { record } else { home.result(&spec.id, run)? });
         }
         Ok(Self {
             begun: journal.iter().any(|line| line.run == run) || home.result(&spec.id, run)?.is_some(),
-            told: home.told(&spec.id)? == Some(run),
+            told: home.told(&spec.id)?,
             told_news: home.told_news(&spec.id)?,
             spec,
             task,
@@ -356,7 +366,10 @@ impl OnDisk {
         if let Some(trace) = &spec.trace {
             self.enter_earlier_spans(transaction, &task, trace)?;
         }
-        if self.told {
+        for record in self.earlier.iter().filter(|record| self.told.is_none_or(|told| told < record.run)) {
+            transaction.tell_earlier_end(&task, record)?;
+        }
+        if self.told == Some(task.state.run()) {
             transaction.latch(&task, spec.created_at)?;
         } else if let Some(teller) = spec.teller.as_ref().filter(|_| task.state.run() == 1) {
             transaction.promise_end(&task, teller)?;

@@ -9,7 +9,6 @@ use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::control::Line;
-use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::runtime::Runtime;
@@ -259,20 +258,17 @@ impl Runtime {
 
     /// Takes a task out of the queue; false when it has left it meanwhile.
     fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
-        let now = self.clock.now();
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(id)? else {
-            return Ok(true);
-        };
-        if !matches!(task.state, TaskState::Pending { .. }) {
-            return Ok(false);
+        let cancelled = self.change(id, |changing| {
+            let is_pending = matches!(changing.task().state, TaskState::Pending { .. });
+            if is_pending {
+                changing.end(Cause::Cancelled { by: request.by.clone(), exit: None })?;
+            }
+            Ok(is_pending)
+        });
+        match cancelled {
+            Err(Error::NotFound(_)) => Ok(true),
+            other => other,
         }
-        let cause = Cause::Cancelled { by: request.by.clone(), exit: None };
-        end_unsupervised(&self.home, &transaction, &mut task, cause, now)?;
-        transaction.commit()?;
-        self.ring();
-        Ok(true)
     }
 }
 

@@ -7,7 +7,6 @@ use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -17,13 +16,12 @@ use mw_model::wire::{
 };
 use mw_model::{
     CommandSpec, DEFAULT_SESSION, EnvVar, Lifetime, Process, RawText, Status, TRACEPARENT_VARIABLE,
-    TRACESTATE_VARIABLE, TaskId, TaskSpec, TaskTrace, Timestamp,
+    TRACESTATE_VARIABLE, TaskSpec, TaskTrace, Timestamp,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
-use crate::home::Home;
 use crate::nursery;
 use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
@@ -294,25 +292,4 @@ pub(crate) fn check_place(cwd: &RawText) -> Result<()> {
     }
     let message = format!("{} is not a directory any more", directory.display());
     Err(Error::Spawn { code: "cwd".to_owned(), message })
-}
-
-/// Moves the files of an ended run out of the way of the next.
-pub(crate) fn shelve_run(home: &Home, id: &TaskId, run: u32) -> Result<()> {
-    use mw_model::wire::{INDEX_FILE, LOG_FILE, RESULT_FILE};
-    let shelf = home.earlier_run(id, run);
-    let failed = |error| Error::Io {
-        what: format!("cannot move the files of run {run} to {}", shelf.display()),
-        source: error,
-    };
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(&shelf).map_err(failed)?;
-    // The record goes last: as long as it is there, the run counts as ended.
-    for name in [LOG_FILE, INDEX_FILE, RESULT_FILE] {
-        match fs::rename(home.task(id).join(name), shelf.join(name)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-        fail_point("restart-file-shelved");
-    }
-    Ok(())
 }

@@ -85,6 +85,9 @@ pub(crate) fn count_held(session: &Path) -> usize {
 
 /// Removes what killed holders left.
 fn sweep(session: &Path) {
+    if !fs::symlink_metadata(session).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
     let Ok(entries) = fs::read_dir(session) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();

@@ -139,11 +139,17 @@ impl Home {
         read_result(&self.earlier_run(id, run), run)
     }
 
-    /// Counts the runs that others came after.
-    pub(crate) fn earlier_runs(&self, id: &TaskId) -> Result<u32> {
+    /// Returns the last run whose files were shelved, or were to be: the one after it is the present one. Zero when
+    /// there is none.
+    pub(crate) fn last_shelved(&self, id: &TaskId) -> Result<u32> {
         let path = self.task(id).join(RUNS_DIR);
         let Some(runs) = look(&path, fs::read_dir(&path))? else { return Ok(0) };
-        runs.map(|run| run.map_err(unseen(&path))).try_fold(0, |count, run| run.map(|_| count + 1))
+        let mut last = 0;
+        for run in runs {
+            let name = run.map_err(unseen(&path))?.file_name();
+            last = last.max(name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0));
+        }
+        Ok(last)
     }
 
     /// Returns the last run whose end the owner was told of.
@@ -196,7 +202,7 @@ fn is_no_file(error: &io::Error) -> bool {
 }
 
 /// Tells what is there from what is not.
-fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
+pub(crate) fn look<T>(path: &Path, looked: io::Result<T>) -> Result<Option<T>> {
     match looked {
         Ok(found) => Ok(Some(found)),
         Err(error) if is_absent(&error) => Ok(None),

@@ -13,8 +13,6 @@
 //! that stores the message which carried it: neither can be without the other. A host that keeps its messages
 //! elsewhere acknowledges when it has them, and tells a repetition by its number.
 
-use std::collections::HashMap;
-
 use mw_model::wire::LOG_FILE;
 use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
@@ -30,7 +28,7 @@ use crate::summary::summarize;
 use crate::task::{Scope, Task};
 
 /// How many notices one delivery holds; the rest waits for the next.
-const MOST: u32 = 100;
+const MOST: usize = 100;
 /// How much of an agent's answer a notice holds.
 const RESULT_BYTES: u64 = 4 << 10;
 /// How much of a log is looked at for the outcome.
@@ -200,13 +198,9 @@ impl Runtime {
         id: &TaskId,
         change: impl FnOnce(&Transaction<'_>, &Task, Timestamp) -> Result<()>,
     ) -> Result<()> {
-        let changed = self.durable().and_then(|store| {
-            let transaction = store.begin(&self.home.tasks())?;
-            if let Some(task) = transaction.task(id)? {
-                change(&transaction, &task, self.clock.now())?;
-                transaction.commit()?;
-            }
-            Ok(())
+        let changed = self.transact(|transaction| match transaction.task(id)? {
+            Some(task) => change(transaction, &task, self.clock.now()),
+            None => Ok(()),
         });
         match changed {
             Err(Error::Store(error)) if error.is_lack_of_room() => Ok(()),
@@ -324,10 +318,7 @@ impl Host<'_> {
     }
 
     fn take_back(&self, numbers: &[i64]) -> Result<()> {
-        let store = self.runtime.durable()?;
-        let transaction = store.begin(&self.runtime.home.tasks())?;
-        transaction.take_back(numbers, self.lease.token())?;
-        Ok(transaction.commit()?)
+        self.runtime.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
     }
 
     fn take(&self, is_told: impl Fn(&TaskId) -> bool) -> Result<Vec<NoticeRow>> {
@@ -336,26 +327,24 @@ impl Host<'_> {
         if !self.runtime.store()?.any_notices(&self.session)? {
             return Ok(Vec::new());
         }
-        let store = match self.runtime.durable() {
+        let directory = self.runtime.home.session(&self.session);
+        let taken = self.runtime.transact(|transaction| {
+            // What is not for this one is left out first: it must not take the place of the rest.
+            let mut living = transaction.notice_holders(&self.session)?;
+            living.retain(|holder| lease::is_held(directory.path(), holder));
+            let is_wanted = |row: &NoticeRow| {
+                !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)) && self.tells_of(&row.task)
+            };
+            let rows = transaction.open_notices(&self.session, &living, is_wanted, MOST)?;
+            let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
+            transaction.hand_over(&numbers, self.lease.token())?;
+            Ok(rows)
+        });
+        match taken {
             // Without room to note that they were told, they are told later: once, not twice.
-            Err(Error::Store(error)) if error.is_lack_of_room() => return Ok(Vec::new()),
-            other => other?,
-        };
-        let home = &self.runtime.home;
-        let transaction = store.begin(&home.tasks())?;
-        let mut living = HashMap::new();
-        let mut held_by_another = |token: &String| {
-            let alive = living.entry(token.clone());
-            *alive.or_insert_with(|| lease::is_held(home.session(&self.session).path(), token))
-        };
-        let mut rows = transaction.open_notices(&self.session, MOST)?;
-        rows.retain(|row| row.holder.as_ref().is_none_or(|token| !held_by_another(token)));
-        rows.retain(|row| !(matches!(row.news, News::Ended { .. }) && is_told(&row.task)));
-        rows.retain(|row| self.tells_of(&row.task));
-        let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
-        transaction.hand_over(&numbers, self.lease.token())?;
-        transaction.commit()?;
-        Ok(rows)
+            Err(Error::Store(error)) if error.is_lack_of_room() => Ok(Vec::new()),
+            other => other,
+        }
     }
 
     /// Returns the messages that were stored in this session, oldest first.
@@ -422,13 +411,13 @@ impl Delivery<'_> {
         }
         let runtime = self.host.runtime;
         fail_point("notices-told");
-        let store = runtime.durable()?;
-        let transaction = store.begin(&runtime.home.tasks())?;
-        transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
-        if let Some(turn) = turn {
-            transaction.add_turn(&self.host.session, turn)?;
-        }
-        transaction.commit()?;
+        runtime.transact(|transaction| {
+            transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
+            if let Some(turn) = turn {
+                transaction.add_turn(&self.host.session, turn)?;
+            }
+            Ok(())
+        })?;
         self.is_open = false;
         fail_point("notices-acknowledged");
         self.notices.iter().for_each(|notice| mark_told(runtime, notice));

@@ -128,33 +128,33 @@ impl Runtime {
         sent: std::result::Result<Taken, String>,
     ) -> Result<()> {
         let now = self.clock.now();
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let mut state = ExportState {
-            endpoint: Some(endpoint.to_owned()),
-            tried_at: Some(now),
-            error: None,
-            next_try_at: None,
-            ..self.export_state()?
-        };
-        match sent {
-            Ok(taken) => {
-                transaction.spans_delivered(spans)?;
-                state.delivered += (spans.len() as u64).saturating_sub(taken.rejected);
-                state.rejected += taken.rejected;
-                state.error = taken.message;
-                state.failures = 0;
+        self.transact(|transaction| {
+            let mut state = ExportState {
+                endpoint: Some(endpoint.to_owned()),
+                tried_at: Some(now),
+                error: None,
+                next_try_at: None,
+                ..self.export_state()?
+            };
+            match sent {
+                Ok(taken) => {
+                    transaction.spans_delivered(spans)?;
+                    state.delivered += (spans.len() as u64).saturating_sub(taken.rejected);
+                    state.rejected += taken.rejected;
+                    state.error = taken.message;
+                    state.failures = 0;
+                }
+                Err(error) => {
+                    let pause =
+                        FIRST_PAUSE_MS.saturating_mul(1 << state.failures.min(20)).min(LONGEST_PAUSE_MS);
+                    state.failures = state.failures.saturating_add(1);
+                    state.error = Some(error);
+                    state.next_try_at = Some(now.plus_ms(pause));
+                    let oldest = Timestamp::from_micros(now.as_micros() - PATIENCE_MS * 1000);
+                    state.given_up += transaction.give_up_spans(oldest)?;
+                }
             }
-            Err(error) => {
-                let pause = FIRST_PAUSE_MS.saturating_mul(1 << state.failures.min(20)).min(LONGEST_PAUSE_MS);
-                state.failures = state.failures.saturating_add(1);
-                state.error = Some(error);
-                state.next_try_at = Some(now.plus_ms(pause));
-                let oldest = Timestamp::from_micros(now.as_micros() - PATIENCE_MS * 1000);
-                state.given_up += transaction.give_up_spans(oldest)?;
-            }
-        }
-        transaction.set_export_state(&state)?;
-        Ok(transaction.commit()?)
+            Ok(transaction.set_export_state(&state)?)
+        })
     }
 }

@@ -79,10 +79,7 @@ impl Runtime {
             error: outcome.error,
             attributes,
         };
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        transaction.enter_own_span(&span, &trace, session)?;
-        Ok(transaction.commit()?)
+        self.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
     }
 
     /// Has spans that wait sent on, where somebody wants them; the next ending does what is missed here.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mw_model::{Cause, Event, QueueLimits, Status, TaskId, TaskSpec, TimeLimit, Timestamp};
 
 use crate::ending::end_unsupervised;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, is_lack, is_lack_of_room};
 use crate::home::{Home, StartHold};
 use crate::runtime::Runtime;
 use crate::slots::{Pool, Slots};
@@ -134,7 +134,7 @@ impl Runtime {
             let waiting = transaction.waiting_in(session, pool, *passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
             for mut task in waiting {
-                match verdict(transaction, &task, now)? {
+                match self.verdict(transaction, &task, now)? {
                     Verdict::Run => return Ok(Some(task)),
                     Verdict::Wait => *passed += 1,
                     Verdict::End(cause) => {
@@ -147,6 +147,19 @@ impl Runtime {
                 return Ok(None);
             }
         }
+    }
+
+    /// Decides about a waiting task. One that ran before makes room for its next run first.
+    fn verdict(&self, transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<Verdict> {
+        let verdict = verdict(transaction, task, now)?;
+        Ok(match (&verdict, self.home.shelve_before(task)) {
+            (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
+            (Verdict::Run, Err(error)) => {
+                let message = format!("cannot move the files of its earlier run: {error}");
+                Verdict::End(Cause::SpawnFailed { message })
+            }
+            (Verdict::Run | Verdict::Wait | Verdict::End(_), _) => verdict,
+        })
     }
 
     /// Gives slots to every session that has tasks waiting.

@@ -139,13 +139,24 @@ impl Runtime {
     /// Takes away the second names of logs whose tasks were removed, wherever the tasks belonged when they got
     /// them. What cannot be taken away is a link to nothing, and is tried again with the next removal.
     pub(crate) fn sweep_log_names(&self) {
-        let entries = |directory: &Path| fs::read_dir(directory).into_iter().flatten().flatten();
+        // A link in place of a directory leads to what is not ours.
+        let entries = |directory: &Path| {
+            let is_ours = fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir());
+            let entries = is_ours.then(|| fs::read_dir(directory).ok()).flatten();
+            entries.into_iter().flatten().flatten()
+        };
+        // A task that waits has a directory and no log yet.
+        let is_gone = |task: &Path| {
+            let is_task =
+                || fs::canonicalize(task.parent()?).ok().zip(fs::canonicalize(self.home.tasks()).ok());
+            fs::symlink_metadata(task).is_err() && is_task().is_some_and(|(one, other)| one == other)
+        };
         for session in entries(&self.home.sessions()) {
-            for name in entries(&session.path().join(LOGS)) {
-                let log = fs::read_link(name.path());
-                // A task that waits has a directory and no log yet.
-                if log.is_ok_and(|log| log.parent().is_some_and(|task| !task.exists())) {
-                    let _ = fs::remove_file(name.path());
+            for name in entries(&session.path()).filter(|entry| entry.file_name() == LOGS) {
+                for name in entries(&name.path()) {
+                    if fs::read_link(name.path()).is_ok_and(|log| log.parent().is_some_and(is_gone)) {
+                        let _ = fs::remove_file(name.path());
+                    }
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! A further run of the same spec.
 
-use mw_model::{Event, RunOrigin, TaskState};
+use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -8,56 +8,91 @@ use crate::kill::KillRequest;
 use crate::launch;
 use crate::redact::Redactor;
 use crate::runtime::Runtime;
-use crate::store::Change;
 use crate::task::{Scope, Task};
 
 impl Runtime {
-    /// Ends the present run, if there is one, and starts the next.
+    /// Ends the present run, if there is one, and starts the next. Of several who want that at once one gets it for each
+    /// run; the others are refused, or restart what the first one made.
     ///
     /// # Errors
-    /// When the task is unknown, its spec is damaged, or it cannot be executed any more.
+    /// When the task is unknown, its spec is damaged, it cannot be executed any more, or somebody else restarts it. No
+    /// further run comes of it then, now or later.
     pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
         let id = self.resolve_for_deed(handle, scope)?;
-        let spec = self.home.spec(&id)?;
+        let spec = self.spec_to_run(&id)?;
         self.reconcile_task(&id)?;
         let task = self.stored(&id)?;
-        // What can no longer run is refused before anything is ended or moved.
+        // What can no longer run is refused before anything is ended.
         launch::check_place(&spec.cwd)?;
         launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
             let request = KillRequest::term("restart".to_owned());
-            self.kill_all(std::slice::from_ref(&id), &request).all_done()?;
+            let killed = self.kill_all(std::slice::from_ref(&id), &request).all_done();
             self.reconcile_task(&id)?;
-        }
-        let task = self.stored(&id)?;
-        if !matches!(task.state, TaskState::Ended { .. }) {
-            let message = "it did not end and cannot be run again".to_owned();
-            return Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message });
+            // Where somebody else has restarted it meanwhile, that decides below.
+            if let Err(error) = killed
+                && self.stored(&id)?.state.run() == task.state.run()
+            {
+                return Err(error);
+            }
         }
         self.await_unsupervised(&id)?;
-        launch::shelve_run(&self.home, &id, task.state.run())?;
-        let now = self.clock.now();
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(&id)? else {
-            return Err(Error::NotFound(handle.to_owned()));
-        };
-        transaction.apply(
-            &mut task,
-            &Event::Requeued { origin: RunOrigin::Restart },
-            now,
-            Change::default(),
-        )?;
-        self.home.note_waiting()?;
-        transaction.commit()?;
+        let task = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
+            TaskState::Ended { .. } if task.survivors == 0 => Ok(()),
+            TaskState::Ended { .. } => Err("processes of its last run live; kill it first"),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => {
+                Err("it is being restarted by somebody else")
+            }
+            TaskState::Running { .. } | TaskState::Cancelling { .. } => {
+                Err("it was started again by somebody else, or did not end")
+            }
+        })?;
+        Ok(self.start_requeued(task, &spec))
+    }
+
+    /// Reads what a further run would execute.
+    pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
+        self.home.refuse_foreign(id)?;
+        self.home.spec(id)
+    }
+
+    /// Makes the next run wait, if the task still fits. When this returns the run will come; after an error it never
+    /// will.
+    pub(crate) fn requeue(
+        &self,
+        id: &TaskId,
+        origin: RunOrigin,
+        message: Option<&str>,
+        fits: impl FnOnce(&Task) -> std::result::Result<(), &'static str>,
+    ) -> Result<Task> {
+        fail_point("restart-looked");
+        let task = self.change(id, |changing| {
+            changing.look_at_directory()?;
+            fits(changing.task()).map_err(|why| changing.refusal(why))?;
+            if self.home.is_supervised(id)? {
+                return Err(changing.refusal("its supervisor has not gone away; try again"));
+            }
+            let run = changing.task().state.run();
+            self.home.prepare_shelf(id, run)?;
+            let noted = self.home.set_follow_up(id, run + 1, message);
+            noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
+            changing.apply(&Event::Requeued { origin })?;
+            self.home.note_waiting()?;
+            fail_point("restart-prepared");
+            Ok(changing.task().clone())
+        })?;
         fail_point("restart-committed");
-        self.ring();
-        self.reconcile()?;
-        let mut task = self.current(&id)?;
-        if matches!(task.state, TaskState::Pending { .. }) {
-            task.queue_position = Some(self.store()?.queue_position(&task)?);
-        }
-        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+        self.shelve_waiting(id);
         Ok(task)
+    }
+
+    /// Starts whatever may start now that a further run waits, and returns the task as it stands. The run will come,
+    /// so nothing that goes wrong here is an error of the request.
+    pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
+        let _ = self.reconcile();
+        let mut task = self.current(&requeued.id).unwrap_or(requeued);
+        let _ = self.complete(&mut task);
+        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+        task
     }
 }

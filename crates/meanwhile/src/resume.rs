@@ -1,18 +1,11 @@
 //! A follow-up message to an agent that has answered.
 
-use std::fs;
-use std::os::unix::fs::DirBuilderExt;
-
-use mw_model::wire::FOLLOW_UPS_DIR;
-use mw_model::{Event, RunOrigin, Status, TaskId, TaskState};
+use mw_model::{RunOrigin, Status, TaskId, TaskState};
 
 use crate::error::{Error, Result};
-use crate::fail_point::fail_point;
 use crate::kill::KillRequest;
 use crate::launch;
-use crate::redact::Redactor;
 use crate::runtime::Runtime;
-use crate::store::Change;
 use crate::task::{Scope, Task};
 
 impl Runtime {
@@ -23,7 +16,7 @@ impl Runtime {
     /// agent's session is gone.
     pub fn resume(&self, handle: &str, scope: &Scope, message: &str) -> Result<Task> {
         let id = self.resolve_for_deed(handle, scope)?;
-        let spec = self.home.spec(&id)?;
+        let spec = self.spec_to_run(&id)?;
         if spec.agent.is_none() {
             return Err(Error::Invalid {
                 message: format!("{id} is not an agent's task and cannot be sent a message"),
@@ -50,33 +43,9 @@ impl Runtime {
         // What can no longer run is refused before anything is moved.
         launch::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
         self.await_unsupervised(&id)?;
-        self.requeue(&id, message)?;
-        self.ring();
-        self.reconcile()?;
-        let mut task = self.current(&id)?;
-        self.complete(&mut task)?;
-        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
-        Ok(task)
-    }
-
-    /// Makes the next run wait. Of several who want that at once, one gets it.
-    fn requeue(&self, id: &TaskId, message: &str) -> Result<()> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
-        check_answered(&task)?;
-        let run = task.state.run();
-        let follow_ups = self.home.task(id).join(FOLLOW_UPS_DIR);
-        let failed = || Error::io(format!("cannot write the message to {}", follow_ups.display()));
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(&follow_ups).map_err(failed())?;
-        fs::write(follow_ups.join((run + 1).to_string()), message).map_err(failed())?;
-        launch::shelve_run(&self.home, id, run)?;
-        let event = Event::Requeued { origin: RunOrigin::Resume };
-        transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
-        self.home.note_waiting()?;
-        transaction.commit()?;
-        fail_point("restart-committed");
-        Ok(())
+        // Of several who want that at once, one gets it.
+        let task = self.requeue(&id, RunOrigin::Resume, Some(message), answered)?;
+        Ok(self.start_requeued(task, &spec))
     }
 
     /// Tells whether an agent can be talked to again: it can reload what was said, or it still lives.
@@ -88,10 +57,15 @@ impl Runtime {
 }
 
 fn check_answered(task: &Task) -> Result<()> {
-    let refused = |message: &str| {
-        let message = message.to_owned();
-        Err(Error::WrongState { id: task.id.to_string(), status: task.status.word(), message })
-    };
+    answered(task).map_err(|message| Error::WrongState {
+        id: task.id.to_string(),
+        status: task.status.word(),
+        message: message.to_owned(),
+    })
+}
+
+/// Tells why a message cannot be sent to an agent in this state.
+const fn answered(task: &Task) -> std::result::Result<(), &'static str> {
     let origin = match &task.state {
         TaskState::Pending { origin, .. }
         | TaskState::Starting { origin, .. }
@@ -101,11 +75,9 @@ fn check_answered(task: &Task) -> Result<()> {
     };
     match (origin, task.status) {
         (Some(RunOrigin::Resume), _) => {
-            refused("it is currently being resumed; wait for its answer before you send the next message")
+            Err("it is currently being resumed; wait for its answer before you send the next message")
         }
         (None, Status::Completed) => Ok(()),
-        (Some(RunOrigin::First | RunOrigin::Restart) | None, _) => {
-            refused("only completed tasks can be resumed")
-        }
+        (Some(RunOrigin::First | RunOrigin::Restart) | None, _) => Err("only completed tasks can be resumed"),
     }
 }

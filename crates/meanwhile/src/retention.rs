@@ -1,9 +1,9 @@
 //! Removing what nobody needs any more: by age, by number, by size. Never what lives, and never what its owner
 //! has not been told of.
 
-use mw_model::Timestamp;
+use mw_model::{TaskId, Timestamp};
 
-use crate::clear::{ClearReport, Retained};
+use crate::clear::{AT_ONCE, ClearReport, Retained, Untold};
 use crate::error::Result;
 use crate::runtime::Runtime;
 use crate::settings::RetentionSettings;
@@ -53,27 +53,29 @@ impl Runtime {
         loop {
             let mut totals = self.store()?.totals()?;
             let before = report.cleared.len();
+            let mut expired = Vec::new();
             for task in self.store()?.oldest_ended(BATCH)? {
-                if !too_old(&task) && !totals.exceed(&limits) {
-                    continue;
+                if too_old(&task) || totals.exceed(&limits) {
+                    // Others may be removing tasks too.
+                    totals.count = totals.count.saturating_sub(1);
+                    totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
+                    expired.push(task.id);
                 }
-                match self.remove(&task.id) {
-                    Ok(()) => {
-                        totals.count -= 1;
-                        totals.output_bytes = totals.output_bytes.saturating_sub(task.output_bytes);
-                        report.cleared.push(task.id);
-                    }
-                    Err(error) => report.kept.push(Retained {
-                        id: task.id,
-                        reason: error.to_string(),
-                        hint: "remove its directory, or look at its permissions".to_owned(),
-                    }),
+            }
+            for some in expired.chunks(AT_ONCE) {
+                if let Err(error) = self.clear_finished(some, Untold::Stays, &mut report) {
+                    let is_open = |id: &&TaskId| {
+                        !report.cleared.contains(id) && !report.kept.iter().any(|kept| kept.id == **id)
+                    };
+                    let open: Vec<_> = some.iter().filter(is_open).collect();
+                    report.kept.extend(open.into_iter().map(|id| Retained::because(id, &error)));
                 }
             }
             if report.cleared.len() - before < BATCH as usize {
                 self.forget_old_records()?;
                 self.sweep_cleared()?;
                 self.sweep_log_names();
+                self.give_room_back();
                 return Ok(report);
             }
         }
@@ -85,11 +87,10 @@ impl Runtime {
         if age > 0 {
             let age = i64::try_from(age.saturating_mul(1000)).unwrap_or(i64::MAX);
             let before = Timestamp::from_micros(self.clock.now().as_micros().saturating_sub(age));
-            let store = self.durable()?;
-            let transaction = store.begin(&self.home.tasks())?;
-            transaction.forget_approvals(before)?;
-            transaction.forget_own_spans(before)?;
-            transaction.commit()?;
+            self.transact(|transaction| {
+                transaction.forget_approvals(before)?;
+                Ok(transaction.forget_own_spans(before)?)
+            })?;
         }
         Ok(())
     }
@@ -105,10 +106,7 @@ impl Runtime {
     /// Does so if that was long ago.
     pub(crate) fn purge_if_due(&self) -> Result<()> {
         if self.is_purge_due()? {
-            let store = self.durable()?;
-            let transaction = store.begin(&self.home.tasks())?;
-            self.note_purge(&transaction)?;
-            transaction.commit()?;
+            self.transact(|transaction| self.note_purge(transaction))?;
             self.purge()?;
         }
         Ok(())

@@ -125,6 +125,7 @@ impl Runtime {
         // A whole id needs no looking up where nothing is hidden.
         if let (Scope::All, Ok(id)) = (scope, handle.parse::<TaskId>())
             && self.home.has_spec(&id)?
+            && self.home.refuse_foreign(&id).is_ok()
         {
             return Ok(id);
         }
@@ -141,9 +142,14 @@ impl Runtime {
 
     /// Nobody knows whose a task is that cannot be read: who sees all may name it, by its whole id.
     fn resolve_damaged(&self, handle: &str, scope: &Scope) -> Result<TaskId> {
-        match (scope, handle.parse::<TaskId>()) {
-            (Scope::All, Ok(id)) if self.damage(&id)?.is_some() => Ok(id),
-            (Scope::All | Scope::Session(_), _) => Err(Error::NotFound(handle.to_owned())),
+        let found = match (scope, handle.parse::<TaskId>()) {
+            (Scope::All, Ok(id)) => self.damage(&id)?.map(|error| (id, error)),
+            (Scope::All | Scope::Session(_), _) => None,
+        };
+        match found {
+            Some((_, foreign @ Error::Foreign { .. })) => Err(foreign),
+            Some((id, _)) => Ok(id),
+            None => Err(Error::NotFound(handle.to_owned())),
         }
     }
 

@@ -1,6 +1,6 @@
 //! A session's directory: its slots, and the count of its tasks.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -64,13 +64,13 @@ impl SessionDir {
 
     /// Removes the counts of contexts that were last used long ago. One that lives on is counted again from its tasks.
     fn sweep_contexts(&self) {
-        let is_old = |entry: &std::fs::DirEntry| {
+        let is_old = |entry: &fs::DirEntry| {
             let used = entry.metadata().and_then(|found| found.modified());
             used.is_ok_and(|used| used.elapsed().is_ok_and(|since| since > CONTEXTS_KEPT))
         };
-        for entry in std::fs::read_dir(&self.path).into_iter().flatten().flatten() {
+        for entry in fs::read_dir(&self.path).into_iter().flatten().flatten() {
             if entry.file_name().as_encoded_bytes().starts_with(CONTEXT_PREFIX.as_bytes()) && is_old(&entry) {
-                let _ = std::fs::remove_file(entry.path());
+                let _ = fs::remove_file(entry.path());
             }
         }
     }
@@ -101,14 +101,14 @@ impl SessionDir {
             let file = open_below(&self.path, &new, &mut OpenOptions::new())?;
             file.set_len(0)?;
             file.write_all_at(text, 0)?;
-            std::fs::rename(new, path)
+            fs::rename(new, path)
         };
         write().map_err(Error::io("cannot note what the session is decided by"))
     }
 
     /// Returns what a session is decided by, if its host said so.
     pub(crate) fn house_rules(&self) -> Result<Option<Vec<u8>>> {
-        match std::fs::read(self.path.join("house.json")) {
+        match fs::read(self.path.join("house.json")) {
             Ok(text) => Ok(Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io("cannot read what the session is decided by")(error)),
@@ -119,6 +119,10 @@ impl SessionDir {
 /// Opens a private file for writing, making it and its directory when they are absent.
 pub(crate) fn open_below(directory: &Path, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let options = options.write(true).create(true).truncate(false).mode(0o600);
+    if fs::symlink_metadata(directory).is_ok_and(|found| !found.is_dir()) {
+        let why = format!("{} is a link or a file, not a directory; remove it", directory.display());
+        return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+    }
     match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -163,7 +167,7 @@ mod tests {
         let session = SessionDir::of(dir.path(), "s");
         let take = |last: u64| session.take_number(|| Ok(last)).unwrap();
         assert_eq!((take(7), take(0), take(0)), (8, 9, 10));
-        std::fs::write(dir.path().join("s/number"), "garbage that is longer").unwrap();
+        fs::write(dir.path().join("s/number"), "garbage that is longer").unwrap();
         assert_eq!((take(10), take(0)), (11, 12));
     }
 

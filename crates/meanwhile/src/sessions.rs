@@ -119,10 +119,7 @@ impl Runtime {
         let ids: Vec<_> = self.list(&filter)?.tasks.into_iter().map(|task| task.id).collect();
         let report = self.clear(&ids, None)?;
         if report.kept.is_empty() {
-            let store = self.durable()?;
-            let transaction = store.begin(&self.home.tasks())?;
-            transaction.forget_session(session)?;
-            transaction.commit()?;
+            self.transact(|transaction| Ok(transaction.forget_session(session)?))?;
             let _ = fs::remove_dir_all(self.home.session(session).path());
         }
         Ok(report)
@@ -136,26 +133,34 @@ impl Runtime {
     pub fn reassign(&self, from: &str, to: &str, reason: &str) -> Result<Vec<TaskId>> {
         self.reconcile()?;
         let now = self.clock.now();
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let mut tasks = transaction.unfinished_of(from)?;
-        for task in &mut tasks {
-            let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
-            to.clone_into(&mut task.session);
-            task.number = transaction.take_number(to, promised)?;
-            // In a context it is unique wherever it goes.
-            if task.context.is_none() && task.handle_number.is_some() {
-                let last = || Ok(transaction.last_handle_number(to, None)?);
-                task.handle_number = Some(self.home.session(to).take_handle_number(None, last)?);
+        let mut before = Vec::new();
+        let reassigned = self.transact(|transaction| {
+            let mut tasks = transaction.unfinished_of(from)?;
+            for task in &mut tasks {
+                before.push(task.clone());
+                let promised = self.home.session(to).take_number(|| Ok(transaction.last_number(to)?))?;
+                to.clone_into(&mut task.session);
+                task.number = transaction.take_number(to, promised)?;
+                // In a context it is unique wherever it goes.
+                if task.context.is_none() && task.handle_number.is_some() {
+                    let last = || Ok(transaction.last_handle_number(to, None)?);
+                    task.handle_number = Some(self.home.session(to).take_handle_number(None, last)?);
+                }
+                transaction.set_owner(task)?;
+                let event =
+                    Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
+                transaction.apply(task, &event, now, Change::default())?;
+                // Before the commit: a database that is rebuilt finds the owner in the directory.
+                self.home.rename_task(task)?;
             }
-            transaction.set_owner(task)?;
-            let event =
-                Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
-            transaction.apply(task, &event, now, Change::default())?;
-            // Before the commit: a database that is rebuilt finds the owner in the directory.
-            self.home.rename_task(task)?;
+            Ok(tasks)
+        });
+        if reassigned.is_err() {
+            for task in &before {
+                let _ = self.home.rename_task(task);
+            }
         }
-        transaction.commit()?;
+        let tasks = reassigned?;
         for task in tasks.iter().filter(|task| task.state.process().is_some()) {
             // One that was started only just now does not listen yet.
             let line = Line::connect_patiently(&self.home, &task.id);

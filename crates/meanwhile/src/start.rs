@@ -9,7 +9,6 @@ use mw_model::{
 };
 
 use crate::approval::{Approval, Consent, digest_of_request, digest_of_spec};
-use crate::ending::end_unsupervised;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::home::StartHold;
@@ -433,19 +432,21 @@ impl Runtime {
     }
 
     fn record_failure(&self, task: &Task, error: &Error) -> Result<()> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let Some(mut stored) = transaction.task(&task.id)? else { return Ok(()) };
-        if matches!(stored.state, TaskState::Starting { .. }) && stored.state.run() == task.state.run() {
-            let message = match error {
-                Error::Spawn { message, .. } => message.clone(),
-                other => other.to_string(),
-            };
-            let cause = Cause::SpawnFailed { message };
-            end_unsupervised(&self.home, &transaction, &mut stored, cause, self.clock.now())?;
-            transaction.commit()?;
+        let message = match error {
+            Error::Spawn { message, .. } => message.clone(),
+            other => other.to_string(),
+        };
+        let run = task.state.run();
+        let recorded = self.change(&task.id, |changing| match &changing.task().state {
+            TaskState::Starting { run: stored, .. } if *stored == run => {
+                changing.end(Cause::SpawnFailed { message })
+            }
+            _ => Ok(()),
+        });
+        match recorded {
+            Err(Error::NotFound(_)) => Ok(()),
+            other => other,
         }
-        Ok(())
     }
 
     /// The supervisor was killed before it answered, or could not begin. What its directory shows decides; a command
@@ -485,11 +486,9 @@ impl Runtime {
         // task any more.
         self.home.begin_clearing(id);
         self.home.remove_task(id);
-        let removed = self.durable().and_then(|store| {
-            let transaction = store.begin(&self.home.tasks())?;
-            transaction.delete(id)?;
-            transaction.delete_spans(id)?;
-            Ok(transaction.commit()?)
+        let removed = self.transact(|transaction| {
+            transaction.delete_all(std::slice::from_ref(id))?;
+            Ok(transaction.delete_spans(id)?)
         });
         // What could not be removed now is swept by the next command.
         let _ = removed.and_then(|()| self.reconcile_unsettled());

@@ -7,7 +7,7 @@ use mw_model::{Event, TaskId, TaskState};
 use crate::error::{Error, Result};
 use crate::lease;
 use crate::runtime::Runtime;
-use crate::store::Change;
+use crate::store::{Change, Stage};
 use crate::task::{Scope, Task};
 
 /// News of a task.
@@ -45,9 +45,9 @@ impl Runtime {
         Ok(rows
             .map(|(run, kind, stage)| {
                 let told = match stage {
-                    0 => Told::Waiting,
-                    2 | 4 => Told::HandedOver,
-                    _ => Told::Known,
+                    Stage::Waiting => Told::Waiting,
+                    Stage::HandedOver | Stage::Promised => Told::HandedOver,
+                    Stage::Known | Stage::Closed => Told::Known,
                 };
                 TaskNews { run, kind, told }
             })

@@ -8,6 +8,7 @@ mod arrivals;
 mod client;
 mod disk;
 mod fail_points;
+mod guarded;
 mod heavy_output;
 mod hosts;
 mod log_header;

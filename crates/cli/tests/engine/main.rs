@@ -21,6 +21,7 @@ mod files;
 mod first_mistakes;
 mod follow;
 mod follow_survivor;
+mod foreign;
 mod fresh;
 mod handles;
 mod hang_up;

@@ -316,3 +316,23 @@ fn a_page_of_one_stream_leaves_nothing_of_the_other() {
     let answer = page(&home, &id, &["--offset", "0", "--max-lines", "2", "--stream", "stdout"]);
     assert_eq!((&answer["eof"], &answer["truncated"]), (&Value::from(true), &Value::from(false)), "{answer}");
 }
+
+#[test]
+fn a_search_in_what_has_not_run_finds_nothing_and_calls_nothing_damaged() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let blocker = home.start(&children::gated("go", 0));
+    let id = home.start("echo word");
+    let search = |run: &[&str]| {
+        let answer = home.mw(["output", "--json", &id, "--grep", "word"].iter().chain(run)).exits(0).json();
+        answer["matches"].as_array().unwrap().len()
+    };
+    assert_eq!(search(&[]), 0, "it waits");
+    let _ = home.mw(["kill", &id]).ok();
+    assert_eq!(search(&[]), 0, "it was cancelled before it ran");
+    home.open("go");
+    home.ended(&blocker);
+    let _ = home.mw(["restart", &id]).ok();
+    home.ended(&id);
+    assert_eq!((search(&["--run", "1"]), search(&[])), (0, 1));
+    assert_eq!(home.mw(["output", &id, "--run", "1"]).exits(0).text(), "");
+}

@@ -1,7 +1,9 @@
 //! What a session leaves unfinished can pass to another: tasks, news, and what was known already.
 
+use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, alive, children, wait_until};
-use serde_json::Value;
+use rustix::process::Signal;
+use serde_json::{Value, json};
 
 use crate::home;
 
@@ -41,6 +43,32 @@ fn running_tasks_and_untold_endings_pass_and_the_rest_stays() {
     home.ended(&running);
     assert_eq!(told(&home, "child"), Vec::<String>::new());
     assert_eq!(told(&home, "parent"), [untold, running]);
+}
+
+/// A call in the foreground promises to tell the end itself; a server that is killed over it cannot.
+#[test]
+fn an_end_that_a_killed_server_promised_to_tell_is_told_to_the_new_owner() {
+    let home = home();
+    for is_over in [false, true] {
+        let gate = format!("go-{is_over}");
+        let mut host = Host::of(home.command(["mcp"]).session("child"));
+        let _ = host.begin("shell", &json!({"command": children::gated(&gate, 4)}));
+        let id = wait_until(SOON, "the command runs", || {
+            let live = home.list().into_iter().find(|task| task["status"] == "running");
+            live.map(|task| task["id"].as_str().unwrap().to_owned())
+        });
+        host.server.signal(Signal::KILL);
+        let _ = host.server.wait(SOON);
+        if is_over {
+            home.open(&gate);
+            home.ended(&id);
+        }
+        assert_eq!(reassign(&home), [id.as_str()]);
+        home.open(&gate);
+        home.ended(&id);
+        assert_eq!(told(&home, "child"), Vec::<String>::new());
+        assert_eq!(told(&home, "parent"), [id], "over before: {is_over}");
+    }
 }
 
 #[test]

@@ -123,10 +123,8 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn note_forbidden_answer(&self, id: &ProposalId, who: &str) -> Result<()> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        transaction.note_attempt(id, &format!("{} {who}", self.clock.now()))?;
-        Ok(transaction.commit()?)
+        let attempt = format!("{} {who}", self.clock.now());
+        self.transact(|transaction| Ok(transaction.note_attempt(id, &attempt)?))
     }
 
     /// Uses an approval for a start. It must be for exactly this, and still hold.
@@ -176,19 +174,18 @@ impl Runtime {
         event: &ApprovalEvent,
         applies: impl FnOnce(&ApprovalState) -> bool,
     ) -> Result<Entry> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
-        if !applies(&entry.state) {
-            return Ok(entry);
-        }
-        entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
-            message: format!("{id} cannot be changed any more: {impossible}"),
-            hint: "mw approvals --history shows what became of it".to_owned(),
-        })?;
-        transaction.set_approval(id, &entry.state)?;
-        transaction.commit()?;
-        Ok(entry)
+        self.transact(|transaction| {
+            let mut entry = transaction.approval(id)?.ok_or_else(|| Error::NoProposal(id.to_string()))?;
+            if !applies(&entry.state) {
+                return Ok(entry);
+            }
+            entry.state = entry.state.next(event).map_err(|impossible| Error::Denied {
+                message: format!("{id} cannot be changed any more: {impossible}"),
+                hint: "mw approvals --history shows what became of it".to_owned(),
+            })?;
+            transaction.set_approval(id, &entry.state)?;
+            Ok(entry)
+        })
     }
 }
 

@@ -247,10 +247,7 @@ impl Runtime {
     }
 
     fn enter(&self, proposal: &Proposal, state: &ApprovalState) -> Result<()> {
-        let store = self.durable()?;
-        let transaction = store.begin(&self.home.tasks())?;
-        transaction.propose(proposal, state)?;
-        transaction.commit()?;
+        self.transact(|transaction| Ok(transaction.propose(proposal, state)?))?;
         self.ring();
         Ok(())
     }

@@ -118,6 +118,9 @@ impl Runtime {
         let task = self.current(&id)?;
         let run = request.run.unwrap_or_else(|| task.state.run());
         check_run(&task, run)?;
+        if self.has_not_run(&task, run) {
+            return Ok(GrepReply { matches: Vec::new(), truncated: false, next_offset: 0 });
+        }
         let view = self.view(&task, run, stream)?;
         let redactor = self.redactor(&id);
         let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;

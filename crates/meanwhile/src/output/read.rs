@@ -1,7 +1,7 @@
 //! The read primitive: stream × (offset | tail | cursor) × limits.
 
 use mw_model::TaskState;
-use mw_model::wire::{EntryKind, drop_marker};
+use mw_model::wire::{EntryKind, LOG_FILE, drop_marker};
 
 use super::tail::{next_character, tail_start, window_start};
 use super::take::{Taken, take};
@@ -169,14 +169,8 @@ impl Runtime {
         let run = request.run.unwrap_or_else(|| task.state.run());
         check_run(task, run)?;
         let over = is_over(task, run);
-        if matches!(task.state, TaskState::Pending { .. } | TaskState::Starting { .. })
-            && run == task.state.run()
-        {
-            return Ok(nothing_yet());
-        }
-        let never_ran = matches!(&task.state, TaskState::Ended { started_at: None, .. });
-        if never_ran && run == task.state.run() {
-            return Ok(ReadReply { eof: true, ..nothing_yet() });
+        if self.has_not_run(task, run) {
+            return Ok(ReadReply { eof: over, ..nothing_yet() });
         }
         let view = self.view(task, run, request.stream)?;
         let (end, dropped_bytes) = view.size();
@@ -224,13 +218,33 @@ impl Runtime {
         })
     }
 
+    /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
+    pub(super) fn has_not_run(&self, task: &Task, run: u32) -> bool {
+        if run < task.state.run() {
+            let log = self.home.earlier_run(&task.id, run).join(LOG_FILE);
+            let record = || self.home.earlier_result(&task.id, run).ok().flatten();
+            return !log.exists() && record().is_some_and(|record| record.started_at.is_none());
+        }
+        match &task.state {
+            TaskState::Pending { .. } | TaskState::Starting { .. } => true,
+            TaskState::Ended { started_at, .. } => started_at.is_none(),
+            TaskState::Running { .. } | TaskState::Cancelling { .. } => false,
+        }
+    }
+
     pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
         let directory = if run == task.state.run() {
             self.home.task(&task.id)
         } else {
             self.home.earlier_run(&task.id, run)
         };
-        LogView::open(&directory, stream).map_err(|error| Error::Damaged {
+        let mut view = LogView::open(&directory, stream);
+        if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
+            // Whoever asked for the run that waits was killed before the files of this one had moved.
+            self.shelve_waiting(&task.id);
+            view = LogView::open(&directory, stream);
+        }
+        view.map_err(|error| Error::Damaged {
             id: task.id.to_string(),
             message: format!("the log of run {run} cannot be read: {error}"),
         })

@@ -104,6 +104,23 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Gives room back to the disk after much was removed. Best effort: without room to do it, or beside others who
+    /// write, the next removal tries again.
+    pub(crate) fn shrink(&self) {
+        const WORTH_IT: i64 = 4 << 20;
+        let pragma = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let (Ok(pages), Ok(free), Ok(size)) =
+            (pragma("page_count"), pragma("freelist_count"), pragma("page_size"))
+        else {
+            return;
+        };
+        if free * size > WORTH_IT && free * 2 > pages {
+            let _ = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+        }
+    }
+}
+
 /// Opens a copy that nobody else uses.
 pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)

@@ -11,6 +11,7 @@ use super::by_state::by_state_sql;
 use super::connection::Store;
 use super::error::StoreError;
 use super::filter::{Filter, Order, Page, conditions, order_sql, title};
+use super::notices::IS_OPEN;
 use super::rows;
 use crate::retention::Totals;
 use crate::task::{Scope, Task};
@@ -139,7 +140,7 @@ impl Store {
     pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT EXISTS \
-             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2, 4)) ORDER BY seq LIMIT ?1",
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN}) ORDER BY seq LIMIT ?1",
             rows::COLUMNS
         );
         let mut query = self.connection.prepare_cached(&sql)?;
@@ -165,7 +166,6 @@ impl Store {
         })?)
     }
 
-    /// Returns the highest number that any task of a session has had.
     /// Returns how long a command took there when it last came to its own end.
     pub(crate) fn last_duration(&self, command: &str, cwd: &str) -> Result<Option<u64>, StoreError> {
         let sql = "SELECT duration_ms FROM tasks WHERE command = ?1 AND cwd = ?2 \
@@ -175,6 +175,7 @@ impl Store {
         Ok(found.map(|ms| ms as u64))
     }
 
+    /// Returns the highest number that any task of a session has had.
     pub(crate) fn last_number(&self, session: &str) -> Result<u64, StoreError> {
         last_number(&self.connection, session)
     }

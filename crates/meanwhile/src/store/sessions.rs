@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::notices::IS_OPEN;
 use super::rows;
 use super::write::Transaction;
 use crate::sessions::SessionInfo;
@@ -14,11 +15,12 @@ use crate::task::Task;
 impl Store {
     /// Lists the sessions that have tasks.
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
-        let mut query = self.connection.prepare(
+        let sql = format!(
             "SELECT session, count(*), sum(phase < 2), \
-             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND stage IN (0, 2, 4)) \
-             FROM tasks GROUP BY session ORDER BY session",
-        )?;
+             (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND {IS_OPEN}) \
+             FROM tasks GROUP BY session ORDER BY session"
+        );
+        let mut query = self.connection.prepare(&sql)?;
         let found = query.query_map([], |row| {
             Ok(SessionInfo {
                 id: row.get(0)?,
@@ -59,7 +61,7 @@ impl Transaction<'_> {
     pub(crate) fn unfinished_of(&self, session: &str) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE session = ?1 AND (phase < 2 OR survivors > 0 OR EXISTS \
-             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND stage IN (0, 2, 4))) ORDER BY seq",
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN})) ORDER BY seq",
             rows::COLUMNS
         );
         let mut query = self.inner.prepare(&sql)?;

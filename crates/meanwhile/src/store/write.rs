@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::notices::Stage;
 use super::rows;
 use crate::spans;
 use crate::task::Task;
@@ -207,15 +208,18 @@ impl Transaction<'_> {
         self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
     }
 
-    /// Gives a task to another session, with its latch and what its owner is still to be told.
+    /// Gives a task to another session, with its latch and what its owner is still to be told. Whoever promised to tell
+    /// its end told the old owner; the new one is told as of any other task.
     pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
         let id = task.id.as_str();
         let number = task.number as i64;
         let handle_number = task.handle_number.map(|number| number as i64);
         let sql = "UPDATE tasks SET session = ?2, number = ?3, handle_number = ?4 WHERE id = ?1";
         self.inner.execute(sql, params![id, task.session, number, handle_number])?;
-        let sql = "UPDATE notices SET session = ?2 WHERE task = ?1 AND stage < 3";
-        self.inner.execute(sql, params![id, task.session])?;
+        let sql = "UPDATE notices SET session = ?2, holder = iif(stage = ?3, NULL, holder), \
+                   stage = iif(stage = ?3, ?4, stage) WHERE task = ?1 AND stage <> ?5";
+        let (promised, waiting, closed) = (Stage::Promised, Stage::Waiting, Stage::Closed);
+        self.inner.execute(sql, params![id, task.session, promised, waiting, closed])?;
         Ok(())
     }
 
@@ -256,17 +260,19 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Removes a task, its events, cursors, notices and spans. What is still to be delivered elsewhere stays.
-    pub(crate) fn delete(&self, id: &TaskId) -> Result<(), StoreError> {
+    /// Removes tasks, their events, cursors, notices and spans. What is still to be delivered elsewhere stays.
+    pub(crate) fn delete_all(&self, ids: &[TaskId]) -> Result<(), StoreError> {
+        let all = json(&ids)?;
         for sql in [
-            "DELETE FROM tasks WHERE id = ?1",
-            "DELETE FROM events WHERE task = ?1 AND seq < (SELECT max(seq) FROM events)",
-            "DELETE FROM cursors WHERE task = ?1",
-            "DELETE FROM notices WHERE task = ?1",
+            "DELETE FROM tasks WHERE id IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM events WHERE task IN (SELECT value FROM json_each(?1)) \
+             AND seq < (SELECT max(seq) FROM events)",
+            "DELETE FROM cursors WHERE task IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM notices WHERE task IN (SELECT value FROM json_each(?1))",
         ] {
-            self.inner.execute(sql, [id.as_str()])?;
+            self.inner.execute(sql, [&all])?;
         }
-        self.delete_delivered_spans(id)
+        ids.iter().try_for_each(|id| self.delete_delivered_spans(id))
     }
 }
 

@@ -193,3 +193,21 @@ fn the_end_of_a_run_and_of_a_host_fires_nothing_and_leaves_nothing_open() {
     let host = world.runtime().host(&session_name(0), DeliveryPolicy::NextRun).unwrap();
     assert_eq!(host.drain(Moment::RunStart).unwrap().notices().len(), 1);
 }
+
+/// More than one delivery holds, so that a look at the first ones alone would find nothing.
+#[test]
+fn what_a_hung_host_holds_does_not_hide_the_rest() {
+    const MANY: usize = 120;
+    let mut world = World::new(Limits { per_session: 8, in_all: 0 });
+    let ask = |world: &mut World| world.start(Asked { session: 0, priority: 0, after: Vec::new(), code: 0 });
+    (0..MANY).for_each(|_| ask(&mut world));
+    world.finish_all();
+    let (hung, other) = (host(&world), host(&world));
+    let held = hung.drain(Moment::RunStart).unwrap();
+    assert_eq!(held.notices().len(), 100, "one delivery");
+    let rest = other.drain(Moment::RunStart).unwrap();
+    assert_eq!(rest.notices().len(), MANY - 100);
+    rest.acknowledge().unwrap();
+    assert_eq!(drain(&other, true), 0, "the others are held by one who lives");
+    held.acknowledge().unwrap();
+}

@@ -1,9 +1,10 @@
 //! A host that follows events gets all of them, in order, without polling.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::Scope;
 use meanwhile::model::Event;
+use meanwhile::{Scope, SystemClock};
 
 use crate::world::{Asked, Limits, World, session_name};
 
@@ -45,4 +46,19 @@ fn what_happens_while_it_sleeps_wakes_it_and_a_place_can_be_taken_up_again() {
         last = subscription.next(SOON).unwrap().iter().map(|event| event.event.word()).collect();
         assert!(!last.is_empty(), "the end did not come");
     }
+}
+
+#[test]
+fn a_quiet_session_reads_what_others_do_once() {
+    let mut world = World::new(Limits { per_session: 4, in_all: 0 });
+    let beside = world.at_another_time(Arc::new(SystemClock));
+    let mut quiet = beside.subscribe(Scope::Session(session_name(1))).unwrap();
+    (0..3).for_each(|_| world.start(asked(0)));
+    world.finish_all();
+    world.runtime().reconcile().unwrap();
+    assert!(quiet.next(Duration::ZERO).unwrap().is_empty());
+    assert_eq!(quiet.place(), world.runtime().last_event().unwrap());
+    world.start(asked(1));
+    let own = quiet.next(SOON).unwrap();
+    assert!(!own.is_empty() && own.iter().all(|event| event.task == *world.id(3)), "{own:?}");
 }

@@ -1,0 +1,288 @@
+//! Whoever changes a task looks at it again inside the change: others may have changed it since, and any of them may
+//! be killed half-way.
+
+use std::fs;
+
+use mw_testkit::processes::stat;
+use mw_testkit::{Home, Running, SOON, alive, children, wait_until};
+use rustix::process::Signal;
+use serde_json::Value;
+
+use crate::home;
+
+const FAIL_AT: &str = "MEANWHILE_FAIL_AT";
+/// Leaves a line for each run, prints which run it is, and fails.
+const COUNTED: &str = "echo ran >> ran; wc -l < ran; exit 3";
+
+/// Runs `mw` until it comes to a step, and leaves it there.
+fn stopped_at(home: &Home, step: &str, args: &[&str]) -> Running {
+    let running = home.command(args).env(FAIL_AT, format!("stop:{step}")).spawn();
+    wait_until(SOON, "it comes to the step", || {
+        stat(running.pid()).is_some_and(|stat| stat.state == 'T').then_some(())
+    });
+    running
+}
+
+/// Lets it go on to its end.
+fn go_on(running: Running) -> mw_testkit::Outcome {
+    running.signal(Signal::CONT);
+    running.wait()
+}
+
+fn remove_database(home: &Home) {
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = fs::remove_file(home.state().join(name));
+    }
+}
+
+fn times_run(home: &Home) -> usize {
+    fs::read_to_string(home.work().join("ran")).unwrap_or_default().lines().count()
+}
+
+fn output_of(home: &Home, id: &str, run: usize) -> String {
+    home.mw(["output", id, "--run", &run.to_string()]).exits(0).text().trim().to_owned()
+}
+
+/// Checks that every run has its own output, and that the last one ended as it had to.
+fn check_runs(home: &Home, id: &str, runs: usize) {
+    let task = home.ended(id);
+    assert_eq!((&task["runs"], &task["status"]), (&runs.into(), &"failed".into()), "{task}");
+    assert_eq!(task["exit_code"], 3, "{task}");
+    assert_eq!(times_run(home), runs, "how often the command was executed");
+    for run in 1..=runs {
+        assert_eq!(output_of(home, id, run), run.to_string(), "of run {run}");
+    }
+}
+
+#[test]
+fn a_restart_that_looked_before_another_restarts_what_that_one_made() {
+    let home = home();
+    let id = home.start(COUNTED);
+    home.ended(&id);
+    let slow = stopped_at(&home, "restart-looked", &["restart", "--json", &id]);
+    let _ = home.mw(["restart", &id]).ok();
+    check_runs(&home, &id, 2);
+    let _ = go_on(slow).exits(0);
+    check_runs(&home, &id, 3);
+}
+
+#[test]
+fn a_restart_does_not_touch_a_run_that_another_has_just_started() {
+    let home = home();
+    let script =
+        format!("echo ran >> ran; wc -l < ran; [ $(wc -l < ran) = 1 ] || {}; exit 3", children::gate("go"));
+    let id = home.start(&script);
+    home.ended(&id);
+    let slow = stopped_at(&home, "restart-looked", &["restart", "--json", &id]);
+    let _ = home.mw(["restart", &id]).ok();
+    let pid = home.pid(&id);
+    let error = go_on(slow).refusal(6);
+    assert_eq!(error["code"], "wrong_state", "{error}");
+    assert!(alive(pid), "the run of the other lives");
+    home.open("go");
+    check_runs(&home, &id, 2);
+}
+
+#[test]
+fn restarts_at_once_leave_every_run_whole() {
+    let home = home();
+    let id = home.start(COUNTED);
+    home.ended(&id);
+    for _ in 0..10 {
+        let restart = || home.command(["restart", "--json", &id]).spawn();
+        let outcomes = [restart(), restart(), restart()].map(Running::wait);
+        assert!(outcomes.iter().any(|outcome| outcome.code == Some(0)), "nobody was served: {outcomes:?}");
+        for outcome in &outcomes {
+            match outcome.code {
+                Some(0) => {}
+                // Another restart took its run out of the queue, and says so.
+                Some(1) => assert_eq!(outcome.json()["cause"], "cancelled by restart before it started"),
+                _ => assert_eq!(outcome.refusal(6)["code"], "wrong_state"),
+            }
+        }
+        let task = home.ended(&id);
+        for run in 1..=task["runs"].as_u64().unwrap() {
+            let record = home.mw(["output", &id, "--run", &run.to_string(), "--json"]).exits(0).text();
+            assert!(!record.contains("damaged"), "{record}");
+        }
+    }
+    home.wait_until_empty(SOON);
+    // A run that another restart ended before it could print has no line; no other run may have its output.
+    let task = home.ended(&id);
+    let runs = usize::try_from(task["runs"].as_u64().unwrap()).unwrap();
+    let printed: Vec<usize> = (1..=runs).filter_map(|run| output_of(&home, &id, run).parse().ok()).collect();
+    assert!(printed.is_sorted_by(|one, next| one < next), "{printed:?}");
+    assert_ne!(task["status"], "lost", "{task}");
+    assert_eq!(printed.first(), Some(&1), "the first run's output is gone");
+}
+
+/// Kills a restart at a step, perhaps deletes the database, and returns the task as the next commands find it.
+fn after_killed_restart(step: &str, database_is_lost: bool) -> (Home, Value) {
+    let home = home();
+    let id = home.start(COUNTED);
+    home.ended(&id);
+    home.wait_until_empty(SOON);
+    let killed = home.command(["restart", "--json", &id]).env(FAIL_AT, step).run();
+    assert_eq!(killed.signal, Some(9), "{step} was not passed: {killed}");
+    if database_is_lost {
+        remove_database(&home);
+    }
+    let _ = home.list();
+    let task = home.ended(&id);
+    home.wait_until_empty(SOON);
+    let runs = usize::try_from(task["runs"].as_u64().unwrap()).unwrap();
+    check_runs(&home, &id, runs);
+    (home, task)
+}
+
+#[test]
+fn a_killed_restart_is_finished_by_the_next_command_or_has_not_happened() {
+    for (step, runs) in [
+        ("restart-looked", 1),
+        ("restart-prepared", 1),
+        ("restart-committed", 2),
+        ("restart-shelf-marked", 2),
+        ("restart-file-shelved", 2),
+    ] {
+        let (_home, task) = after_killed_restart(step, false);
+        assert_eq!(task["runs"], runs, "{step}");
+    }
+}
+
+#[test]
+fn a_killed_restart_is_true_without_its_database() {
+    // Nobody was answered: what only the database knew has not happened, and nothing runs for it.
+    for (step, runs) in [
+        ("restart-looked", 1),
+        ("restart-prepared", 1),
+        ("restart-committed", 1),
+        ("restart-shelf-marked", 2),
+        ("restart-file-shelved", 2),
+    ] {
+        let (_home, task) = after_killed_restart(step, true);
+        assert_eq!(task["runs"], runs, "{step}");
+    }
+}
+
+#[test]
+fn the_end_of_an_earlier_run_is_told_by_a_database_that_was_rebuilt() {
+    let home = home();
+    let started = home.command(["start", "--json", COUNTED]).session("s").run().json();
+    let id = started["id"].as_str().unwrap().to_owned();
+    home.ended(&id);
+    let _ = home.mw(["restart", &id]).ok();
+    check_runs(&home, &id, 2);
+    home.wait_until_empty(SOON);
+    let told = || {
+        let told = home.mw(["notices", "--json", "--session", "s"]).exits(0).json();
+        let notices = told["notices"].as_array().unwrap();
+        notices.iter().map(|notice| notice["run"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    remove_database(&home);
+    assert_eq!(told(), [1, 2]);
+    remove_database(&home);
+    assert_eq!(told(), [0_u64; 0], "once");
+}
+
+#[test]
+fn the_output_of_the_run_before_can_be_read_while_the_next_one_waits() {
+    for step in ["restart-committed", "restart-shelf-marked", "restart-file-shelved"] {
+        let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+        let id = home.start(COUNTED);
+        home.ended(&id);
+        home.wait_until_empty(SOON);
+        let blockers = [home.start(&children::gated("go", 0)), home.start(&children::gated("go", 0))];
+        let killed = home.command(["restart", "--json", &id]).env(FAIL_AT, step).run();
+        assert_eq!(killed.signal, Some(9), "{step} was not passed: {killed}");
+        assert_eq!(home.status(&id)["status"], "pending", "{step}");
+        assert_eq!(output_of(&home, &id, 1), "1", "{step}");
+        assert_eq!(output_of(&home, &id, 2), "", "{step}");
+        // One that is cancelled on the way leaves the run before it whole.
+        let _ = home.mw(["kill", &id]).ok();
+        assert_eq!(
+            (output_of(&home, &id, 1), output_of(&home, &id, 2)),
+            ("1".into(), String::new()),
+            "{step}"
+        );
+        remove_database(&home);
+        let task = home.status(&id);
+        assert_eq!((&task["runs"], &task["status"]), (&2.into(), &"cancelled".into()), "{step}: {task}");
+        home.open("go");
+        blockers.iter().for_each(|id| drop(home.ended(id)));
+        assert_eq!(times_run(&home), 1, "{step}");
+    }
+}
+
+#[test]
+fn a_restart_that_is_refused_for_lack_of_room_never_runs() {
+    let home = Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20);
+    let work = home.work();
+    let mut refused = 0;
+    for spare in [0_u64, 4096, 8192, 16384, 32768, 65536] {
+        let script = format!("echo ran >> {}; exit 3", work.join(format!("ran-{spare}")).display());
+        let started = home.command(["start", "--json", &script]).session("s").run().json();
+        let id = started["id"].as_str().unwrap().to_owned();
+        home.ended(&id);
+        home.wait_until_empty(SOON);
+        let ballast = home.state().join("ballast");
+        assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+        let full = fs::metadata(&ballast).unwrap().len();
+        fs::OpenOptions::new().write(true).open(&ballast).unwrap().set_len(full - spare.min(full)).unwrap();
+        let answer = home.mw(["restart", "--json", &id]);
+        fs::remove_file(&ballast).unwrap();
+        let _ = home.list();
+        let task = home.ended(&id);
+        home.wait_until_empty(SOON);
+        let ran = fs::read_to_string(work.join(format!("ran-{spare}"))).unwrap().lines().count();
+        if answer.code == Some(0) {
+            assert_eq!((&task["runs"], ran), (&2.into(), 2), "{spare}: {task}");
+        } else {
+            refused += 1;
+            assert_eq!((&task["runs"], ran), (&1.into(), 1), "{spare}: {answer}{task}");
+        }
+        assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &3.into()), "{spare}: {task}");
+        let told = home.mw(["notices", "--json", "--session", "s"]).json();
+        let told = told["notices"].as_array().unwrap();
+        let runs: Vec<_> = told.iter().map(|notice| &notice["run"]).collect();
+        assert_eq!(runs.len(), ran, "{spare}: every end is told: {told:?}");
+        assert_eq!(output_of(&home, &id, 1), "", "{spare}");
+    }
+    assert!(refused > 0, "the disk was never full enough");
+}
+
+#[test]
+fn what_was_restarted_meanwhile_is_not_cleared() {
+    for args in
+        [&["clear", "--json"][..], &["clear", "--finished", "--json"], &["clear", "--expired", "--json"]]
+    {
+        let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+        let id = home.start("[ ! -e again ] || exec sleep 600");
+        home.ended(&id);
+        let mut args = args.to_vec();
+        if args.len() == 2 {
+            args.push(&id);
+        }
+        let clearing = stopped_at(&home, "clear-looked", &args);
+        fs::write(home.work().join("again"), "").unwrap();
+        let _ = home.mw(["restart", &id]).ok();
+        let pid = home.pid(&id);
+        let report = go_on(clearing).exits(0).json();
+        assert_eq!(report["cleared"].as_array().unwrap().len(), 0, "{args:?}: {report}");
+        assert_eq!(report["kept"][0]["id"], id.as_str(), "{args:?}: {report}");
+        assert!(alive(pid) && home.status(&id)["status"] == "running", "{args:?}");
+        let _ = home.mw(["kill", "--all"]).ok();
+        assert!(!alive(pid), "{args:?}: it is in reach");
+    }
+}
+
+#[test]
+fn what_was_cleared_meanwhile_is_not_restarted() {
+    let home = home();
+    let id = home.start(COUNTED);
+    home.ended(&id);
+    let restart = stopped_at(&home, "restart-looked", &["restart", "--json", &id]);
+    let _ = home.mw(["clear", &id]).ok();
+    assert_eq!(go_on(restart).refusal(5)["code"], "not_found");
+    assert_eq!((times_run(&home), home.list().len()), (1, 0));
+    assert!(!home.task_dir(&id).exists(), "nothing is left of it");
+}

@@ -1,0 +1,197 @@
+//! What stands in a home and is not ours is named and left alone: nothing is removed or written through a link, and a
+//! home that others can change is not used.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use mw_testkit::{Home, SOON, children};
+
+use crate::home;
+
+/// A directory of somebody's, with files named as ours are.
+fn treasure(home: &Home) -> PathBuf {
+    let treasure = home.work().join("treasure");
+    fs::create_dir_all(treasure.join("tasks/deep")).unwrap();
+    for name in ["thesis.tex", "host-letter", "tasks/deep/photo", "runs"] {
+        fs::write(treasure.join(name), "precious").unwrap();
+    }
+    symlink("/nowhere/at/all", treasure.join("tasks/dangling")).unwrap();
+    treasure
+}
+
+/// Returns every path below a directory, sorted.
+fn contents(directory: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        all.push(entry.path());
+        if entry.file_type().unwrap().is_dir() {
+            all.extend(contents(&entry.path()));
+        }
+    }
+    all.sort();
+    all
+}
+
+fn remove_database(home: &Home) {
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = fs::remove_file(home.state().join(name));
+    }
+}
+
+/// A home in which a finished task is, and beside it something under the name of another.
+fn beside(put: impl Fn(&Home, &Path)) -> (Home, String) {
+    let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    let id = home.start("true");
+    home.ended(&id);
+    home.wait_until_empty(SOON);
+    put(&home, &home.task_dir("bash-aaaaaaaa"));
+    (home, id)
+}
+
+#[test]
+fn a_link_in_the_place_of_a_task_is_named_and_never_followed() {
+    for has_spec in [false, true] {
+        let (home, id) = beside(|home, place| symlink(treasure(home), place).unwrap());
+        let treasure = home.work().join("treasure");
+        if has_spec {
+            // Even what looks like a task is none that is ours.
+            let spec = fs::read_to_string(home.task_dir(&id).join("spec.json")).unwrap();
+            fs::write(treasure.join("spec.json"), spec.replace(&id, "bash-aaaaaaaa")).unwrap();
+        }
+        let before = contents(&treasure);
+        let place = home.task_dir("bash-aaaaaaaa");
+        for command in ["status", "output", "restart", "clear"] {
+            let error = home.mw([command, "--json", "bash-aaaaaaaa"]).refusal(7);
+            assert_eq!(error["code"], "not_a_task", "{command}: {error}");
+            assert!(error["message"].as_str().unwrap().contains("symbolic link"), "{command}: {error}");
+            assert!(!error["hint"].as_str().unwrap().contains("mw clear"), "{command}: {error}");
+            assert!(error["hint"].as_str().unwrap().contains(place.to_str().unwrap()), "{command}: {error}");
+        }
+        remove_database(&home);
+        let said = home.mw(["list"]).exits(0).complaint();
+        assert!(said.contains("bash-aaaaaaaa") && !said.contains("mw clear"), "{said}");
+        let _ = home.mw(["clear", "--kill", "--finished"]).ok();
+        let _ = home.mw(["clear", "--expired"]).ok();
+        assert!(fs::symlink_metadata(&place).is_ok(), "nothing removes it unasked");
+        assert_eq!(contents(&treasure), before, "what it leads to is untouched");
+    }
+}
+
+#[test]
+fn a_task_whose_directory_became_a_link_is_not_cleared_through_it() {
+    let home = home().with_env("MEANWHILE_RETENTION_MAX_AGE", "1ms");
+    let ids = [(); 2].map(|()| home.start("true"));
+    ids.iter().for_each(|id| drop(home.ended(id)));
+    home.wait_until_empty(SOON);
+    let treasure = treasure(&home);
+    let before = contents(&treasure);
+    fs::rename(home.task_dir(&ids[0]), home.work().join("moved")).unwrap();
+    symlink(&treasure, home.task_dir(&ids[0])).unwrap();
+    let error = home.mw(["clear", "--json", &ids[0]]).refusal(7);
+    assert_eq!(error["code"], "not_a_task", "{error}");
+    let error = home.mw(["restart", "--json", &ids[0]]).refusal(7);
+    assert_eq!(error["code"], "not_a_task", "{error}");
+    for args in [["clear", "--json", "--expired"], ["clear", "--json", "--finished"]] {
+        let report = home.mw(args).exits(0).json();
+        assert_eq!(report["kept"][0]["id"], ids[0].as_str(), "{report}");
+    }
+    assert!(!home.task_dir(&ids[1]).exists(), "the other one is cleared");
+    assert_eq!(contents(&treasure), before);
+    fs::remove_file(home.task_dir(&ids[0])).unwrap();
+    let _ = home.mw(["clear", &ids[0]]).ok();
+    assert_eq!(home.list().len(), 0);
+}
+
+#[test]
+fn other_things_in_the_place_of_a_task_are_left_alone() {
+    let directory = |_: &Home, place: &Path| {
+        fs::create_dir(place).unwrap();
+        fs::write(place.join("notes.txt"), "mine").unwrap();
+    };
+    let file = |_: &Home, place: &Path| fs::write(place, "mine").unwrap();
+    for put in [&directory as &dyn Fn(&Home, &Path), &file] {
+        let (home, _) = beside(put);
+        let error = home.mw(["clear", "--json", "bash-aaaaaaaa"]).refusal(7);
+        assert_eq!(error["code"], "not_a_task", "{error}");
+        // A list of arrivals is a file, too, and may say anything.
+        fs::write(home.state().join("arrivals"), "bash-aaaaaaaa\n").unwrap();
+        let _ = home.list();
+        remove_database(&home);
+        let _ = home.list();
+        let _ = home.mw(["clear", "--expired"]).ok();
+        let place = home.task_dir("bash-aaaaaaaa");
+        let kept = if place.is_dir() { place.join("notes.txt") } else { place };
+        assert_eq!(fs::read_to_string(kept).unwrap(), "mine");
+    }
+}
+
+#[test]
+fn links_inside_a_task_are_removed_and_not_followed() {
+    let home = home();
+    let treasure = treasure(&home);
+    let before = contents(&treasure);
+    for name in ["runs", "follow-ups", "extra"] {
+        let id = home.start("true");
+        home.ended(&id);
+        symlink(&treasure, home.task_dir(&id).join(name)).unwrap();
+        if name == "runs" {
+            let error = home.mw(["restart", "--json", &id]).refusal(7);
+            assert!(error["message"].as_str().unwrap().contains("runs"), "{error}");
+            assert_eq!(home.status(&id)["runs"], 1);
+        }
+        let _ = home.mw(["clear", &id]).ok();
+        assert!(!home.task_dir(&id).exists(), "{name}");
+        assert_eq!(contents(&treasure), before, "{name}");
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_session_is_not_followed() {
+    let home = home();
+    let treasure = treasure(&home);
+    let before = contents(&treasure);
+    fs::create_dir_all(home.state().join("sessions")).unwrap();
+    fs::set_permissions(home.state(), fs::Permissions::from_mode(0o700)).unwrap();
+    symlink(&treasure, home.state().join("sessions/linked")).unwrap();
+    let _ = home.command(["notices", "--json"]).session("linked").run();
+    let id = home.start("true");
+    home.ended(&id);
+    let _ = home.mw(["clear", &id]).ok();
+    let _ = home.mw(["session", "delete", "linked", "--json"]);
+    assert_eq!(contents(&treasure), before);
+}
+
+#[test]
+fn a_home_that_others_can_write_to_is_refused() {
+    for part in ["", "tasks", "sessions", "bells"] {
+        for mode in [0o720, 0o702, 0o777] {
+            let home = home();
+            let id = home.start("true");
+            home.ended(&id);
+            let part = home.state().join(part);
+            fs::set_permissions(&part, fs::Permissions::from_mode(mode)).unwrap();
+            for args in [&["list", "--json"][..], &["start", "--json", "true"]] {
+                let error = home.mw(args).refusal(7);
+                assert!(error["message"].as_str().unwrap().contains("other users can write"), "{error}");
+                assert!(error["hint"].as_str().unwrap().contains("chmod go-w"), "{error}");
+            }
+            fs::set_permissions(&part, fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(home.list().len(), 1, "one that others can only read is the user's own");
+        }
+    }
+}
+
+#[test]
+fn a_part_of_a_home_that_lies_elsewhere_is_refused() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let elsewhere = home.work().join("elsewhere");
+    fs::rename(home.state().join("sessions"), &elsewhere).unwrap();
+    symlink(&elsewhere, home.state().join("sessions")).unwrap();
+    let error = home.mw(["list", "--json"]).refusal(7);
+    assert!(error["message"].as_str().unwrap().contains("sessions"), "{error}");
+    fs::remove_file(home.state().join("sessions")).unwrap();
+    fs::rename(&elsewhere, home.state().join("sessions")).unwrap();
+    let _ = home.mw(["kill", &id]).ok();
+}
