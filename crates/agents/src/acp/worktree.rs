@@ -1,6 +1,7 @@
 //! A fresh git worktree for one agent: made before it starts, looked through at its end, removed when it is clean.
 
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +34,7 @@ pub(super) fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
 }
 
 /// Makes an empty directory that nobody else has.
-fn free_place(top: &Path) -> std::io::Result<PathBuf> {
+fn free_place(top: &Path) -> io::Result<PathBuf> {
     let directory = top.join(PLACE);
     fs::create_dir_all(&directory)?;
     if let Some(own) = directory.parent() {
@@ -43,11 +44,11 @@ fn free_place(top: &Path) -> std::io::Result<PathBuf> {
         let path = directory.join(number.to_string());
         match fs::create_dir(&path) {
             Ok(()) => return Ok(path),
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }
     }
-    Err(std::io::Error::other("no name is free"))
+    Err(io::Error::other("no name is free"))
 }
 
 /// What a worktree holds that its repository does not.
@@ -94,7 +95,7 @@ fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
     let copy = real.with_file_name("meanwhile-index");
     let copied = match fs::copy(&real, &copy) {
         // Nothing was ever staged.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(0),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         other => other,
     };
     copied.map_err(|error| format!("its index cannot be copied: {error}"))?;

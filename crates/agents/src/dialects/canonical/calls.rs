@@ -253,7 +253,7 @@ pub(super) fn task_wait(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply,
         desk,
     )?;
     let missing = shorten(&mut waited.tasks, room, desk);
-    let (mut lines, entries, told) = ends(&waited.tasks, desk)?;
+    let Ends { mut lines, entries, told } = ends(&waited.tasks, desk)?;
     lines.extend(more(missing + waited.tasks.len() - entries.len()));
     lines.extend(waited.unknown.iter().map(|handle| format!("{handle} not found")));
     if lines.is_empty() {
@@ -281,10 +281,17 @@ fn own_live(desk: &Desk<'_>) -> Result<Vec<String>, Refusal> {
     Ok(live.filter(|task| desk.is_own(task)).map(|task| task.id.to_string()).collect())
 }
 
+/// How tasks stand, in words and as data, and whose end that tells.
+struct Ends {
+    lines: Vec<String>,
+    entries: Vec<Value>,
+    told: Vec<TaskId>,
+}
+
 /// Says how each task stands; of one that is over everything that a notification would say: what its output says of
 /// the outcome, and what an agent answered or failed by. Also returns the same as data, and whose end is told: a task
 /// for which there is no room is left out, and told another time.
-fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<(Vec<String>, Vec<Value>, Vec<TaskId>), Refusal> {
+fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<Ends, Refusal> {
     let over = tasks.iter().filter(|task| task.status.is_terminal()).count().max(1) as u64;
     let most = desk.premises.reply_bytes;
     let (mut lines, mut entries, mut told, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
@@ -308,7 +315,7 @@ fn ends(tasks: &[Task], desk: &Desk<'_>) -> Result<(Vec<String>, Vec<Value>, Vec
         lines.push(text);
         entries.push(entry);
     }
-    Ok((lines, entries, told))
+    Ok(Ends { lines, entries, told })
 }
 
 pub(super) fn task_stop(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
