@@ -113,9 +113,9 @@ fn show(page: &Page, now: Timestamp, is_filtered: bool, colour: bool) -> Result<
     let more = format!("{hidden} more: add --all to the command, or --limit N");
     // Whoever reads a pipe wants tasks and nothing else.
     if columns.is_some() {
-        render::out(&format!("{more}\n"))?
+        render::out(&format!("{more}\n"))?;
     } else {
-        render::note(&more)
+        render::note(&more);
     }
     Ok(())
 }
