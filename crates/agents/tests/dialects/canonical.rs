@@ -43,7 +43,7 @@ fn a_start_names_id_pid_and_log_and_is_told_to_wait_for_news() {
     assert_eq!(
         reply.text,
         format!(
-            "Started {id} (pid {}). Output: {}\nYou are told when it ends; do not poll.",
+            "Started {id} (pid {}). Output: {}\nYou are told when it ends; do not poll. It goes on when this session ends.",
             task.pid.unwrap(),
             task.output_path
         )
