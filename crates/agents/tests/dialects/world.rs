@@ -182,7 +182,7 @@ impl World {
         }
         match ending {
             Ending::KilledByModel => {
-                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap())
+                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap());
             }
             Ending::KilledByUser => drop(self.runtime.kill(id, &Scope::All, &kill).unwrap()),
             Ending::Lost => {

@@ -118,8 +118,8 @@ fn two_agents_in_one_project_are_each_told_of_their_own_tasks() {
     home.open("go");
     home.ended(&mine);
     home.ended(&theirs);
-    assert_eq!(told_within(&mut other, 1), [theirs.clone()]);
-    assert_eq!(told_within(&mut one, 1), [mine.clone()]);
+    assert_eq!(told_within(&mut other, 1), std::slice::from_ref(&theirs));
+    assert_eq!(told_within(&mut one, 1), std::slice::from_ref(&mine));
     // Nor does one clear away what the other has not looked at.
     let cleared = one.call("task_clear", &json!({}));
     assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
@@ -135,7 +135,7 @@ fn what_a_dead_server_started_is_told_by_the_next() {
     let _ = one.server.wait(SOON);
     home.open("go");
     home.ended(&mine);
-    assert_eq!(told_within(&mut other, 1), [mine.clone()]);
+    assert_eq!(told_within(&mut other, 1), std::slice::from_ref(&mine));
     let cleared = other.call("task_clear", &json!({}));
     assert_eq!(cleared["structuredContent"]["removed"], json!([mine]), "{cleared}");
 }
