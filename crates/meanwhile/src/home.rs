@@ -197,8 +197,14 @@ impl Home {
 
     /// Writes down that a task belongs to another session.
     pub(crate) fn rename_task(&self, task: &Task) -> Result<()> {
-        let (session, number, handle_number) = (task.session.clone(), task.number, task.handle_number);
-        self.replace_spec(&task.id, &TaskSpec { session, number, handle_number, ..self.spec(&task.id)? })
+        let mut spec = self.spec(&task.id)?;
+        if spec.session != task.session {
+            // Whoever started it has no part in the session it belongs to now.
+            spec.starter = None;
+        }
+        spec.session.clone_from(&task.session);
+        (spec.number, spec.handle_number) = (task.number, task.handle_number);
+        self.replace_spec(&task.id, &spec)
     }
 
     /// Writes down which tasks a task still has to follow.

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use mw_model::wire::{
-    Answer, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
+    Answer, HOST_PREFIX, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch,
+    StartMessage,
 };
 use mw_model::{
     CommandSpec, DEFAULT_SESSION, EnvVar, Lifetime, Process, RawText, Status, TRACEPARENT_VARIABLE,
@@ -22,6 +23,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::lease;
 use crate::nursery;
 use crate::redact::Redactor;
 use crate::session_dir::SessionDir;
@@ -205,8 +207,11 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
     ends.then(|| {
         let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
         let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
+        // One that waited for its turn may outlive the host that started it.
+        let by_host = spec.starter.as_ref().is_some_and(|starter| starter.starts_with(HOST_PREFIX));
+        let hosted = by_host || lease::count_held(directory.path()) > 0;
         let directory = RawText::from(directory.path().as_os_str().as_bytes());
-        SessionWatch { directory, grace_ms: settings.session_grace_ms }
+        SessionWatch { directory, grace_ms: settings.session_grace_ms, hosted }
     })
 }
 

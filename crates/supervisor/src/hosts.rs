@@ -36,6 +36,16 @@ impl Hosts {
         Self { directory, grace_ms: watch.grace_ms, state: State::Unhosted, was_hosted: false }
     }
 
+    /// What is known before anybody has looked: whoever hosted the session when the task was started may be gone.
+    pub(crate) fn at_start(watch: &SessionWatch, now_ms: u64) -> Self {
+        let hosts = Self::new(watch);
+        if watch.hosted {
+            let ends_ms = now_ms.saturating_add(watch.grace_ms);
+            return Self { state: State::Orphaned { ends_ms }, ..hosts };
+        }
+        hosts
+    }
+
     /// As if the last of the hosts that a predecessor saw had gone just now.
     pub(crate) fn of_hosted(watch: &SessionWatch, now_ms: u64) -> Self {
         let ends_ms = now_ms.saturating_add(watch.grace_ms);
@@ -121,7 +131,7 @@ mod tests {
 
     fn hosts(directory: &Path) -> Hosts {
         let directory = RawText::from(directory.as_os_str().as_bytes());
-        Hosts::new(&SessionWatch { directory, grace_ms: 100 })
+        Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false })
     }
 
     /// A hold by a process that ends when it is killed; the lock is ours.
@@ -170,7 +180,7 @@ mod tests {
     fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
         let dir = tempfile::tempdir().unwrap();
         let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let watch = SessionWatch { directory, grace_ms: 100 };
+        let watch = SessionWatch { directory, grace_ms: 100, hosted: false };
         let mut alone = Hosts::of_hosted(&watch, 1000);
         assert!(!alone.search_first());
         assert!(!alone.look(1099));
@@ -180,6 +190,23 @@ mod tests {
         assert!(!hosted.search_first(), "it is not the first");
         assert!(!hosted.look(1100));
         assert!(hosts(dir.path()).search_first());
+        end(host);
+    }
+
+    #[test]
+    fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = RawText::from(dir.path().as_os_str().as_bytes());
+        let watch = SessionWatch { directory, grace_ms: 100, hosted: true };
+        let mut hosts = Hosts::at_start(&watch, 1000);
+        assert!(!hosts.search_first());
+        assert_eq!(hosts.due_ms(), Some(1100));
+        assert!(!hosts.look(1099));
+        assert!(hosts.look(1100));
+        let host = hold(dir.path(), "a");
+        let mut hosts = Hosts::at_start(&watch, 1000);
+        assert!(hosts.search_first(), "the first that was seen");
+        assert!(!hosts.look(1100));
         end(host);
     }
 

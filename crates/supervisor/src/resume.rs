@@ -69,7 +69,7 @@ fn resume_session(supervisor: &mut Supervisor, journal: &[JournalLine]) {
     let now = clock::monotonic_ms();
     supervisor.hosts = session
         .as_ref()
-        .map(|session| if hosted { Hosts::of_hosted(session, now) } else { Hosts::new(session) });
+        .map(|session| if hosted { Hosts::of_hosted(session, now) } else { Hosts::at_start(session, now) });
 }
 
 fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {

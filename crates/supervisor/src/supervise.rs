@@ -113,7 +113,7 @@ impl Supervisor {
             watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
             listener: None,
             connections: Connections::default(),
-            hosts: run.message.session.as_ref().map(Hosts::new),
+            hosts: run.message.session.as_ref().map(|session| Hosts::at_start(session, now)),
             settled_in_ms: Some(now + SETTLE_IN_MS),
             settle: None,
             settle_again: false,

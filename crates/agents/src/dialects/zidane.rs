@@ -137,7 +137,7 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     let left = one.before.survivors;
     let text = if one.before.status.is_terminal() && left > 0 {
         let (processes, still) = if left == 1 { ("process", "was") } else { ("processes", "were") };
-        let now = match one.after.survivors {
+        let now = match one.receipt.survivors.len() {
             0 => format!("{still} killed"),
             alive => format!("{still} sent SIGTERM; {alive} still live"),
         };

@@ -72,6 +72,9 @@ pub struct SessionWatch {
     pub directory: RawText,
     /// How long after the death of the last host another may take its place.
     pub grace_ms: u64,
+    /// Whether somebody hosted it when the task was started. That one may die before the supervisor looks.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hosted: bool,
 }
 
 /// How a supervisor gets to the command.

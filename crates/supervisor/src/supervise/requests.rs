@@ -7,6 +7,7 @@ use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
 use rustix::io::Errno;
 
 use super::Supervisor;
+use crate::clock;
 use crate::control::{Interest, Slot};
 use crate::ending::MOST_NAMED;
 use crate::fail_point::fail_point;
@@ -45,7 +46,8 @@ impl Supervisor {
             Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
             Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
             Operation::BelongTo { session } => {
-                self.hosts = session.as_ref().map(Hosts::new);
+                let now = clock::monotonic_ms();
+                self.hosts = session.as_ref().map(|session| Hosts::at_start(session, now));
                 let entry = JournalEntry::Belongs { session };
                 record::journal(&mut self.run.files.journal, self.run.number, entry);
                 self.look_for_hosts();
