@@ -70,7 +70,7 @@ impl Home {
         }
         let mut is_whole = true;
         for part in [self.tasks(), self.bells(), self.sessions()] {
-            match fs::symlink_metadata(&part) {
+            match fs::metadata(&part) {
                 Ok(found) => check_part(&part, &found)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => is_whole = false,
                 Err(error) => return Err(self.unusable(&error.to_string())),
@@ -231,15 +231,13 @@ impl Home {
     }
 }
 
-/// Refuses a part of a home that lies elsewhere, or that others can change.
+/// Refuses a part of a home that is no directory, or that others can change. It may be a link to another disk: nobody but
+/// the user can have made that.
 fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
     if !found.is_dir() {
         return Err(Error::Home {
-            message: format!(
-                "the home cannot be used: {} is not a directory but a link or a file",
-                part.display()
-            ),
-            hint: format!("move {} away; to keep a home elsewhere, set MEANWHILE_HOME to it", part.display()),
+            message: format!("the home cannot be used: {} is not a directory", part.display()),
+            hint: format!("move {} away", part.display()),
         });
     }
     refuse_shared(part, found)

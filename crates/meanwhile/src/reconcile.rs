@@ -33,12 +33,16 @@ use crate::task::{Task, ended_by};
 
 /// What a task's directory shows.
 pub(crate) struct Findings {
+    /// The run that was looked at.
+    pub(crate) run: u32,
     pub(crate) journal: Vec<JournalLine>,
     /// Lines of earlier runs and of this one that were there before the rest was looked at.
     pub(crate) seen: u64,
     pub(crate) record: Option<ExitRecord>,
     pub(crate) supervised: bool,
     pub(crate) being_started: bool,
+    /// Whether this process was starting it and has given up, though it still holds the start.
+    pub(crate) given_up: bool,
     /// Whether it has ended, children of it live, and nobody looks after them.
     pub(crate) left: bool,
 }
@@ -76,6 +80,12 @@ impl Findings {
         }
         // Somebody was about to execute it and died: it may run, under a pid that nobody wrote down.
         known.or_else(|| self.journal.iter().find(|line| line.run == run).map(|line| (nobody(), line.at)))
+    }
+
+    /// Tells whether nothing has come of a start, and nobody is at it. That may change between a look and the transaction
+    /// that acts on it, so it is looked at again there.
+    const fn is_abandoned(&self) -> bool {
+        !self.supervised && !self.being_started && self.record.is_none()
     }
 
     /// Tells whether a run was begun, has no record, and nobody looks after it.
@@ -131,7 +141,7 @@ impl Runtime {
         let Some(task) = self.store()?.task(id, &self.home.tasks())? else {
             return Ok(false);
         };
-        let findings = Findings { being_started: false, ..self.look_at(&task)? };
+        let findings = Findings { being_started: false, given_up: true, ..self.look_at(&task)? };
         self.act_on(&task, &findings)
     }
 
@@ -220,9 +230,17 @@ impl Runtime {
         let record = self.home.result(&task.id, task.state.run())?;
         let journal = self.home.journal(&task.id)?;
         let seen = journal.len() as u64;
-        let mut findings = Findings { journal, seen, record, supervised, being_started, left: false };
+        let run = task.state.run();
+        let mut findings =
+            Findings { run, journal, seen, record, supervised, being_started, given_up: false, left: false };
         findings.left = self.is_left(task, &findings)?;
         Ok(findings)
+    }
+
+    fn is_still_abandoned(&self, task: &Task, before: &Findings) -> Result<bool> {
+        let now = self.look_at(task)?;
+        let now = Findings { being_started: now.being_started && !before.given_up, ..now };
+        Ok(now.is_abandoned() && now.started(task.state.run()).is_none())
     }
 
     /// Tells whether children of a task that has ended live, and nobody looks after them.
@@ -287,6 +305,10 @@ impl Runtime {
         let now = self.clock.now();
         let run = task.state.run();
         let mut changed = false;
+        if findings.run != run {
+            // Somebody has begun another run since the look, which says nothing of that.
+            return Ok(false);
+        }
         if matches!(task.state, TaskState::Starting { .. }) {
             match findings.started(run) {
                 Some((process, started_at)) => {
@@ -298,7 +320,7 @@ impl Runtime {
                     )?;
                     changed = true;
                 }
-                None if !findings.supervised && !findings.being_started && findings.record.is_none() => {
+                None if findings.is_abandoned() && self.is_still_abandoned(task, findings)? => {
                     transaction.apply(task, &Event::Released, now, Change::default())?;
                     // Without room for that it waits for the next command.
                     let _ = self.home.note_waiting();

@@ -34,7 +34,8 @@ impl Home {
             ("not a directory".to_owned(), format!("move it away, or remove it: rm {}", path.display()))
         } else if found.uid() != rustix::process::geteuid().as_raw() {
             ("a directory of another user".to_owned(), "have its owner move it away".to_owned())
-        } else if self.is_marked(id)? || is_empty(&path)? {
+        // Emptiness first: a starter may write its first file, which is a mark, between the two looks.
+        } else if is_empty(&path)? || self.is_marked(id)? {
             return Ok(());
         } else {
             let what = "a directory that meanwhile did not make".to_owned();

@@ -186,15 +186,13 @@ fn a_subagent_that_has_answered_takes_another_message() {
     let mut terminal = chat_with(&home, &["chat", "--agent", "good"]);
     let call = json!({"agent": "good", "prompt": "say one", "run_in_background": true});
     say(&mut terminal, &format!("mcp agent {call}"));
-    until_shown(&terminal, "⌁ agent_1 exited (0)");
+    until_shown(&terminal, " completed (0) · ");
     until_shown(&terminal, "· ready");
     say(&mut terminal, "/resume agent_1");
     until_shown(&terminal, "/resume needs a message, too");
     say(&mut terminal, "/resume agent_1 say two");
     until_shown(&terminal, "Resumed task agent-");
-    until(&terminal, "it has answered again", |screen| {
-        screen.text.matches("⌁ agent_1 exited (0)").count() == 2
-    });
+    until(&terminal, "it has answered again", |screen| screen.text.matches(" completed (0) · ").count() == 2);
     let task = &home.list()[0];
     let output = home.mw(["output", task["id"].as_str().unwrap()]).ok();
     assert!(output.contains("two"), "{output}");

@@ -62,7 +62,7 @@ fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
     endpoint.will(Answer::text("It was ended."));
     let terminal = chat_with(&home, &["chat", "--resume"]);
     until_shown(&terminal, "It was ended.");
-    assert!(endpoint.request(2).last_text().contains("<status>killed</status>"));
+    assert!(endpoint.request(2).last_text().contains("<status>cancelled</status>"));
     leave(terminal);
 }
 

@@ -53,7 +53,7 @@ fn a_kill_from_the_modal_ends_the_group_and_the_agent_is_told() {
     });
     assert!(terminal.shown().contains("\u{1b}]8;;file:///"), "and linked");
     terminal.press("x");
-    until_shown(&terminal, "Kill bash_1 and everything it started?");
+    until_shown(&terminal, " and everything it started?");
     terminal.press("y");
     home.until_dead(child);
     until_shown(&terminal, "No background tasks.");

@@ -97,6 +97,8 @@ fn restarts_at_once_leave_every_run_whole() {
                 Some(0) => {}
                 // Another restart took its run out of the queue, and says so.
                 Some(1) => assert_eq!(outcome.json()["cause"], "cancelled by restart before it started"),
+                // Its run has ended by the time it answers.
+                Some(3) => assert_eq!(outcome.json()["cause"], "exited 3"),
                 _ => assert_eq!(outcome.refusal(6)["code"], "wrong_state"),
             }
         }

@@ -46,8 +46,12 @@ fn known_limits_are_stated() {
     let limits = ["daemons", "Standard input is empty", "both supervisors are killed"];
     says(
         &text,
-        &[&limits[..], &["counted per session", "next prompt or tool call", "cannot move"], &[&marker]]
-            .concat(),
+        &[
+            &limits[..],
+            &["count the background tasks of a session", "next prompt or tool call", "cannot move"],
+            &[&marker],
+        ]
+        .concat(),
     );
 }
 

@@ -183,15 +183,16 @@ fn a_home_that_others_can_write_to_is_refused() {
 }
 
 #[test]
-fn a_part_of_a_home_that_lies_elsewhere_is_refused() {
+fn a_part_of_a_home_may_lie_elsewhere_if_it_is_as_private() {
     let home = home();
     let id = home.start(children::SLEEPER);
     let elsewhere = home.work().join("elsewhere");
-    fs::rename(home.state().join("sessions"), &elsewhere).unwrap();
-    symlink(&elsewhere, home.state().join("sessions")).unwrap();
+    fs::rename(home.state().join("tasks"), &elsewhere).unwrap();
+    symlink(&elsewhere, home.state().join("tasks")).unwrap();
+    assert_eq!(home.status(&id)["status"], "running");
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o777)).unwrap();
     let error = home.mw(["list", "--json"]).refusal(7);
-    assert!(error["message"].as_str().unwrap().contains("sessions"), "{error}");
-    fs::remove_file(home.state().join("sessions")).unwrap();
-    fs::rename(&elsewhere, home.state().join("sessions")).unwrap();
+    assert!(error["hint"].as_str().unwrap().contains("chmod go-w"), "{error}");
+    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
     let _ = home.mw(["kill", &id]).ok();
 }

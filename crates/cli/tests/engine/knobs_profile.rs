@@ -12,7 +12,9 @@ use crate::knobs_refused::assert_refused;
 const PROFILES: [&str; 6] = ["neutral", "zidane", "mycode", "background-task", "opta", "co-cli"];
 
 /// What each profile has of its own; everything else is the default.
-const FIGURES: [(&str, &str, &str); 9] = [
+const FIGURES: [(&str, &str, &str); 11] = [
+    ("zidane", "session.end", "kill"),
+    ("opta", "session.end", "kill"),
     ("background-task", "retention.max_age", "0"),
     ("mycode", "queue.max_running", "10"),
     ("mycode", "run.shell", "bash"),
