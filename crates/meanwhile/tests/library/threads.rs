@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use meanwhile::model::{CommandSpec, EnvVar, RawText, Status};
-use meanwhile::{Condition, Filter, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest};
+use meanwhile::{
+    Condition, Filter, KillRequest, Programs, Runtime, Scope, Settings, TaskRequest, WaitRequest,
+};
 
 const LIMIT: u32 = 2;
 const THREADS: usize = 6;
@@ -70,4 +73,35 @@ fn threads_share_the_slots_of_a_home() {
     assert!(!dir.path().join("user").exists(), "another home was touched");
     let numbers: BTreeSet<_> = page.tasks.iter().map(|task| task.number).collect();
     assert_eq!(numbers, (1..=(THREADS * EACH) as u64).collect());
+}
+
+/// A look that comes between two steps of a start must not take the half-made task for something else.
+#[test]
+fn what_is_looked_at_while_it_is_being_made_is_not_lost() {
+    const STARTS: usize = 60;
+    let dir = tempfile::Builder::new().prefix("mw-threads-").tempdir().unwrap();
+    let (home, work) = (dir.path().join("state"), dir.path().join("work"));
+    fs::create_dir(&work).unwrap();
+    let done = AtomicBool::new(false);
+    let started: BTreeSet<_> = thread::scope(|scope| {
+        scope.spawn(|| {
+            let looker = runtime(&home);
+            while !done.load(Ordering::Relaxed) {
+                let _ = looker.list(&Filter::new(Scope::All)).unwrap();
+            }
+        });
+        let starter = runtime(&home);
+        let request = request(&work);
+        let start = |_| starter.start(&request).map(|started| started.task.id);
+        let started: Result<_, _> = (0..STARTS).map(start).collect();
+        done.store(true, Ordering::Relaxed);
+        started.unwrap()
+    });
+    let page = runtime(&home).list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap();
+    let listed: BTreeSet<_> = page.tasks.iter().map(|task| task.id.clone()).collect();
+    assert_eq!(listed, started);
+    let runtime = runtime(&home);
+    for id in &started {
+        let _ = runtime.kill(id.as_str(), &Scope::All, &KillRequest::term("the test".to_owned()));
+    }
 }

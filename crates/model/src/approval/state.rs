@@ -190,8 +190,10 @@ mod tests {
                 for event in &events {
                     let Ok(after) = state.next(event) else { continue };
                     let approves = matches!(after, ApprovalState::Approved { .. });
-                    let uses = uses + u32::from(matches!(event, ApprovalEvent::Used { .. }));
-                    if matches!(event, ApprovalEvent::Used { .. }) {
+                    let is_use = matches!(event, ApprovalEvent::Used { .. });
+                    // A new yes is good for a use of its own.
+                    let uses = if approves && !is_use { 0 } else { uses + u32::from(is_use) };
+                    if is_use {
                         assert!(*approved, "{state:?} {event:?}");
                         let for_session =
                             matches!(state, ApprovalState::Approved { remember: Remember::Session, .. });
