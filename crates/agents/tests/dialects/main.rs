@@ -13,6 +13,7 @@ mod bounds;
 mod canonical;
 mod co_cli;
 mod endings;
+mod exact;
 mod foreground;
 mod gate;
 mod mycode;
