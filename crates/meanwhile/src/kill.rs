@@ -139,9 +139,9 @@ impl Runtime {
         while targets.iter().any(|target| !matches!(target.stage, Stage::Done(_))) {
             for target in &mut targets {
                 if let Stage::Unasked { since } = target.stage {
-                    target.tries += 1;
                     target.stage =
                         self.ask(&target.id, request, since).unwrap_or_else(|error| Stage::Done(Err(error)));
+                    target.tries += u32::from(matches!(target.stage, Stage::Asked(_)));
                 }
             }
             // All others have their signals by now.

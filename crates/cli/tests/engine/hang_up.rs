@@ -1,6 +1,6 @@
 //! Terminals that are closed and pipes that nobody reads: nothing of ours aborts.
 
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, SOON, children, need_program, wait_until};
 use rustix::process::Signal;
 
 use crate::home;
@@ -25,6 +25,7 @@ fn closed_on(home: &Home, command: &str, shows: &str) -> i32 {
 
 #[test]
 fn closing_the_terminal_ends_the_task_manager_quietly() {
+    need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
     assert_eq!(closed_on(&home, "top", "hello"), 129);
@@ -33,6 +34,7 @@ fn closing_the_terminal_ends_the_task_manager_quietly() {
 
 #[test]
 fn closing_the_terminal_ends_whoever_follows_a_task_and_not_the_task() {
+    need_program("script");
     let home = home();
     let id = home.start("echo hello; exec sleep 600");
     home.until_logged(&id, "hello");

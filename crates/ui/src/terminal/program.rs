@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{self, KeyEvent, MouseEvent};
 use ratatui::Frame;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
 use super::outside::{Outside, Return};
@@ -111,7 +112,17 @@ enum Next {
 }
 
 impl<A: App> Program<A> {
+    /// Shows the program until somebody leaves. A terminal that is gone fails before its signal comes, and means the same.
     fn go(&mut self) -> io::Result<Ending> {
+        match self.show() {
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                Ok(Ending::Signal(SIGHUP))
+            }
+            other => other,
+        }
+    }
+
+    fn show(&mut self) -> io::Result<Ending> {
         let mut tick = Instant::now() + SECOND;
         if let Next::Leave(ending) = self.take_size()? {
             return Ok(ending);
