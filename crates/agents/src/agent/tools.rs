@@ -192,7 +192,7 @@ impl Agent {
         known: impl Fn(i64) -> bool,
         receipt: &mut Option<Receipt>,
     ) -> Vec<Block> {
-        let Drained { held, notices, left } = self.tellers.drain(&session.premises.session).await;
+        let Drained { held, notices, left } = self.tellers.drain(&session.premises.session, &[]).await;
         if held.is_none() {
             return Vec::new();
         }

@@ -237,7 +237,8 @@ impl Server {
     pub(super) async fn with_news(&self, reply: Reply, session: &str, call: Call) -> Answer {
         // What the reply tells itself need not be told in front of it.
         let on_its_way = self.inner.tellers.on_its_way(&reply.told);
-        let Drained { held, notices, left } = self.inner.tellers.drain(session).await;
+        let Drained { held, mut notices, left } = self.inner.tellers.drain(session, &reply.told).await;
+        notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
         Answer { reply, notices, left, held, teller, on_its_way, call }
     }

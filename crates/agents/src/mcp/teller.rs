@@ -74,7 +74,7 @@ impl Drop for OnItsWay {
 
 enum Wish {
     Name(oneshot::Sender<Teller>),
-    Drain(oneshot::Sender<Drained>),
+    Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
 }
@@ -143,10 +143,12 @@ impl Tellers {
         OnItsWay { tasks: tasks.to_vec(), underway: self.underway.clone() }
     }
 
-    /// Takes what a session has not been told, and no reply on its way tells.
-    pub(crate) async fn drain(&self, session: &str) -> Drained {
+    /// Takes what a session has not been told, and no other reply on its way tells. The ends that this reply tells are held
+    /// with the rest, so that nobody else tells them before it is written; the caller leaves them out of its text.
+    pub(crate) async fn drain(&self, session: &str, own: &[TaskId]) -> Drained {
+        let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
-            Tells::Replies => self.ask(session, Wish::Drain).await.unwrap_or_default(),
+            Tells::Replies => self.ask(session, wish).await.unwrap_or_default(),
             Tells::Host => Drained::default(),
         }
     }
@@ -199,9 +201,10 @@ fn tell(
     while let Ok(wish) = inbox.recv() {
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
-            Wish::Drain(answer) => {
+            Wish::Drain(of_reply, answer) => {
                 let told = underway.tasks();
-                let drained = host.drain_but(Moment::Idle, |task| told.contains(task));
+                let by_others = |task: &TaskId| told.contains(task) && !of_reply.contains(task);
+                let drained = host.drain_but(Moment::Idle, by_others);
                 let Some(mut delivery) = drained.ok().filter(|found| !found.notices().is_empty()) else {
                     let _ = answer.send(Drained::default());
                     continue;

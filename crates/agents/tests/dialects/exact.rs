@@ -7,9 +7,12 @@ use serde_json::{Value, json};
 
 use crate::world::{SLEEPER, World};
 
+/// Names a task to a tool that ends it.
+type Naming = fn(&str) -> Value;
+
 #[test]
 fn the_beginning_of_an_id_ends_nothing() {
-    let by: [(Dialect, &str, fn(&str) -> Value); 6] = [
+    let by: [(Dialect, &str, Naming); 6] = [
         (Dialect::Canonical, "task_stop", |id| json!({"task_ids": [id]})),
         (Dialect::Zidane, "shell_kill", |id| json!({"task_id": id})),
         (Dialect::Mycode, "KillShell", |id| json!({"shell_id": id})),

@@ -1,6 +1,7 @@
 //! A chat in the words of a source: its tools for the model, its names for tasks.
 
 use mw_testkit::model_endpoint::{Answer, ModelEndpoint, ModelRequest};
+use mw_testkit::need_program;
 use serde_json::json;
 
 use super::*;
@@ -12,6 +13,7 @@ fn tools(request: &ModelRequest) -> Vec<String> {
 
 #[test]
 fn the_model_gets_the_tools_of_the_dialect() {
+    need_program("bash");
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
     let command = json!({"command": "sleep 600", "run_in_background": true});

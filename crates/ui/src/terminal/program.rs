@@ -174,7 +174,7 @@ impl<A: App> Program<A> {
         let stdin = io::stdin();
         let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.door, PollFlags::IN)];
         match poll(&mut fds, timeout.as_ref()) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let keyboard = fds[0].revents();
