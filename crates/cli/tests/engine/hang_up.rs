@@ -79,6 +79,7 @@ fn streams_that_nobody_reads_abort_nothing() {
 
 #[test]
 fn a_terminal_that_is_closed_while_it_is_drawn_on_aborts_nothing() {
+    need_program("script");
     let home = home();
     let _id = home.start(children::SLEEPER);
     let busy = home.start("while :; do echo line; sleep 0.01; done");
