@@ -1,7 +1,7 @@
 //! One conversation has one name for a task: that of the dialect it was started through.
 
 use mw_testkit::host::{Host, text};
-use mw_testkit::{Home, SOON, wait_until};
+use mw_testkit::{Home, SOON, need_program, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -20,6 +20,7 @@ fn notices(home: &Home, session: &str, count: usize) -> Vec<Value> {
 
 #[test]
 fn the_reply_to_a_start_and_the_notice_of_its_end_say_the_same() {
+    need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "auto");
     for (dialect, tool, field, word) in [
         ("canonical", "shell", "task_id", "failed"),
