@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use mw_model::policy::{CommandText, Decision, Files, Mode, Profile, Request, Rules, Tool, decide};
+use mw_policy::{CommandText, Decision, Files, Mode, Profile, Request, Rules, Tool, decide};
 
 struct Plain;
 

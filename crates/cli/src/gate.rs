@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::model::approval::{Answer, Proposal, Remember};
-use meanwhile::model::policy::{Tool, ToolClass};
+use meanwhile::policy::{Tool, ToolClass};
 use meanwhile::{Approval, Asked, Asker, Passage, Policy, Runtime, TaskRequest};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 

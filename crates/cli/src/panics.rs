@@ -1,6 +1,6 @@
 //! What a panic does to the process.
 
-use meanwhile::model::policy;
+use meanwhile::policy;
 
 /// Lets a panic in any thread end the process, as a build without unwinding would: half-done work is put right by the next
 /// command. Only a panic while a command is judged is caught: that command is asked about.

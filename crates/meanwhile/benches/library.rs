@@ -160,7 +160,7 @@ mod model {
 /// Deciding about commands; no task runs. Paths are looked up on the real file system.
 mod policy {
     use meanwhile::LocalFiles;
-    use meanwhile::model::policy::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
+    use meanwhile::policy::{CommandText, Mode, Profile, Request, Rules, Tool, decide};
 
     use super::*;
 

@@ -96,6 +96,7 @@ pub use launch::Supervisor;
 pub use local_files::{LocalFiles, project_of};
 pub use mw_model as model;
 pub use mw_model::Progress;
+pub use mw_policy as policy;
 pub use notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
 pub use outbox::{Taken, Urgency};
 pub use output::{

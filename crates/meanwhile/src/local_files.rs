@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-use mw_model::policy::Files;
+use mw_policy::Files;
 
 /// Most bytes of a script that is judged by its content.
 const MOST_BYTES: u64 = 64 << 10;

@@ -21,8 +21,6 @@ mod id;
 mod limits;
 mod log_name;
 mod notice;
-#[cfg(feature = "policy")]
-pub mod policy;
 mod progress;
 mod prompt;
 mod quotes;

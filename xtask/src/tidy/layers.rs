@@ -14,12 +14,17 @@ struct Layer {
     complete: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 8] = [
+const LAYERS: [Layer; 9] = [
     Layer {
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
         below: &[],
-        // The shell grammar is behind the feature `policy`, which the supervisor does not turn on.
+        complete: Some(&["serde", "thiserror"]),
+    },
+    Layer {
+        manifest: "crates/policy/Cargo.toml",
+        package: "mw-policy",
+        below: &[],
         complete: Some(&["brush-parser", "serde", "thiserror"]),
     },
     Layer {
@@ -31,13 +36,13 @@ const LAYERS: [Layer; 8] = [
     Layer {
         manifest: "crates/meanwhile/Cargo.toml",
         package: "meanwhile",
-        below: &["mw-model"],
+        below: &["mw-model", "mw-policy"],
         complete: None,
     },
     Layer {
         manifest: "crates/agents/Cargo.toml",
         package: "mw-agents",
-        below: &["meanwhile", "mw-model"],
+        below: &["meanwhile", "mw-model", "mw-policy"],
         complete: None,
     },
     Layer {

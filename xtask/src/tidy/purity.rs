@@ -1,4 +1,4 @@
-//! Keeps the library from printing, exiting and reading the environment, and the model from doing anything at all.
+//! Keeps the library from printing, exiting and reading the environment, and the model and the policy from doing anything at all.
 
 use super::violation::Violation;
 use crate::source::{Source, has_start};
@@ -10,7 +10,7 @@ struct Ban {
 }
 
 const PRINT: &str = "return data and let a front end print it";
-const PURE: &str = "the model is pure; pass the result in";
+const PURE: &str = "the model and the policy are pure; pass the result in";
 
 const LIBRARY: [Ban; 6] = [
     Ban { start: "env::var", remedy: "take a setting; only mw-cli reads the environment" },
@@ -30,13 +30,14 @@ const MODEL: [Ban; 6] = [
     Ban { start: "SystemTime::now", remedy: PURE },
 ];
 
-/// Reports what the library or the model may not do; their tests may.
+/// Reports what the library, the model or the policy may not do; their tests may.
 pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
-    let is_model = source.path.starts_with("crates/model/src/");
-    if !is_model && !source.path.starts_with("crates/meanwhile/src/") {
+    let is_pure =
+        ["crates/model/src/", "crates/policy/src/"].iter().any(|root| source.path.starts_with(root));
+    if !is_pure && !source.path.starts_with("crates/meanwhile/src/") {
         return Vec::new();
     }
-    let bans = || LIBRARY.iter().chain(MODEL.iter().filter(|_| is_model));
+    let bans = || LIBRARY.iter().chain(MODEL.iter().filter(|_| is_pure));
     let mut found = Vec::new();
     for line in source.lines().filter(|line| !line.test) {
         for ban in bans().filter(|ban| has_start(line.code, ban.start)) {

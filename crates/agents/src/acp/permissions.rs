@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
 use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
-use mw_model::policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 use mw_model::{CommandSpec, EnvVar};
+use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
 use super::quirks::{self, Quirks};
 

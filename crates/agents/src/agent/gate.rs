@@ -6,7 +6,7 @@ use std::path::Path;
 
 use meanwhile::{Error, Passage, Policy, Runtime};
 use mw_model::CommandSpec;
-use mw_model::policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
+use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
 use super::files::FileTool;
 use super::waiting::Waiting;

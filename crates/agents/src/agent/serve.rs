@@ -8,7 +8,7 @@ use agent_client_protocol::v1::schema::{
     PromptResponse, SetSessionModeRequest, SetSessionModeResponse,
 };
 use agent_client_protocol::{ByteStreams, Error, v1};
-use mw_model::policy::Mode;
+use mw_policy::Mode;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::compat::{TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};

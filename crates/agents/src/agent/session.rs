@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::Settings;
-use mw_model::policy::Mode;
+use mw_policy::Mode;
 use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Answered, Call, Conversation, Record};

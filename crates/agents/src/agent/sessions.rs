@@ -13,7 +13,7 @@ use agent_client_protocol::v1::schema::{
 };
 use agent_client_protocol::{Error, v1};
 use meanwhile::{Home, Settings};
-use mw_model::policy::Mode;
+use mw_policy::Mode;
 use serde_json::{Map, Value, json};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! How calls are shown to people.
 
 use agent_client_protocol::v1::schema::ToolKind;
-use mw_model::policy::Tool;
+use mw_policy::Tool;
 use serde_json::{Map, Value};
 
 use super::files::FileTool;

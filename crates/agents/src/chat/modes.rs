@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mw_model::chat::{AgentState, Entry};
-use mw_model::policy::Mode;
+use mw_policy::Mode;
 
 use super::office::Office;
 use super::slash::Desktop;

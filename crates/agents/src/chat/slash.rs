@@ -8,7 +8,7 @@ use meanwhile::{
 };
 use mw_model::Status;
 use mw_model::approval::Proposal;
-use mw_model::policy::Tool;
+use mw_policy::Tool;
 
 use super::office::Message;
 use super::watch::question;

@@ -10,9 +10,8 @@ use meanwhile::{
     Teller,
 };
 use mw_model::approval::Proposal;
-use mw_model::{
-    Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent, policy,
-};
+use mw_model::{Dialect, EnvVar, Lifetime, Limits, RawText, TRACEPARENT_VARIABLE, TaskId, TraceParent};
+use mw_policy as policy;
 use serde_json::{Map, Value};
 
 use crate::acp::AgentSettings;

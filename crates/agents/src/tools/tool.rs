@@ -1,6 +1,6 @@
 //! A tool as a model sees it.
 
-use mw_model::policy;
+use mw_policy as policy;
 use serde_json::{Map, Value, json};
 
 use super::desk::{Background, Desk};

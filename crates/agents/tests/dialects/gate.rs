@@ -6,7 +6,7 @@ use std::time::Duration;
 use meanwhile::{ApprovalPatience, Policy};
 use mw_agents::Dialect;
 use mw_agents::tools::Reply;
-use mw_model::policy::{Mode, Profile};
+use mw_policy::{Mode, Profile};
 use serde_json::{Value, json};
 
 use crate::world::World;

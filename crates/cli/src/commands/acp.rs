@@ -7,7 +7,7 @@ use std::time::Duration;
 use std::{env, fs, io};
 
 use clap::Args;
-use meanwhile::model::policy::Mode;
+use meanwhile::policy::Mode;
 use mw_agents::Dialect;
 use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent};
 use mw_agents::tools::Premises;

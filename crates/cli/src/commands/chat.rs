@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::model::policy::Mode;
+use meanwhile::policy::Mode;
 use meanwhile::{Filter, HouseRules, Runtime, Scope};
 use mw_agents::Dialect;
 use mw_agents::acp::AgentEntry;

@@ -8,7 +8,7 @@ use std::{env, fs, io};
 use clap::Args;
 use meanwhile::Policy;
 use meanwhile::model::CommandSpec;
-use meanwhile::model::policy::{Decision, Mode, Profile, Tool, Verdict};
+use meanwhile::policy::{Decision, Mode, Profile, Tool, Verdict};
 use serde_json::{Value, json};
 
 use crate::config::shown;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use meanwhile::model::context_stamp;
-use meanwhile::model::policy::Mode;
+use meanwhile::policy::Mode;
 use meanwhile::{Clock, SystemClock};
 use mw_agents::tools::{Background, Premises};
 

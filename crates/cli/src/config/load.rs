@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use meanwhile::model::Lifetime;
-use meanwhile::model::policy::{Mode, RuleOrigin};
+use meanwhile::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
 use mw_agents::USUAL_WAIT_MS;
 use mw_agents::mcp::Tells;

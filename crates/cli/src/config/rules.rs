@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use meanwhile::model::approval::{Deed, Proposal};
-use meanwhile::model::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
+use meanwhile::policy::{Decision, Mode, Profile, Rule, RuleOrigin, Rules, TOOLS, Tool};
 use meanwhile::{HouseRules, Policy, RuleText};
 use serde::Deserialize;
 

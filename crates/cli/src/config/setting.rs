@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use meanwhile::model::policy::Mode;
+use meanwhile::policy::Mode;
 use meanwhile::{AtCapacity, SecretPattern};
 
 use super::accepts::Value;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
-use mw_model::policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 use mw_model::{CommandSpec, Limits, RawText};
+use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 
 use super::answer::Entry;
 use super::asker::{Asked, Asker};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mw_model::policy::Mode;
+use mw_policy::Mode;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mw_model::CommandSpec;
-use mw_model::policy::{CommandText, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+use mw_policy::{CommandText, Mode, Profile, Request, Rules, Tool, Verdict, decide};
 
 use crate::local_files::{LocalFiles, project_of};
 

@@ -16,7 +16,7 @@ use crossterm::terminal::{
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{execute, queue};
-use meanwhile::model::policy;
+use meanwhile::policy;
 use ratatui::backend::{CrosstermBackend, IntoCrossterm};
 use ratatui::style::Style;
 use ratatui::{Frame, Terminal};

@@ -6,7 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use meanwhile::LocalFiles;
-use mw_model::policy::Files;
+use mw_policy::Files;
 
 /// Most bytes of a file that is read or edited as a whole.
 pub(super) const MOST_BYTES: u64 = 8 << 20;

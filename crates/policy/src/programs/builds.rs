@@ -1,0 +1,275 @@
+//! Builds and tests: code of the project, run by the names that projects give such things.
+//!
+//! Whoever may edit the project may change what these do, so they are allowed as the project's own code and no
+//! further: in the project's directory, with literal words, with nothing outside the project named, and not in the
+//! same command that wrote a file.
+
+use super::Call;
+use super::build_tools::TOOLS;
+use super::interpreters::only_version;
+use super::options::read;
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::word::Word;
+
+/// What projects call their harmless targets and scripts.
+const TARGETS: [&str; 36] = [
+    "all",
+    "assemble",
+    "package",
+    "validate",
+    "build",
+    "check",
+    "test",
+    "tests",
+    "lint",
+    "fmt",
+    "format",
+    "typecheck",
+    "type-check",
+    "types",
+    "tsc",
+    "bench",
+    "doc",
+    "docs",
+    "dev",
+    "start",
+    "serve",
+    "watch",
+    "compile",
+    "unit",
+    "integration",
+    "e2e",
+    "coverage",
+    "cov",
+    "help",
+    "preview",
+    "storybook",
+    "verify",
+    "ci",
+    "prettier",
+    "eslint",
+    "spec",
+];
+
+/// Tools that take any number of targets, the first of which was looked at.
+const MANY_TARGETS: [&str; 7] = ["mvn", "gradle", "sbt", "lein", "rake", "turbo", "ninja"];
+
+/// Words that make a target or script more than that.
+const NOT_TARGETS: [&str; 16] = [
+    "deploy", "publish", "release", "push", "clean", "rm", "delete", "drop", "reset", "install", "prune",
+    "migrate", "seed", "upload", "destroy", "prod",
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        "npm" | "pnpm" | "yarn" | "bun" => npm(judge, call),
+        "make" | "gmake" | "just" => make(judge, call),
+        "go" => go(judge, call),
+        "cmake" => cmake(judge, call),
+        name => {
+            let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else { return false };
+            if only_version(call) {
+                return true;
+            }
+            if !tool.verbs.is_empty() && !verb_is(call, tool.verbs) {
+                ask_verb(judge, call);
+                return true;
+            }
+            if name == "cargo" && verb_is(call, &["run", "r"]) && has_own_words(&call.args[1..]) {
+                judge.unknown_code(&call.part, "what the program does with its words is not visible here");
+            }
+            if MANY_TARGETS.contains(&name)
+                && !read(call.args, &[]).operands.iter().all(|word| word.lit().is_some_and(is_target))
+            {
+                ask_verb(judge, call);
+            }
+            if name == "cargo"
+                && verb_is(call, &["nextest"])
+                && !verb_is(&Call { args: &call.args[1..], part: String::new(), ..*call }, &["run", "list"])
+            {
+                ask_verb(judge, call);
+            }
+            judge.project_code(call, tool.risky);
+        }
+    }
+    true
+}
+
+/// Tells whether words are handed to the program that cargo runs.
+fn has_own_words(args: &[Word]) -> bool {
+    let valued = [
+        "-p",
+        "-j",
+        "-F",
+        "--bin",
+        "--example",
+        "--package",
+        "--features",
+        "--profile",
+        "--jobs",
+        "--target",
+        "--target-dir",
+        "--manifest-path",
+        "--color",
+        "--message-format",
+    ];
+    args.iter().any(|word| word.lit() == Some("--")) || !read(args, &valued).operands.is_empty()
+}
+
+fn verb_is(call: &Call<'_>, verbs: &[&str]) -> bool {
+    call.args.first().and_then(Word::lit).is_some_and(|verb| verbs.contains(&verb))
+}
+
+fn ask_verb(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let verb = call.args.first().map_or("", |word| word.text.as_str());
+    let why = format!("{} {verb} does more than build and test", call.name);
+    judge.ask(Ground::Install, &call.part, &why, &format!("runs {} {verb}", call.name));
+}
+
+/// Tells whether a target or script is named like a harmless one.
+fn is_target(name: &str) -> bool {
+    let mut parts = name.split(':');
+    parts.next().is_some_and(|first| TARGETS.contains(&first))
+        && !NOT_TARGETS.iter().any(|word| name.split([':', '-', '_', '.']).any(|part| part == *word))
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || ":-_.".contains(c))
+}
+
+fn npm(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let risky = [
+        "--script-shell",
+        "--node-options",
+        "--prefix",
+        "--userconfig",
+        "--globalconfig",
+        "-C",
+        "--dir",
+        "--cwd",
+        "-g",
+        "--global",
+        "--registry",
+        "--exec",
+        "-c",
+        "--call",
+    ];
+    let words: Vec<Option<&str>> = call.args.iter().map(Word::lit).collect();
+    let runs = match words.as_slice() {
+        [Some("test" | "t" | "tst"), ..] => true,
+        [Some("run" | "run-script"), Some(name), ..] => is_target(name),
+        [Some("start"), ..] if call.name != "bun" => true,
+        [Some(name), ..] if call.name == "yarn" => is_target(name),
+        _ => false,
+    };
+    let looks = match words.as_slice() {
+        [
+            Some(
+                "ls" | "list" | "outdated" | "view" | "info" | "why" | "explain" | "--version" | "-v"
+                | "help" | "root" | "bin",
+            ),
+            rest @ ..,
+        ] => rest
+            .iter()
+            .all(|word| word.is_some_and(|text| !risky.contains(&text.split('=').next().unwrap_or(text)))),
+        [Some("audit"), rest @ ..] => rest.iter().all(|word| matches!(word, Some("--json" | "--production"))),
+        [Some("config"), Some("get" | "list"), ..] => false,
+        _ => false,
+    };
+    if runs {
+        judge.project_code(call, &risky);
+    } else if !looks {
+        let why = format!("{} here installs or runs what is not known by its name", call.name);
+        judge.ask(Ground::Install, &call.part, &why, "installs packages, or runs scripts of unknown content");
+    }
+}
+
+fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if only_version(call) {
+        return;
+    }
+    let mut words = call.args.iter();
+    while let Some(word) = words.next() {
+        let ok = match word.lit() {
+            None => false,
+            Some(
+                "-j"
+                | "-k"
+                | "-s"
+                | "-B"
+                | "-n"
+                | "--list"
+                | "-l"
+                | "--no-print-directory"
+                | "--silent"
+                | "--always-make",
+            ) => true,
+            // A file `-` is what comes through the pipe.
+            Some("-C" | "-f") if call.name != "just" => words
+                .next()
+                .is_some_and(|place| place.lit().is_some_and(|text| text != "-") && judge.is_inside(place)),
+            Some(text) if text.starts_with("-j") => text[2..].bytes().all(|byte| byte.is_ascii_digit()),
+            Some(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => true,
+            Some(text) => is_target(text),
+        };
+        if !ok {
+            let why = format!("{} is no target that is known to be harmless", word.text);
+            judge.unknown_code(&call.part, &why);
+            return;
+        }
+    }
+    judge.project_code(call, &["--eval", "-E", "--directory", "--file", "--justfile", "-I"]);
+}
+
+fn go(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let risky = [
+        "-exec",
+        "-toolexec",
+        "-overlay",
+        "-modfile",
+        "-ldflags",
+        "-gcflags",
+        "-asmflags",
+        "-gccgoflags",
+        "-vettool",
+        "-C",
+        "-w",
+        "-u",
+        "-pkgdir",
+        "-compiler",
+    ];
+    // Two dashes are one to go.
+    let risky_twice: Vec<String> = risky.iter().map(|option| format!("-{option}")).collect();
+    let risky: Vec<&str> = risky.iter().copied().chain(risky_twice.iter().map(String::as_str)).collect();
+    let local = |word: &Word| word.lit().is_some_and(|text| text.starts_with('.') && !text.contains('@'));
+    match call.args.first().and_then(Word::lit) {
+        Some("test" | "build" | "vet" | "fmt" | "list" | "version" | "env" | "doc") => {
+            judge.project_code(call, &risky);
+        }
+        Some("run") if call.args.get(1).is_some_and(local) && call.args.len() == 2 => {
+            judge.project_code(call, &risky);
+        }
+        _ => ask_verb(judge, call),
+    }
+}
+
+fn cmake(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if only_version(call) {
+        return;
+    }
+    let builds = verb_is(call, &["--build"]);
+    // Each word behind `--target` is one.
+    let target = call
+        .args
+        .iter()
+        .position(|word| word.lit().is_some_and(|text| text.starts_with("--t") || text.starts_with("-t")));
+    let named = |at: usize| {
+        let words = call.args[at + 1..].iter().map_while(Word::lit).take_while(|text| !text.starts_with('-'));
+        matches!(call.args[at].lit(), Some("--target" | "-t")) && words.clone().count() > 0 && { words }
+            .all(is_target)
+    };
+    let harmless = target.is_none_or(named);
+    if builds && harmless && !call.args.iter().any(|word| word.lit() == Some("--")) {
+        judge.project_code(call, &["--preset"]);
+    } else {
+        judge.unknown_code(&call.part, "it runs what its files and words say");
+    }
+}

@@ -1,0 +1,288 @@
+//! What shells do themselves.
+
+use super::Call;
+use super::options::read;
+use super::reads::is_secret_variable;
+use crate::decision::Ground;
+use crate::judge::{Feed, Grammar, Judge, text_of};
+use crate::word::{Variable, Word};
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        ":" | "exit" | "return" | "break" | "continue" | "shift" | "times" | "umask" | "ulimit" | "type"
+        | "dirs" | "fg" | "bg" | "caller" => {}
+        "test" | "[" | "unset" | "read" | "getopts" | "wait" => names(judge, call),
+        "hash" | "jobs" => {
+            // `hash -p` says what a name runs, `jobs -x` runs something.
+            if call
+                .args
+                .iter()
+                .any(|word| !matches!(word.lit(), Some("-r" | "-l" | "-p")) || call.name == "hash")
+            {
+                judge.unknown_code(&call.part, "it changes what later words mean, or runs them");
+            }
+        }
+        "printf" => printf(judge, call),
+        "cd" | "chdir" | "pushd" => cd(judge, call),
+        "popd" => judge.cwd.clear(),
+        "export" | "readonly" | "local" | "declare" | "typeset" => declare(judge, call),
+        "set" => set(judge, call),
+        "shopt" => shopt(judge, call),
+        "command" => command(judge, call),
+        "builtin" => judge.call(call.args),
+        "exec" => exec(judge, call),
+        "eval" => eval(judge, call),
+        "let" => {
+            judge.ask(Ground::UnknownCode, &call.part, "a calculation may run commands", "may run commands");
+        }
+        "source" | "." => judge.source(call.args, &call.part),
+        "trap" => trap(judge, call),
+        "alias" | "unalias" | "enable" | "bind" | "complete" | "compgen" | "compopt" | "mapfile"
+        | "readarray" => {
+            judge.unknown_code(&call.part, "it changes what later words mean");
+        }
+        "history" | "fc" => judge.unknown_code(&call.part, "it may run earlier commands"),
+        "disown" | "suspend" | "logout" => {
+            judge.ask(Ground::Kill, &call.part, "it changes how jobs end", "lets a job outlive its task");
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Judges builtins whose operands may be names with an index, which is evaluated.
+fn names(judge: &mut Judge<'_>, call: &Call<'_>) {
+    // The bracket that ends a test is no index; a name in one is evaluated too.
+    let odd = judge.odd_values;
+    let indexed = |word: &Word| match word.values() {
+        None => false,
+        Some(values) => values
+            .iter()
+            .any(|value| value.len() > 1 && value.contains('[') && (odd || value.contains(['$', '`', '(']))),
+    };
+    // `test -v NAME` evaluates an index in the name.
+    let of_variable = call
+        .args
+        .windows(2)
+        .any(|pair| matches!(pair[0].lit(), Some("-v" | "-R")) && pair[1].lit().is_none());
+    if call.args.iter().any(indexed) || of_variable {
+        judge.ask(Ground::UnknownCode, &call.part, "an index may run commands", "may run commands");
+    }
+    if call.name == "unset" && call.args.iter().any(Word::is_option) {
+        judge.unknown_code(&call.part, "it changes what later words mean");
+    }
+    if matches!(call.name, "read" | "getopts" | "unset") {
+        for word in call.args {
+            match word.lit() {
+                Some(name) => {
+                    // Options can end a name in the middle.
+                    let whole = call.args.iter().all(|word| !word.is_option() || word.lit() == Some("-r"));
+                    let in_project = call.name == "read" && whole && judge.feed != Feed::Unknown;
+                    judge.assign(name, &Word { in_project, ..Word::open(name) }, &call.part);
+                }
+                None => judge.unknown_code(&call.part, "which variable it sets is known only once it runs"),
+            }
+        }
+    }
+}
+
+fn printf(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if call.args.first().is_some_and(|word| word.lit().is_none_or(|text| text.starts_with("-v"))) {
+        let literal_format = call.args.first().and_then(Word::lit).is_none();
+        let harmless = literal_format && call.args.first().is_some_and(|word| !word.may_be_option());
+        if !harmless {
+            judge.unknown_code(&call.part, "it may set a variable, and an index may run commands");
+        }
+    }
+    for word in call.args {
+        for value in word.values().unwrap_or_default().to_vec() {
+            judge.mention(&value, &call.part);
+        }
+    }
+}
+
+fn cd(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &[]);
+    let before = judge.cwd.clone();
+    let target = match options.operands.as_slice() {
+        [] => Some(judge.request.home.to_owned()),
+        [one] => one.lit().filter(|text| *text != "-" && !text.starts_with('+')).map(str::to_owned),
+        _ => None,
+    };
+    let Some(target) =
+        target.filter(|target| !target.is_empty() && !before.is_empty() || target.starts_with('/'))
+    else {
+        judge.cwd.clear();
+        return;
+    };
+    // A shell goes up by the name it came by, the system by where it is; both are thought of.
+    let mut places = Vec::new();
+    let froms = if target.starts_with('/') { vec![String::new()] } else { before.clone() };
+    for from in froms {
+        let path = format!("{from}/{target}");
+        let Some(real) = judge.request.files.real(&path) else {
+            judge.cwd.clear();
+            return;
+        };
+        for place in [lexical(&path), real] {
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+    }
+    judge.missed.extend(before);
+    judge.cwd = places;
+}
+
+/// Takes `.` and `..` out of a path without looking.
+fn lexical(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+fn declare(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if call.args.is_empty() || call.args.iter().all(Word::is_option) {
+        let why = "the environment may hold secrets";
+        return judge.ask(Ground::Secret, &call.part, why, "prints the environment");
+    }
+    for word in call.args {
+        if word.splits && judge.grammar == Grammar::Posix {
+            judge.unknown_code(&call.part, "some shells set more variables here than are seen");
+        }
+        let Some(text) = word.lit() else {
+            let name = word.text.split('=').next().unwrap_or_default();
+            let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if plain && word.text.contains('=') {
+                judge.assign(name, &Word { text: word.text.clone(), ..Word::default() }, &call.part);
+            } else {
+                judge.unknown_code(&call.part, "which variable it sets is known only once it runs");
+            }
+            continue;
+        };
+        if text.starts_with(['-', '+']) {
+            if text.contains(['i', 'n', 'f', 'F']) {
+                judge.unknown_code(&call.part, "it changes what a variable means");
+            }
+            continue;
+        }
+        let (name, value) = text.split_once('=').unwrap_or((text, ""));
+        if value.starts_with('(') || name.contains('[') {
+            judge.unknown_code(&call.part, "bash evaluates an array that is written as text");
+        }
+        judge.secret_variables(&[name.to_owned()], text);
+        if text.contains('=') {
+            judge.assign(name.trim_end_matches('+'), &Word::plain(value), &call.part);
+            judge.mention(value, &call.part);
+        }
+    }
+}
+
+fn set(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if call.args.is_empty() {
+        let why = "the environment may hold secrets";
+        return judge.ask(Ground::Secret, &call.part, why, "prints the environment");
+    }
+    let known = |word: &Word| {
+        word.lit().is_some_and(|text| {
+            matches!(text, "pipefail" | "errexit" | "nounset" | "xtrace" | "noglob")
+                || (text.starts_with(['-', '+']) && text[1..].chars().all(|c| "euxofCnvb".contains(c)))
+        })
+    };
+    if !call.args.iter().all(known) {
+        judge.unknown_code(&call.part, "it changes what later words mean");
+    }
+}
+
+fn shopt(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let known = ["-s", "-u", "-q", "-p", "globstar", "nullglob", "failglob", "nocaseglob"];
+    if !call.args.iter().all(|word| word.lit().is_some_and(|text| known.contains(&text))) {
+        judge.unknown_code(&call.part, "it changes what later words mean");
+    }
+}
+
+fn command(judge: &mut Judge<'_>, call: &Call<'_>) {
+    match call.args.first().and_then(Word::lit) {
+        Some("-v" | "-V") => {}
+        Some("-p") => judge.call(&call.args[1..]),
+        _ => judge.call(call.args),
+    }
+}
+
+fn exec(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let mut args = call.args;
+    while let Some((first, rest)) = args.split_first() {
+        match first.lit() {
+            Some("-l" | "-c" | "-cl" | "-lc") => args = rest,
+            Some("-a") => args = rest.get(1..).unwrap_or_default(),
+            _ => break,
+        }
+    }
+    judge.call(args);
+}
+
+fn eval(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let texts: Option<Vec<&str>> = call.args.iter().map(Word::lit).collect();
+    match texts {
+        Some(texts) => {
+            let grammar = judge.grammar;
+            judge.script(&texts.join(" "), grammar);
+        }
+        None => judge.unknown_code(&call.part, "what it evaluates is known only once it runs"),
+    }
+}
+
+fn trap(judge: &mut Judge<'_>, call: &Call<'_>) {
+    match call.args.first().map(Word::lit) {
+        None | Some(Some("-l" | "-p" | "-" | "")) => {}
+        Some(Some(script)) => {
+            let (script, grammar) = (script.to_owned(), judge.grammar);
+            // It runs wherever the script is by then.
+            judge.isolated(|judge| {
+                judge.cwd.clear();
+                judge.script(&script, grammar);
+            });
+            judge.deferred = true;
+        }
+        Some(None) => judge.unknown_code(&call.part, "what it runs later is known only then"),
+    }
+}
+
+impl Judge<'_> {
+    /// Asks about a variable that is named like a secret.
+    pub(crate) fn secret_variables(&mut self, names: &[String], raw: &str) {
+        for name in names {
+            let own = self.variables.get(name).is_some_and(|variable| *variable != Variable::Unknown);
+            if is_secret_variable(name) && !own {
+                let why = format!("{name} is named like a secret");
+                self.ask(Ground::Secret, raw, &why, &format!("uses the value of {name}"));
+            }
+        }
+    }
+
+    /// Judges a script that is read into the shell.
+    fn source(&mut self, args: &[Word], part: &str) {
+        let Some(script) = args.first() else { return };
+        if script.lit().is_some_and(|path| path.contains('/')) {
+            self.run_script(script, part);
+        } else {
+            // Without a directory it is looked for elsewhere first.
+            self.unknown_code(part, "which script this is cannot be told");
+        }
+        // Whatever it sets, it sets here.
+        let text = text_of(args);
+        self.variables.values_mut().for_each(|variable| *variable = Variable::Unknown);
+        self.cwd.clear();
+        if args.len() > 1 {
+            self.unknown_code(&text, "a script that is given words may do anything with them");
+        }
+    }
+}

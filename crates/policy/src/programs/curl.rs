@@ -1,0 +1,229 @@
+//! curl and wget: fetching and printing is allowed, the rest is asked about.
+
+use super::Call;
+use super::options::{Given, Options, read};
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::word::Word;
+
+/// Options of curl that take a value and change nothing that matters.
+const CURL_VALUED: [&str; 14] = [
+    "-A",
+    "-m",
+    "-r",
+    "-e",
+    "--user-agent",
+    "--max-time",
+    "--connect-timeout",
+    "--retry",
+    "--retry-delay",
+    "--retry-max-time",
+    "--range",
+    "--referer",
+    "--max-redirs",
+    "--limit-rate",
+];
+/// Options of curl that take a value which has to be looked at.
+const CURL_JUDGED: [&str; 8] = ["-H", "--header", "-o", "--output", "-w", "--write-out", "--url", "-X"];
+/// Options of curl without a value.
+const CURL_PLAIN: [&str; 33] = [
+    "-s",
+    "-S",
+    "-f",
+    "-L",
+    "-i",
+    "-I",
+    "-v",
+    "-k",
+    "-4",
+    "-6",
+    "-N",
+    "-#",
+    "-g",
+    "-q",
+    "--silent",
+    "--show-error",
+    "--fail",
+    "--fail-with-body",
+    "--location",
+    "--include",
+    "--head",
+    "--verbose",
+    "--insecure",
+    "--compressed",
+    "--no-buffer",
+    "--progress-bar",
+    "--http1.1",
+    "--http2",
+    "--ipv4",
+    "--ipv6",
+    "--retry-connrefused",
+    "--globoff",
+    "--version",
+];
+
+/// Addresses at which clouds hand out keys.
+const METADATA: [&str; 4] = ["169.254.169.254", "metadata.google.internal", "100.100.100.200", "fd00:ec2"];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        "curl" => curl(judge, call),
+        "wget" => wget(judge, call),
+        "dig" | "host" | "nslookup" | "ping" | "ping6" | "traceroute" | "whois" => lookup(judge, call),
+        _ => return false,
+    }
+    true
+}
+
+fn hosts(options: &Options<'_>) -> String {
+    let hosts: Vec<String> = options.operands.iter().map(|word| host(&word.text)).collect();
+    if hosts.is_empty() { "another machine".to_owned() } else { hosts.join(", ") }
+}
+
+fn host(url: &str) -> String {
+    let rest = url.trim_matches(['"', '\'']).split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#']).next().unwrap_or(rest).to_owned()
+}
+
+fn curl(judge: &mut Judge<'_>, call: &Call<'_>) {
+    judge.fetched = true;
+    if judge.hidden_option(call) {
+        return;
+    }
+    let valued: Vec<&str> = CURL_VALUED.iter().chain(&CURL_JUDGED).chain(&["--request"]).copied().collect();
+    let options = read(call.args, &valued);
+    let known: Vec<&str> = valued.iter().chain(&CURL_PLAIN).copied().collect();
+    if let Some(given) = options.other_than(&known) {
+        let why = format!("{} can send data, write files or change where they come from", given.name);
+        return judge.ask(
+            Ground::Network,
+            &call.part,
+            &why,
+            &format!("exchanges data with {}", hosts(&options)),
+        );
+    }
+    for given in &options.given {
+        let value = given.word();
+        let Some(value) = value.as_ref() else { continue };
+        let text = value.lit();
+        let bad = match given.name.as_str() {
+            "-X" | "--request" => !matches!(text, Some("GET" | "HEAD" | "OPTIONS")),
+            "-o" | "--output" => !matches!(text, Some("/dev/null" | "-")),
+            "-H" | "--header" => text.is_none_or(|text| text.starts_with('@') || is_private(text)),
+            "-w" | "--write-out" => text.is_none_or(|text| text.starts_with('@') || text.contains("output{")),
+            "--url" => !is_harmless_url(value),
+            _ => text.is_none(),
+        };
+        if bad {
+            let why = format!("{} {} does more than fetch and print", given.name, value.text);
+            let effect = match given.name.as_str() {
+                "-o" | "--output" => format!("writes {} with what {} sends", value.text, hosts(&options)),
+                _ => format!("sends data to {}", hosts(&options)),
+            };
+            judge.ask(Ground::Network, &call.part, &why, &effect);
+        }
+    }
+    urls(judge, call, &options);
+}
+
+fn urls(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
+    for word in &options.operands {
+        if !is_harmless_url(word) {
+            let why = format!("{} is not a plain address of the web", word.text);
+            judge.ask(Ground::Network, &call.part, &why, &format!("sends data to {}", host(&word.text)));
+        }
+    }
+}
+
+fn is_harmless_url(word: &Word) -> bool {
+    // `?` and `[` are common in addresses; a shell leaves them alone where no file fits.
+    let Some([url]) = word.values().filter(|_| !word.odd) else { return false };
+    let rest = match url.split_once("://") {
+        Some(("http" | "https", rest)) => rest,
+        Some(_) => return false,
+        None => url,
+    };
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default().to_lowercase();
+    !host.is_empty()
+        && !host.contains('@')
+        && !url.contains(['{', '}', '\\'])
+        && !is_disguised_number(&host)
+        && !METADATA.iter().any(|address| host.contains(address))
+}
+
+/// Tells whether a header proves who somebody is.
+fn is_private(header: &str) -> bool {
+    let header = header.to_lowercase();
+    ["auth", "cookie", "token", "key", "secret"].iter().any(|word| header.contains(word))
+}
+
+/// Tells whether a host is an address in a form that hides which.
+fn is_disguised_number(host: &str) -> bool {
+    if host.contains("a9fe") {
+        return true;
+    }
+    let host = host.split(':').next().unwrap_or(host);
+    let hides = |part: &str| part.len() > 1 && part.starts_with('0');
+    let number = !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_digit());
+    let dotted =
+        host.contains('.') && host.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_digit()));
+    number || host.starts_with("0x") || dotted && (host.split('.').any(hides) || host.split('.').count() != 4)
+}
+
+fn wget(judge: &mut Judge<'_>, call: &Call<'_>) {
+    judge.fetched = true;
+    if judge.hidden_option(call) {
+        return;
+    }
+    let valued = ["-O", "-T", "-t", "-U", "--output-document", "--timeout", "--tries", "--user-agent"];
+    let options = read(call.args, &valued);
+    let known = [
+        "-q",
+        "-S",
+        "-O",
+        "-T",
+        "-t",
+        "-U",
+        "-v",
+        "-4",
+        "-6",
+        "--quiet",
+        "--spider",
+        "--server-response",
+        "--output-document",
+        "--timeout",
+        "--tries",
+        "--user-agent",
+        "--no-verbose",
+        "--no-check-certificate",
+        "--version",
+    ];
+    if let Some(given) = options.other_than(&known) {
+        let why = format!("{} can send data, write files or run programs", given.name);
+        return judge.ask(
+            Ground::Network,
+            &call.part,
+            &why,
+            &format!("exchanges data with {}", hosts(&options)),
+        );
+    }
+    let mut targets = options.all(&["-O", "--output-document"]).map(Given::word).peekable();
+    let printed = |target: Option<Word>| {
+        target.is_some_and(|word| matches!(word.lit(), Some("-" | "/dev/null" | "/dev/stdout")))
+    };
+    let prints = targets.peek().is_some() && targets.all(printed);
+    if !prints && !options.has(&["--spider", "--version"]) {
+        let effect = format!("writes a file with what {} sends", hosts(&options));
+        judge.ask(Ground::Network, &call.part, "it writes what it fetches into a file", &effect);
+    }
+    urls(judge, call, &options);
+}
+
+fn lookup(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let plain = |word: &Word| word.lit().is_some_and(|text| text.len() <= 80 && !text.starts_with('@'));
+    let options = read(call.args, &["-c", "-W", "-w", "-i", "-t", "-n"]);
+    if !call.args.iter().all(plain) || options.has(&["-f", "-k", "-s"]) {
+        let effect = "sends a name to other machines";
+        judge.ask(Ground::Network, &call.part, "the name it asks for could carry data", effect);
+    }
+}

@@ -1,0 +1,268 @@
+//! find, and xargs behind it.
+
+use super::Call;
+use super::options::{Given, read};
+use super::reads::lists_inside;
+use crate::decision::Ground;
+use crate::judge::{Feed, Judge};
+use crate::word::Word;
+
+/// Tests and actions that only look.
+const LOOKS: [&str; 62] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-size",
+    "-empty",
+    "-newer",
+    "-newermt",
+    "-anewer",
+    "-cnewer",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-maxdepth",
+    "-mindepth",
+    "-depth",
+    "-d",
+    "-prune",
+    "-print",
+    "-print0",
+    "-printf",
+    "-ls",
+    "-quit",
+    "-not",
+    "!",
+    "-a",
+    "-and",
+    "-o",
+    "-or",
+    "(",
+    ")",
+    ",",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-nouser",
+    "-nogroup",
+    "-links",
+    "-inum",
+    "-samefile",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-mount",
+    "-xdev",
+    "-daystart",
+    "-follow",
+    "-L",
+    "-H",
+    "-P",
+    "-fstype",
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        "find" => find(judge, call),
+        "xargs" => xargs(judge, call),
+        _ => return false,
+    }
+    true
+}
+
+fn find(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if judge.hidden_option(call) {
+        return;
+    }
+    let starts_test = |word: &Word| word.lit().is_some_and(|text| text.starts_with(['-', '(', '!']));
+    let from = call.args.iter().position(|word| !matches!(word.lit(), Some("-L" | "-H" | "-P"))).unwrap_or(0);
+    let roots_end = call.args.iter().skip(from).position(starts_test).map_or(call.args.len(), |at| at + from);
+    let roots = &call.args[from..roots_end];
+    let inside = lists_inside(judge, roots.iter());
+    let follows = call.args.iter().any(|word| matches!(word.lit(), Some("-L" | "-follow")));
+    let found = if inside && !follows { Word::project_path("{}") } else { Word::open("{}") };
+    for root in roots {
+        for value in root.values().unwrap_or_default().to_vec() {
+            judge.mention(&value, &call.part);
+        }
+    }
+    for word in &call.args[roots_end..] {
+        if word
+            .values()
+            .is_some_and(|values| values.iter().any(|value| super::super::secrets::is_secret(value)))
+        {
+            let why = format!("{} is a name of secrets", word.text);
+            judge.ask(Ground::Secret, &call.part, &why, "looks for secrets");
+        }
+    }
+    let mut rest = call.args[roots_end..].iter();
+    let mut prints = true;
+    while let Some(word) = rest.next() {
+        let Some(text) = word.lit() else { continue };
+        match text {
+            "-delete" => {
+                prints = false;
+                judge.ask(
+                    Ground::Delete,
+                    &call.part,
+                    "-delete removes what is found",
+                    "deletes the files it finds",
+                );
+            }
+            "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                prints = false;
+                let mut inner = Vec::new();
+                for word in rest.by_ref() {
+                    // What may end it would make actions of the words behind it.
+                    let ends =
+                        |values: &[String]| values.iter().any(|v| v == ";" || v == "+" || v.contains("{}"));
+                    if word.lit().is_none() && word.values().is_none_or(ends) {
+                        let why = format!("{} may end what it runs", word.text);
+                        judge.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                    }
+                    match word.lit() {
+                        Some(";") => break,
+                        Some("+") if inner.last().is_some_and(|last: &Word| last.text == "{}") => break,
+                        Some("{}") => inner.push(found.clone()),
+                        Some(text) if text.contains("{}") => inner.push(Word::open(text)),
+                        _ => inner.push(word.clone()),
+                    }
+                }
+                judge.elsewhere(|judge| {
+                    // A relative path is another file in each directory.
+                    if text.ends_with("dir") {
+                        judge.cwd.clear();
+                    }
+                    judge.call(&inner);
+                });
+            }
+            // What else is printed can be chosen.
+            "-printf" | "-ls" => prints = false,
+            "-fprint" | "-fprint0" | "-fls" | "-fprintf" => {
+                prints = false;
+                judge.write(rest.next().unwrap_or(&Word::open(text)), &call.part);
+            }
+            "-files0-from" | "-newerXY" => {
+                judge.unknown_code(&call.part, "it takes its places from elsewhere");
+            }
+            test if test.starts_with('-') && !LOOKS.contains(&test) && !is_number(test) => {
+                let why = format!("{test} is not a test that is known here");
+                judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than look");
+            }
+            _ => {}
+        }
+    }
+    if inside && prints && !follows {
+        judge.output = Feed::ProjectPaths;
+    }
+}
+
+/// Tells whether a word is a count such as `-7`.
+fn is_number(text: &str) -> bool {
+    text[1..].starts_with(|c: char| c.is_ascii_digit())
+        || text.starts_with("-newer") && text.len() == 8
+        || text.starts_with("-O") && text.len() == 3
+}
+
+fn xargs(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let valued = ["-n", "-P", "-I", "-L", "-d", "-s", "-E", "-a", "--max-args", "--max-procs", "--delimiter"];
+    let Some(at) = inner_start(call.args, &valued) else {
+        return judge.ask(Ground::NotLiteral, &call.part, "what it runs is known only once it runs", "");
+    };
+    let options = read(&call.args[..at], &valued);
+    let known = [
+        "-0",
+        "-r",
+        "-t",
+        "-x",
+        "-n",
+        "-P",
+        "-I",
+        "-L",
+        "-d",
+        "-s",
+        "-E",
+        "--null",
+        "--no-run-if-empty",
+        "--max-args",
+        "--max-procs",
+        "--delimiter",
+        "--verbose",
+    ];
+    if options.other_than(&known).is_some() {
+        return judge.unknown_code(&call.part, "an option of xargs is not known here");
+    }
+    // Cut at another character than the end of a line, a name becomes several, and one may begin with a slash.
+    let delimiters = options.all(&["-d", "--delimiter"]);
+    let whole = delimiters
+        .map(Given::word)
+        .all(|word| word.is_some_and(|word| matches!(word.lit(), Some("\\n" | "\n" | "\\0"))));
+    let fed = || match judge.feed {
+        Feed::ProjectPaths if whole => Word::project_path("(from the pipe)"),
+        Feed::ProjectFiles if whole => Word::project_file("(from the pipe)"),
+        Feed::ProjectPaths | Feed::ProjectFiles | Feed::Unknown => Word::open("(from the pipe)"),
+    };
+    let replaces = options.all(&["-I"]).count();
+    if replaces > 1 || replaces == 1 && options.has(&["-n", "-L", "--max-args"]) {
+        return judge.unknown_code(&call.part, "which of its options holds depends on their order");
+    }
+    let replaced =
+        options.find(&["-I"]).map(|given| given.word().and_then(|word| word.lit().map(str::to_owned)));
+    let mut inner: Vec<Word> = call.args[at..].to_vec();
+    match replaced {
+        None => inner.push(fed()),
+        Some(None) => return judge.unknown_code(&call.part, "what it replaces is known only once it runs"),
+        Some(Some(mark)) => {
+            for word in &mut inner {
+                let holds = |values: &[String]| values.iter().any(|value| value.contains(&mark));
+                if word.lit() == Some(&mark) {
+                    *word = Word { splits: false, ..fed() };
+                } else if word.values().is_none_or(holds) {
+                    *word = Word::open(&word.text);
+                }
+            }
+        }
+    }
+    if call.args.len() == at {
+        // Without a program it prints.
+        return;
+    }
+    judge.elsewhere(|judge| judge.call(&inner));
+}
+
+/// Finds where the inner command begins; none when a word before it is not known.
+pub(super) fn inner_start(args: &[Word], valued: &[&str]) -> Option<usize> {
+    let mut at = 0;
+    while let Some(word) = args.get(at) {
+        match word.lit() {
+            None if at == 0 || word.may_be_option() || word.splits => return None,
+            None => return Some(at),
+            Some("--") => return Some(at + 1),
+            Some(text) if text.starts_with('-') && text.len() > 1 => {
+                at += if valued.contains(&text) { 2 } else { 1 };
+                // `-xn 5`: the last of several letters takes the next word.
+                let last = text.chars().last().map(|c| format!("-{c}")).unwrap_or_default();
+                let is_cluster = !text.starts_with("--") && text.len() > 2;
+                let earlier = text.chars().skip(1).take(text.chars().count().saturating_sub(2));
+                let takes_rest = earlier.clone().any(|c| valued.contains(&format!("-{c}").as_str()));
+                if is_cluster && !takes_rest && valued.contains(&last.as_str()) {
+                    at += 1;
+                }
+            }
+            Some(_) => return Some(at),
+        }
+    }
+    Some(args.len())
+}

@@ -1,0 +1,286 @@
+//! git: looking is allowed, the rest is asked about.
+
+use super::Call;
+use super::reads::lists_inside;
+use crate::decision::Ground;
+use crate::judge::{Feed, Judge};
+use crate::places::is_below;
+use crate::word::Word;
+
+/// Subcommands that only look, unless an option says otherwise.
+const LOOKS: [&str; 37] = [
+    "status",
+    "log",
+    "diff",
+    "show",
+    "blame",
+    "annotate",
+    "shortlog",
+    "describe",
+    "rev-parse",
+    "rev-list",
+    "ls-files",
+    "ls-tree",
+    "cat-file",
+    "grep",
+    "name-rev",
+    "merge-base",
+    "cherry",
+    "range-diff",
+    "diff-tree",
+    "diff-files",
+    "diff-index",
+    "for-each-ref",
+    "show-ref",
+    "show-branch",
+    "count-objects",
+    "check-ignore",
+    "check-attr",
+    "version",
+    "whatchanged",
+    "var",
+    "verify-commit",
+    "verify-tag",
+    "ls-remote",
+    "fetch",
+    "check-mailmap",
+    "get-tar-commit-id",
+    "merge-tree",
+];
+
+/// Options of those that run programs or write files, written out; a beginning of one counts too.
+const RISKY: [&str; 16] = [
+    "--ext-diff",
+    "--textconv",
+    "--output",
+    "--open-files-in-pager",
+    "--exec",
+    "--upload-pack",
+    "--filters",
+    "--paginate",
+    "--show-signature",
+    "--contents",
+    "--server-option",
+    "--recurse-submodules",
+    "--prune",
+    "--prune-tags",
+    "--force",
+    "--refmap",
+];
+
+/// Options in front of the subcommand that change nothing that matters.
+const GLOBAL: [&str; 8] = [
+    "--no-pager",
+    "-P",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--icase-pathspecs",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    if call.name != "git" {
+        return false;
+    }
+    let mut args = call.args;
+    let mut places = judge.cwd.clone();
+    while let Some((first, rest)) = args.split_first() {
+        match first.lit() {
+            Some("-C") => {
+                let Some((place, after)) = rest.split_first() else { break };
+                if !judge.is_in_project(place) {
+                    judge.unknown_code(&call.part, "another repository's settings may name programs to run");
+                }
+                let place = place.lit().unwrap_or_default();
+                let below = |from: &String| {
+                    if place.starts_with('/') { place.to_owned() } else { format!("{from}/{place}") }
+                };
+                places = places.iter().map(below).collect();
+                args = after;
+            }
+            Some("--version" | "--help" | "-v" | "-h") => return true,
+            Some(option) if GLOBAL.contains(&option) => args = rest,
+            Some(option) if option.starts_with('-') => {
+                let why = format!("{option} can name programs to run");
+                judge.unknown_code(&call.part, &why);
+                return true;
+            }
+            _ => break,
+        }
+    }
+    if !judge.is_at_home() || places.iter().any(|place| may_be_planted(judge, place)) {
+        judge.unknown_code(&call.part, "another repository's settings may name programs to run");
+    }
+    let Some((subcommand, rest)) = args.split_first() else { return true };
+    let Some(name) = subcommand.lit() else {
+        judge.ask(Ground::NotLiteral, &call.part, "what git does is known only once it runs", "");
+        return true;
+    };
+    self::subcommand(judge, call, name, rest);
+    true
+}
+
+/// Tells whether git would find a repository on the way up that is not the project's: any directory with a few plain
+/// files is one, and its settings name programs. What has a `.git` of its own is the project's: writing that is asked
+/// about.
+fn may_be_planted(judge: &Judge<'_>, place: &str) -> bool {
+    let files = judge.request.files;
+    let Some(real) = files.real(place) else { return true };
+    let is_there = |directory: &str, name: &str| files.text(&format!("{directory}/{name}")).is_some();
+    let mut directory = real.as_str();
+    while is_below(directory, judge.request.project) && !directory.is_empty() {
+        if is_there(directory, ".git/HEAD") || is_there(directory, ".git") {
+            return false;
+        }
+        if judge.wrote || is_there(directory, "HEAD") {
+            return true;
+        }
+        directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+    }
+    false
+}
+
+fn subcommand(judge: &mut Judge<'_>, call: &Call<'_>, name: &str, args: &[Word]) {
+    let end = args.iter().position(|word| word.lit() == Some("--")).unwrap_or(args.len());
+    if let Some(word) = args[..end].iter().find(|word| word.may_be_option()) {
+        let why = format!("{} may turn out to be an option", word.text);
+        return judge.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+    }
+    let options: Vec<&str> =
+        args[..end].iter().filter(|word| word.is_option()).filter_map(Word::lit).collect();
+    if let Some(option) = options.iter().find(|option| is_risky(name, option)) {
+        let why = format!("{option} can run programs or write files");
+        return judge.unknown_code(&call.part, &why);
+    }
+    let operands: Vec<&Word> = args.iter().filter(|word| !word.is_option()).collect();
+    let only = |allowed: &[&str]| options.iter().all(|option| allowed.contains(option));
+    let looks = match name {
+        "ls-remote" | "fetch" => {
+            only(&[
+                "-q",
+                "-v",
+                "--quiet",
+                "--verbose",
+                "--all",
+                "--tags",
+                "--heads",
+                "--dry-run",
+                "-t",
+                "--refs",
+            ]) && operands.iter().all(|word| is_remote_name(word))
+        }
+        "branch" => {
+            let lists = [
+                "-a",
+                "-r",
+                "-v",
+                "-vv",
+                "--all",
+                "--list",
+                "-l",
+                "--show-current",
+                "--merged",
+                "--no-merged",
+            ];
+            only(&lists)
+                && (operands.is_empty() || options.iter().any(|o| ["--list", "-l", "--merged"].contains(o)))
+        }
+        "tag" => only(&["-l", "--list", "-n"]) && (operands.is_empty() || !options.is_empty()),
+        "remote" => {
+            let first = operands.first().and_then(|word| word.lit());
+            only(&["-v", "--verbose"]) && matches!(first, None | Some("get-url"))
+        }
+        "config" => {
+            let reads =
+                ["--get", "--get-all", "--get-regexp", "--list", "-l", "--show-origin", "--show-scope"];
+            let first = operands.first().and_then(|word| word.lit());
+            let asks = options.iter().any(|option| reads[..5].contains(option));
+            let scopes = ["--global", "--local", "--system", "--worktree", "-z", "--null", "--name-only"];
+            (asks || matches!(first, Some("get" | "list")))
+                && options.iter().all(|option| reads.contains(option) || scopes.contains(option))
+        }
+        "stash" => matches!(operands.first().and_then(|word| word.lit()), Some("list" | "show")),
+        "worktree" => matches!(operands.first().and_then(|word| word.lit()), Some("list")),
+        "reflog" => matches!(operands.first().and_then(|word| word.lit()), None | Some("show")),
+        "submodule" => matches!(operands.first().and_then(|word| word.lit()), Some("status")),
+        "symbolic-ref" => operands.len() == 1 && only(&["-q", "--short", "--quiet"]),
+        _ => LOOKS.contains(&name),
+    };
+    if looks {
+        let names_only = name == "ls-files" || name == "diff" && options.contains(&"--name-only");
+        // Others choose what is printed in front of a name, or instead of it.
+        let plain = [
+            "--name-only",
+            "--cached",
+            "--staged",
+            "-z",
+            "-m",
+            "-o",
+            "-c",
+            "--others",
+            "--exclude-standard",
+            "--modified",
+        ];
+        if names_only
+            && only(&plain)
+            && args.len() == call.args.len() - 1
+            && lists_inside(judge, operands.iter().copied())
+        {
+            judge.output = Feed::ProjectFiles;
+        }
+        if matches!(name, "diff" | "grep" | "cat-file" | "blame" | "show" | "log") {
+            // `-L1,5:FILE` names a file too.
+            args.iter().for_each(|word| mentions(judge, word, &call.part));
+        }
+        return;
+    }
+    let effect = match name {
+        "push" => "sends commits to another machine".to_owned(),
+        "clean" => "deletes files that git does not know".to_owned(),
+        "reset" | "checkout" | "restore" | "switch" => {
+            "may overwrite changes that are not committed".to_owned()
+        }
+        "clone" | "pull" | "submodule" => "fetches code from another machine".to_owned(),
+        "rm" => "deletes files".to_owned(),
+        name => format!("changes the repository (git {name})"),
+    };
+    let ground = if matches!(name, "clean" | "rm") { Ground::Delete } else { Ground::Repository };
+    judge.ask(ground, &call.part, &format!("git {name} does more than look"), &effect);
+}
+
+fn is_risky(subcommand: &str, option: &str) -> bool {
+    let name = option.split('=').next().unwrap_or(option);
+    let long = name.len() > 2 && name.starts_with("--") && RISKY.iter().any(|risky| risky.starts_with(name));
+    let short = match subcommand {
+        "grep" => name.starts_with("-O") || (!name.starts_with("--") && name.contains('O')),
+        "fetch" | "ls-remote" => name.starts_with("-u") || name == "-p" || name == "-f",
+        _ => false,
+    };
+    // These are whole options that begin like risky ones.
+    let harmless =
+        ["--exclude", "--exclude-standard", "--exclude-per-directory", "--full-history", "--follow"];
+    (long || short) && !harmless.contains(&name)
+}
+
+fn is_remote_name(word: &Word) -> bool {
+    word.lit().is_some_and(|text| {
+        !text.is_empty()
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "._-/".contains(c))
+            && !text.contains("..")
+            && !text.starts_with('/')
+            && !text.starts_with('.')
+    })
+}
+
+fn mentions(judge: &mut Judge<'_>, word: &Word, part: &str) {
+    for value in word.values().unwrap_or_default().to_vec() {
+        // Outside of the repository it may be a file too.
+        if value.starts_with('/') || value.starts_with("../") {
+            judge.read_from(&value, part);
+        }
+        // `HEAD:.env` names a file too.
+        judge.mention(&format!("./{}", value.rsplit(':').next().unwrap_or_default()), part);
+    }
+}

@@ -1,0 +1,176 @@
+//! Programs that run code they are given.
+
+use super::Call;
+use super::options::read;
+use crate::decision::Ground;
+use crate::judge::{Grammar, Judge};
+use crate::word::Word;
+
+/// Modules of Python that are programs known by another name.
+const MODULES: [(&str, &str); 10] = [
+    ("pytest", "pytest"),
+    ("unittest", "unittest"),
+    ("mypy", "mypy"),
+    ("ruff", "ruff"),
+    ("black", "black"),
+    ("flake8", "flake8"),
+    ("pylint", "pylint"),
+    ("isort", "isort"),
+    ("pip", "pip"),
+    ("tox", "tox"),
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    let name = call.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    match name {
+        "sh" | "bash" | "dash" | "ash" => shell(judge, call),
+        "zsh" | "ksh" | "mksh" | "fish" | "csh" | "tcsh" | "nu" | "pwsh" | "elvish" | "xonsh" | "rbash" => {
+            if !only_version(call) {
+                judge.unknown_code(&call.part, &format!("{name} reads commands in its own way"));
+            }
+        }
+        "python" | "pypy" | "ipython" => python(judge, call),
+        "node" | "nodejs" => node(judge, call),
+        "perl" | "ruby" | "php" | "lua" | "luajit" | "tclsh" | "wish" | "Rscript" | "R" | "julia"
+        | "ghci" | "runghc" | "elixir" | "iex" | "erl" | "scala" | "groovy" | "java" | "jshell" | "swipl"
+        | "guile" | "racket" | "clojure" | "ocaml" | "bc" | "dc" | "gnuplot" | "octave" | "irb" | "psql"
+        | "mysql" | "sqlite" | "mongo" | "mongosh" | "redis-cli" | "duckdb" | "tsx" | "ts-node" | "vim"
+        | "vi" | "nvim" | "view" | "vimdiff" | "emacs" | "emacsclient" | "nano" | "micro" | "hx" | "code"
+        | "m4" | "cpp" | "gcc" | "g++" | "clang" | "cc" | "rustc" | "javac" | "ld" | "as"
+        | "dotnet-script" | "mshta" => {
+            if !only_version(call) {
+                judge.unknown_code(&call.part, &format!("{name} runs code, and edits or builds files"));
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Tells whether a program is only asked for its version or its help.
+pub(super) fn only_version(call: &Call<'_>) -> bool {
+    let [word] = call.args else { return false };
+    match word.lit() {
+        // To these, every option is something for the script that they read.
+        Some(_) if matches!(call.name, "tclsh" | "wish" | "erl") => false,
+        Some("--version" | "--help" | "-version") => true,
+        // To others, one letter is anything.
+        Some("-V") => LETTER_IS_VERSION.contains(&call.name) || call.name.starts_with("python"),
+        Some("-v") => LETTER_IS_VERSION[..SMALL].contains(&call.name),
+        _ => false,
+    }
+}
+
+/// Programs that tell their version to `-V`, the first of them to `-v` too.
+const LETTER_IS_VERSION: [&str; 20] = [
+    "node", "nodejs", "ruby", "perl", "php", "lua", "gcc", "g++", "clang", "cc", "julia", "nvim", "groovy",
+    "npm", "psql", "mysql", "cargo", "rustc", "pip", "curl",
+];
+/// How many of them.
+const SMALL: usize = 14;
+
+fn shell(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if only_version(call) {
+        return;
+    }
+    let grammar = if call.name == "bash" { Grammar::Bash } else { Grammar::Posix };
+    let mut rest = call.args;
+    let mut is_script = false;
+    while let Some((first, after)) = rest.split_first() {
+        match first.lit() {
+            // Letters that change nothing about what is run; `l` and `i` read the user's own files first.
+            Some(text) if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 => {
+                if !text[1..].chars().all(|c| "celuxinfv".contains(c)) {
+                    return judge.unknown_code(&call.part, &format!("{text} changes what the shell reads"));
+                }
+                is_script |= text.contains('c');
+                rest = after;
+            }
+            Some("--norc" | "--noprofile" | "--posix" | "--login") => rest = after,
+            Some("-o") => rest = after.get(1..).unwrap_or_default(),
+            Some(text) if text.starts_with(['-', '+']) => {
+                return judge.unknown_code(&call.part, &format!("{text} changes what the shell reads"));
+            }
+            _ => break,
+        }
+    }
+    match rest.split_first() {
+        None => judge.unknown_code(&call.part, "it runs what it reads from its input"),
+        Some((first, args)) => {
+            if args.iter().any(|word| word.lit().is_none()) {
+                judge.unknown_code(&call.part, "a script that is given such words may do anything with them");
+            }
+            if !is_script {
+                return judge.run_script(first, &call.part);
+            }
+            match first.lit() {
+                Some(script) => {
+                    let script = script.to_owned();
+                    judge.isolated(|judge| judge.script(&script, grammar));
+                }
+                None => judge.unknown_code(&call.part, "its script is known only once it runs"),
+            }
+        }
+    }
+}
+
+fn python(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if only_version(call) {
+        return;
+    }
+    let mut rest = call.args;
+    while let Some((first, after)) = rest.split_first() {
+        match first.lit() {
+            Some("-u" | "-B" | "-s" | "-q" | "-O" | "-OO" | "-I") => rest = after,
+            _ => break,
+        }
+    }
+    let module = rest
+        .split_first()
+        .filter(|(first, _)| first.lit() == Some("-m"))
+        .and_then(|(_, rest)| rest.split_first());
+    let Some((module, args)) = module else {
+        return judge.unknown_code(&call.part, "what the code does is not visible here");
+    };
+    let known = module.lit().and_then(|name| MODULES.iter().find(|(module, _)| *module == name));
+    match (known, module.lit()) {
+        // A file of that name in another directory would be taken instead.
+        (Some(_), _) if !judge.is_at_home() => {
+            judge.unknown_code(&call.part, "a module of another place may be taken");
+        }
+        (Some((_, program)), _) => {
+            let mut words = vec![Word::plain(program)];
+            words.extend_from_slice(args);
+            judge.call(&words);
+        }
+        (None, Some("json.tool")) if args.is_empty() => {}
+        (None, Some("http.server")) => {
+            let effect = "serves files to the network";
+            judge.ask(Ground::Network, &call.part, "it serves files to anyone who asks", effect);
+        }
+        (None, Some("venv")) => {
+            judge.ask(
+                Ground::Install,
+                &call.part,
+                "it installs Python into a directory",
+                "makes an environment",
+            );
+        }
+        (None, _) => judge.unknown_code(&call.part, "what the module does is not visible here"),
+    }
+}
+
+fn node(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if only_version(call) {
+        return;
+    }
+    let options = read(call.args, &[]);
+    let tests = options.has(&["--test"])
+        && options.other_than(&["--test", "--test-reporter", "--test-only"]).is_none();
+    let checks = matches!(call.args, [first, file] if first.lit() == Some("--check") && !file.may_be_option() && !file.is_option());
+    if tests {
+        judge.project_code(call, &[]);
+    } else if !checks {
+        judge.unknown_code(&call.part, "what the code does is not visible here");
+    }
+}

@@ -1,0 +1,75 @@
+//! Code of the project, run by a tool: how far its words may reach.
+
+use super::Call;
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::places::Place;
+
+impl Judge<'_> {
+    /// Asks about running the project's code, unless it is only that.
+    pub(super) fn project_code(&mut self, call: &Call<'_>, risky: &[&str]) {
+        if !self.is_at_home() {
+            self.unknown_code(&call.part, "the code is not that of this project");
+        }
+        if self.wrote {
+            self.unknown_code(&call.part, "it runs code that this same command may have written");
+        }
+        for word in call.args {
+            let Some(values) = word.values().filter(|_| !word.odd).map(<[String]>::to_vec) else {
+                let why = format!("{} may be anything, an option too", word.text);
+                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+                continue;
+            };
+            if word.may_be_option() {
+                let why = format!("{} may turn out to be an option", word.text);
+                self.ask(Ground::NotLiteral, &call.part, &why, "may do more than it seems");
+            }
+            for value in values {
+                self.project_word(call, risky, &value);
+            }
+        }
+    }
+
+    fn project_word(&mut self, call: &Call<'_>, risky: &[&str], value: &str) {
+        let name = value.split('=').next().unwrap_or(value);
+        // Letters that take nothing may stand in front of one that does.
+        let letters = value.trim_start_matches('-').trim_start_matches(['q', 'v', 'x', 's', 'l']);
+        let is = |option: &&str| {
+            let short = option.len() == 2
+                && !value.starts_with("--")
+                && (value.starts_with(*option) || letters.starts_with(&option[1..]));
+            let long = option.len() > 2
+                && (name == *option || name.len() > 4 && name.starts_with("--") && option.starts_with(name));
+            short || long
+        };
+        if value.starts_with('-') && risky.iter().any(is) {
+            let why = format!("{value} can name code or files of another place");
+            return self.unknown_code(&call.part, &why);
+        }
+        if name.starts_with(['+', '@']) {
+            return self.unknown_code(&call.part, "it names another toolchain, or words in a file");
+        }
+        let path = match value.split_once('=') {
+            Some((_, after)) => after,
+            None if value.starts_with('-') => {
+                value.trim_start_matches(|c: char| c == '-' || c.is_ascii_alphanumeric())
+            }
+            None => value,
+        };
+        if value.contains("://") {
+            return self.unknown_code(&call.part, "it takes something from another machine");
+        }
+        let parts: Vec<&str> = value.split([':', ',', '=']).collect();
+        if let Some(part) =
+            parts.iter().find(|part| part.starts_with(['/', '~']) && self.place(part) != Place::Inside)
+        {
+            let why = format!("{part} is outside the project");
+            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {part}, outside the project"));
+        }
+        let path = path.split("::").next().unwrap_or(path);
+        if !path.is_empty() && !matches!(self.place(path), Place::Inside | Place::Harmless) {
+            let why = format!("{path} is outside the project");
+            self.ask(Ground::WriteOutside, &call.part, &why, &format!("uses {path}, outside the project"));
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Programs that only look.
+
+use super::Call;
+use super::options::{Options, read};
+use crate::decision::Ground;
+use crate::judge::{Feed, Judge};
+use crate::word::Word;
+
+/// Programs that do nothing to files, whatever they are called with.
+const HARMLESS: [&str; 50] = [
+    "ls", "dir", "vdir", "pwd", "echo", "true", "false", "stat", "du", "df", "basename", "dirname",
+    "realpath", "readlink", "whoami", "id", "groups", "uname", "arch", "nproc", "uptime", "free", "ps",
+    "pgrep", "pidof", "which", "whereis", "seq", "expr", "sleep", "tput", "clear", "tty", "logname", "users",
+    "who", "w", "locale", "getconf", "cal", "lscpu", "lsblk", "lsusb", "lspci", "lsmod", "pstree", "vmstat",
+    "iostat", "factor", "yes",
+];
+
+/// Programs that print what is in files, whatever they are called with.
+const PRINTS: [&str; 42] = [
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "tac",
+    "rev",
+    "nl",
+    "od",
+    "hexdump",
+    "strings",
+    "md5sum",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "b2sum",
+    "cksum",
+    "sum",
+    "shasum",
+    "md5",
+    "cmp",
+    "diff",
+    "diff3",
+    "comm",
+    "join",
+    "paste",
+    "cut",
+    "tr",
+    "fold",
+    "fmt",
+    "column",
+    "expand",
+    "unexpand",
+    "zcat",
+    "bzcat",
+    "xzcat",
+    "base64",
+    "base32",
+    "tsort",
+    "numfmt",
+    "look",
+];
+
+/// Filters that pass names on as they come.
+const PASSES: [&str; 5] = ["head", "tail", "sort", "uniq", "tac"];
+
+/// Words in the names of variables that hold secrets.
+const SECRET_WORDS: [&str; 7] = ["KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "COOKIE"];
+
+/// Tells whether a variable is named like a secret.
+pub(super) fn is_secret_variable(name: &str) -> bool {
+    let name = name.to_uppercase();
+    SECRET_WORDS.iter().any(|word| name.contains(word))
+}
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    if HARMLESS.contains(&call.name) {
+        for word in call.args {
+            mentions(judge, word, &call.part);
+        }
+        match call.name {
+            "ps" => ps(judge, call),
+            "ls" if only_names(call.args) && lists_inside(judge, operands(call.args)) => {
+                judge.output = Feed::ProjectFiles;
+            }
+            _ => {}
+        }
+        return true;
+    }
+    if PRINTS.contains(&call.name) {
+        match call.name {
+            "base64" | "base32" => prints_without(judge, call, &["-o", "--output"], "writes a file"),
+            "diff3" => prints_without(judge, call, &["--diff-program"], "runs a program"),
+            _ => files(judge, call.args.iter(), &call.part),
+        }
+        if PASSES.contains(&call.name) && passes_whole_lines(call.args) {
+            judge.output = judge.feed;
+        }
+        return true;
+    }
+    match call.name {
+        "sort" => sort(judge, call),
+        "uniq" => uniq(judge, call),
+        "date" => date(judge, call),
+        "hostname" => operand_changes(judge, call, "renames the machine"),
+        "dmesg" => only_without(
+            judge,
+            call,
+            &["-c", "-C", "--clear", "--read-clear", "-D", "-E", "-n"],
+            "clears the log",
+        ),
+        "file" => prints_without(judge, call, &["-C", "--compile"], "writes a file"),
+        "tree" => prints_without(judge, call, &["-o", "-R"], "writes a file"),
+        "shuf" => prints_without(judge, call, &["-o", "--output"], "writes a file"),
+        "yq" if call.args.iter().any(|word| ["env", "load", "system"].iter().any(|n| word.may_hold(n))) => {
+            let why = "it may print the environment or other files, or run something";
+            judge.ask(Ground::Secret, &call.part, why, "may read secrets");
+        }
+        "yq" => {
+            let writes = ["-i", "--inplace", "--in-place", "-s", "--split-exp"];
+            prints_without(judge, call, &writes, "writes files");
+        }
+        "xxd" => xxd(judge, call),
+        "less" | "more" | "most" => pager(judge, call),
+        "man" | "info" | "apropos" | "whatis" => manual(judge, call),
+        "printenv" => print_environment(judge, call),
+        "lsof" | "ss" | "netstat" => {
+            let changes = ["-K", "--kill", "-D", "--diag"];
+            only_without(judge, call, &changes, "closes connections, or writes a file");
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Asks about naming a place of secrets.
+fn mentions(judge: &mut Judge<'_>, word: &Word, part: &str) {
+    for value in word.values().unwrap_or_default().to_vec() {
+        judge.mention(&value, part);
+    }
+}
+
+/// Asks about reading secrets; options are looked at like files, for some name files.
+pub(super) fn files<'w>(judge: &mut Judge<'_>, words: impl Iterator<Item = &'w Word>, part: &str) {
+    for word in words {
+        match word.lit() {
+            Some(text) if text.starts_with('-') => {
+                let value = text.split_once('=').map_or(text.get(2..), |(_, value)| Some(value));
+                judge.mention(&format!("./{}", value.unwrap_or_default()), part);
+            }
+            // Some take words from a file that is named so.
+            Some(text) if text.starts_with('@') => judge.read_from(&text[1..], part),
+            _ => judge.read(word, part),
+        }
+    }
+}
+
+fn operands(args: &[Word]) -> impl Iterator<Item = &Word> {
+    args.iter().filter(|word| !word.is_option())
+}
+
+/// Tells whether what is listed of these places are names of files in the project, wherever in it they are used.
+pub(super) fn lists_inside<'w>(judge: &Judge<'_>, mut places: impl Iterator<Item = &'w Word>) -> bool {
+    judge.is_at_home() && places.all(|place| judge.stays_inside(place))
+}
+
+/// Tells whether ls prints names and nothing else: what else it prints can be chosen.
+fn only_names(args: &[Word]) -> bool {
+    read(args, &[]).other_than(&["-1", "-a", "-A", "-d", "-t", "-r", "-S"]).is_none()
+}
+
+/// Tells whether a filter of lines leaves each as it is.
+fn passes_whole_lines(args: &[Word]) -> bool {
+    let options = read(args, &["-n"]);
+    let counts = |name: &str| name == "-n" || name[1..].bytes().all(|byte| byte.is_ascii_digit());
+    options.operands.is_empty() && options.given.iter().all(|given| counts(&given.name))
+}
+
+fn ps(judge: &mut Judge<'_>, call: &Call<'_>) {
+    // Without a dash letters are those of BSD, among them the environment of others; what an option takes is none.
+    let takes = |word: &Word| {
+        matches!(word.lit(), Some("-o" | "-C" | "-p" | "-u" | "-U" | "-t" | "--sort" | "--pid" | "--ppid"))
+    };
+    let shows = |at: usize, word: &Word| {
+        let letters = !word.is_option() && word.may_hold("e") && !(at > 0 && takes(&call.args[at - 1]));
+        letters || word.is_option() && word.may_hold("E") || word.may_hold("environ")
+    };
+    if call.args.iter().enumerate().any(|(at, word)| shows(at, word)) {
+        judge.ask(Ground::Secret, &call.part, "it may show the environment of others", "may print secrets");
+    }
+}
+
+fn date(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-d", "-f", "-r", "--date", "--file", "--reference"]);
+    for given in options.given.iter().filter(|given| ["-f", "--file"].contains(&given.name.as_str())) {
+        judge.read(&given.word().unwrap_or_else(|| Word::open("-f")), &call.part);
+    }
+    let sets = |word: &&Word| word.lit().is_none_or(|text| !text.starts_with('+'));
+    if !judge.hidden_option(call) && (options.has(&["-s", "--set"]) || options.operands.iter().any(sets)) {
+        judge.ask(Ground::Destroy, &call.part, "it may set the clock", "sets the clock");
+    }
+}
+
+fn sort(judge: &mut Judge<'_>, call: &Call<'_>) {
+    if judge.hidden_option(call) {
+        return;
+    }
+    let valued =
+        ["-o", "-k", "-t", "-S", "-T", "--output", "--key", "--field-separator", "--compress-program"];
+    let options = read(call.args, &valued);
+    if options.has(&["--compress-program"]) {
+        return judge.unknown_code(&call.part, "it names a program to run");
+    }
+    for given in options.all(&["-o", "--output", "-T", "--temporary-directory"]) {
+        judge.write(&given.word().unwrap_or_else(|| Word::open(&given.name)), &call.part);
+    }
+    if let Some(given) = options.find(&["--files0-from"]) {
+        judge.read(&given.word().unwrap_or_else(|| Word::open("--files0-from")), &call.part);
+    }
+    if options.operands.is_empty() {
+        judge.output = judge.feed;
+    }
+    files(judge, options.operands.iter().copied(), &call.part);
+}
+
+fn uniq(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-f", "-s", "-w"]);
+    if options.operands.is_empty() && !options.has(&["-c", "--count"]) {
+        judge.output = judge.feed;
+    }
+    from_first_to_second(judge, call, &options);
+}
+
+fn may_overwrite(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let why = "a second file would be overwritten";
+    judge.ask(Ground::NotLiteral, &call.part, why, "may overwrite a file");
+}
+
+/// Judges a program that reads its first file and writes its second.
+fn from_first_to_second(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>) {
+    if let Some(word) = options.operands.first() {
+        judge.read(word, &call.part);
+    }
+    if options.operands.first().is_some_and(|word| word.splits || word.glob) {
+        may_overwrite(judge, call);
+    }
+    for word in options.operands.iter().skip(1) {
+        judge.write(word, &call.part);
+    }
+}
+
+/// Allows a program unless one of these options is there, or may be.
+fn only_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &[&str], effect: &str) {
+    if !judge.hidden_option(call) && read(call.args, &[]).has(risky) {
+        judge.ask(Ground::Destroy, &call.part, "an option changes something", effect);
+    }
+}
+
+fn prints_without(judge: &mut Judge<'_>, call: &Call<'_>, risky: &[&str], effect: &str) {
+    if !judge.hidden_option(call) && read(call.args, &[]).has(risky) {
+        judge.ask(Ground::UnknownCode, &call.part, "an option does more than print", effect);
+    }
+    files(judge, call.args.iter(), &call.part);
+}
+
+fn operand_changes(judge: &mut Judge<'_>, call: &Call<'_>, effect: &str) {
+    let options = read(call.args, &[]);
+    if !options.operands.is_empty() || options.has(&["-F", "--file", "-b"]) {
+        judge.ask(Ground::Destroy, &call.part, "it changes the machine", effect);
+    }
+}
+
+fn xxd(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-s", "-l", "-c", "-g", "-o"]);
+    if judge.hidden_option(call) {
+        may_overwrite(judge, call);
+    }
+    from_first_to_second(judge, call, &options);
+}
+
+fn pager(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let known = ["-F", "-R", "-S", "-X", "-N", "-E", "-e", "-i", "-n", "-r", "-s"];
+    let options = read(call.args, &[]);
+    let commands = call.args.iter().any(|word| word.lit().is_none_or(|text| text.starts_with('+')));
+    if options.other_than(&known).is_some() || commands {
+        return judge.unknown_code(&call.part, "a pager can run commands");
+    }
+    files(judge, options.operands.iter().copied(), &call.part);
+}
+
+fn manual(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let plain = |word: &Word| {
+        word.lit().is_some_and(|text| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "._+-".contains(c))
+        }) && (!word.is_option() || matches!(word.lit(), Some("-k" | "-f" | "-w")))
+    };
+    if !call.args.iter().all(plain) {
+        judge.unknown_code(&call.part, "a manual is shown by programs that options and paths choose");
+    }
+}
+
+fn print_environment(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &[]);
+    let secret = |word: &&Word| word.lit().is_none_or(is_secret_variable);
+    if options.operands.is_empty() || options.operands.iter().any(secret) {
+        let why = "the environment may hold secrets";
+        judge.ask(Ground::Secret, &call.part, why, "prints the environment");
+    }
+}

@@ -1,0 +1,82 @@
+//! Scripts in files.
+
+use crate::decision::Ground;
+use crate::judge::{Grammar, Judge};
+use crate::word::Word;
+
+/// Most scripts that run scripts.
+const MOST_SCRIPTS: usize = 3;
+
+impl Judge<'_> {
+    /// Judges a file that is run by its path.
+    pub(super) fn run_file(&mut self, file: &Word, args: &[Word], part: &str) {
+        if args.iter().any(|word| word.lit().is_none()) {
+            return self.unknown_code(part, "a script that is given such words may do anything with them");
+        }
+        match self.script_text(file) {
+            Some(text) if is_shell_script(&text) => self.script_inside(&text, part),
+            Some(_) | None => {
+                let why = format!("what {} does is not visible here", file.text);
+                self.unknown_code(part, &why);
+            }
+        }
+    }
+
+    /// Judges a file that a shell is told to run.
+    pub(super) fn run_script(&mut self, file: &Word, part: &str) {
+        match self.script_text(file) {
+            Some(text) => self.script_inside(&text, part),
+            None => {
+                let why = format!("what {} does is not visible here", file.text);
+                self.unknown_code(part, &why);
+            }
+        }
+    }
+
+    /// Returns the content of a script of the project, unless this very command may have changed it.
+    fn script_text(&self, file: &Word) -> Option<String> {
+        let path = file.lit()?;
+        let [cwd] = self.cwd.as_slice() else { return None };
+        if self.wrote || !self.is_inside(file) {
+            return None;
+        }
+        let absolute = if path.starts_with('/') { path.to_owned() } else { format!("{cwd}/{path}") };
+        self.request.files.text(&absolute)
+    }
+
+    fn script_inside(&mut self, text: &str, part: &str) {
+        if self.depth > MOST_SCRIPTS {
+            return self.unknown_code(part, "scripts that run scripts that run scripts");
+        }
+        let before = self.parsed;
+        let depth = self.depth;
+        self.isolated(|judge| judge.script(text, Grammar::Posix));
+        self.depth = depth;
+        if before && !self.parsed {
+            // The command itself was read; it is the script that was not.
+            self.parsed = true;
+            self.ask(
+                Ground::UnknownCode,
+                part,
+                "its script cannot be judged",
+                "runs code that cannot be judged",
+            );
+        }
+    }
+}
+
+/// Tells whether a file is run by a shell.
+fn is_shell_script(text: &str) -> bool {
+    let first = text.lines().next().unwrap_or_default();
+    let Some(program) = first.strip_prefix("#!") else { return false };
+    let words: Vec<&str> = program.split_whitespace().collect();
+    let shells = ["/bin/sh", "/bin/bash", "/usr/bin/bash", "/usr/bin/sh", "/bin/dash"];
+    match words.as_slice() {
+        [shell] => shells.contains(shell),
+        [shell, options] => {
+            shells.contains(shell) && options.starts_with('-') && !options.contains('c')
+                || *shell == "/usr/bin/env" && matches!(*options, "sh" | "bash" | "dash")
+        }
+        _ => false,
+    }
+}

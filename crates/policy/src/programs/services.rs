@@ -1,0 +1,175 @@
+//! Processes, services, containers, and `mw` itself.
+
+use super::Call;
+use super::interpreters::only_version;
+use super::options::read;
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::word::Word;
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        "kill" => kill(judge, call),
+        "pkill" | "killall" | "xkill" | "skill" | "fuser" => {
+            judge.ask(Ground::Kill, &call.part, "it ends processes by name", "ends processes");
+        }
+        "shutdown"
+        | "reboot"
+        | "halt"
+        | "poweroff"
+        | "init"
+        | "telinit"
+        | "service"
+        | "launchctl"
+        | "rc-service"
+        | "iptables"
+        | "ip6tables"
+        | "nft"
+        | "ufw"
+        | "firewall-cmd"
+        | "sysctl"
+        | "modprobe"
+        | "insmod"
+        | "rmmod"
+        | "useradd"
+        | "userdel"
+        | "usermod"
+        | "groupadd"
+        | "passwd"
+        | "chpasswd"
+        | "visudo"
+        | "hostnamectl"
+        | "timedatectl"
+        | "localectl"
+        | "loginctl"
+        | "update-alternatives"
+        | "ldconfig"
+        | "setenforce"
+        | "renice"
+        | "ifconfig"
+        | "ip"
+        | "route"
+        | "defaults"
+        | "networksetup"
+        | "pm2"
+        | "supervisorctl"
+        | "forever" => {
+            let why = format!("{} changes the machine or its services", call.name);
+            judge.ask(Ground::Destroy, &call.part, &why, "changes the machine or its services");
+        }
+        "systemctl" => looks(
+            judge,
+            call,
+            &["status", "list-units", "list-unit-files", "show", "is-active", "is-enabled", "cat"],
+        ),
+        "journalctl" => journal(judge, call),
+        "docker" | "podman" | "nerdctl" => container(judge, call),
+        "docker-compose" | "podman-compose" => {
+            looks(judge, call, &["ps", "logs", "images", "top", "version"]);
+        }
+        "mw" | "meanwhile" => meanwhile(judge, call),
+        _ => return false,
+    }
+    true
+}
+
+fn kill(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let first = call.args.first().and_then(Word::lit);
+    let numbers = |words: &[Word]| {
+        words.iter().all(|word| word.lit().is_some_and(|t| t.bytes().all(|b| b.is_ascii_digit())))
+    };
+    let looks = match first {
+        Some("-l" | "-L") => true,
+        Some("-0") => numbers(&call.args[1..]),
+        _ => false,
+    };
+    if !looks {
+        let targets = read(call.args, &["-s", "-n"]).operands;
+        let targets: Vec<&str> = targets.iter().map(|word| word.text.as_str()).collect();
+        let everything = call.args.iter().skip(1).any(|word| word.lit() == Some("-1"));
+        let effect = if everything {
+            "ends every process of the user".to_owned()
+        } else {
+            format!("ends {}", targets.join(" "))
+        };
+        judge.ask(Ground::Kill, &call.part, "it ends processes", &effect);
+    }
+}
+
+fn looks(judge: &mut Judge<'_>, call: &Call<'_>, verbs: &[&str]) {
+    let first = call.args.iter().filter_map(Word::lit).find(|text| !text.starts_with('-'));
+    let known = call.args.first().is_some_and(|word| word.lit().is_some_and(|text| verbs.contains(&text)));
+    let literal = call.args.iter().all(|word| word.lit().is_some());
+    let remote = call.args.iter().any(|word| {
+        word.lit().is_some_and(|text| {
+            text.starts_with("-H") || text.starts_with("-M") || text.starts_with("--host")
+        })
+    });
+    if (!known || !literal || remote) && !only_version(call) {
+        let why = format!("{} {} does more than look", call.name, first.unwrap_or("so"));
+        judge.ask(Ground::Destroy, &call.part, &why, "changes services or containers");
+    }
+}
+
+fn journal(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let risky = [
+        "--vacuum-size",
+        "--vacuum-time",
+        "--vacuum-files",
+        "--rotate",
+        "--flush",
+        "--setup-keys",
+        "--relinquish-var",
+        "--sync",
+        "--cursor-file",
+        "--update-catalog",
+    ];
+    if !judge.hidden_option(call) && read(call.args, &["-u", "-n"]).has(&risky) {
+        judge.ask(Ground::Destroy, &call.part, "an option changes the journal", "removes or rotates logs");
+    }
+}
+
+fn container(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let words: Option<Vec<&str>> = call.args.iter().map(Word::lit).collect();
+    let looks = matches!(
+        words.as_deref(),
+        Some(
+            [
+                "ps" | "images"
+                    | "logs"
+                    | "inspect"
+                    | "version"
+                    | "info"
+                    | "stats"
+                    | "top"
+                    | "port"
+                    | "history"
+                    | "diff",
+                ..
+            ] | ["compose", "ps" | "logs" | "images" | "top" | "version" | "ls", ..]
+                | ["container" | "image" | "volume" | "network", "ls" | "inspect", ..]
+                | ["--version"]
+        )
+    );
+    if !looks {
+        let verb = call.args.first().map_or("", |word| word.text.as_str());
+        let why = format!("{} {verb} does more than look", call.name);
+        judge.ask(Ground::UnknownCode, &call.part, &why, "runs code in a container, or changes containers");
+    }
+}
+
+/// Judges `mw` inside of `mw`: what it starts passes the gate again, under the same rules.
+fn meanwhile(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let Some(first) = call.args.first() else { return };
+    match first.lit() {
+        Some(
+            "list" | "ls" | "status" | "output" | "wait" | "watch" | "policy" | "tools" | "notices"
+            | "config" | "completions" | "--version" | "--help" | "help",
+        ) => {}
+        Some(verb) => {
+            let why = format!("mw {verb} changes tasks, or answers for somebody");
+            judge.unknown_code(&call.part, &why);
+        }
+        None => judge.unknown_code(&call.part, "what mw does is known only once it runs"),
+    }
+}

@@ -1,0 +1,347 @@
+//! Programs that write, move and delete files.
+
+use super::Call;
+use super::options::{Given, Options, read};
+use super::reads::files;
+use crate::decision::Ground;
+use crate::judge::Judge;
+use crate::word::Word;
+
+/// Programs that change disks or the machine.
+const DESTROYS: [&str; 34] = [
+    "dd",
+    "fdisk",
+    "sfdisk",
+    "cfdisk",
+    "gdisk",
+    "sgdisk",
+    "parted",
+    "wipefs",
+    "mkswap",
+    "swapon",
+    "swapoff",
+    "mount",
+    "umount",
+    "blkdiscard",
+    "hdparm",
+    "cryptsetup",
+    "losetup",
+    "lvcreate",
+    "lvremove",
+    "vgremove",
+    "pvremove",
+    "zpool",
+    "zfs",
+    "mdadm",
+    "tune2fs",
+    "resize2fs",
+    "e2fsck",
+    "fsck",
+    "badblocks",
+    "mknod",
+    "debugfs",
+    "xfs_repair",
+    "btrfs",
+    "diskutil",
+];
+
+pub(super) fn judge(judge: &mut Judge<'_>, call: &Call<'_>) -> bool {
+    match call.name {
+        "rm" | "unlink" | "rmdir" | "shred" | "srm" | "trash" | "wipe" | "rimraf" => delete(judge, call),
+        name if DESTROYS.contains(&name) || name.starts_with("mkfs") || name.starts_with("fsck.") => {
+            let effect = format!("changes disks or devices ({name})");
+            judge.ask(Ground::Destroy, &call.part, &format!("{name} can destroy data"), &effect);
+        }
+        "touch" | "mkdir" | "mkfifo" => make(judge, call),
+        "tee" => tee(judge, call),
+        "cp" | "install" => copy(judge, call),
+        "mv" => move_files(judge, call),
+        "ln" | "link" => link(judge, call),
+        "chmod" => chmod(judge, call),
+        "chown" | "chgrp" | "setfacl" | "chattr" | "setcap" => {
+            let effect = "changes who may use files";
+            judge.ask(Ground::OtherUser, &call.part, "it changes who owns or may use files", effect);
+        }
+        "truncate" => {
+            let options = read(call.args, &["-s", "-r", "--size", "--reference"]);
+            judge.ask(
+                Ground::Delete,
+                &call.part,
+                "it cuts files off",
+                &format!("cuts off {}", names(&options)),
+            );
+            options.operands.iter().for_each(|word| judge.write(word, &call.part));
+        }
+        "mktemp" => mktemp(judge, call),
+        "split" | "csplit" => split(judge, call),
+        "patch" | "sponge" | "ed" | "ex" | "rename" | "mmv" | "vidir" => {
+            judge.ask(
+                Ground::UnknownCode,
+                &call.part,
+                "which files it changes is not visible here",
+                "changes files",
+            );
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn names(options: &Options<'_>) -> String {
+    options.operands.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+fn delete(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &[]);
+    if options.has(&["--version", "--help"]) && options.operands.is_empty() {
+        return;
+    }
+    let whole = options.has(&["-r", "-R", "--recursive"]);
+    let what = names(&options);
+    let effect =
+        if whole { format!("deletes {what} and everything in it") } else { format!("deletes {what}") };
+    judge.ask(Ground::Delete, &call.part, "it deletes files", &effect);
+    // What lies outside is said besides.
+    for word in &options.operands {
+        judge.write(word, &call.part);
+    }
+}
+
+/// Asks about an option that is not known, or may be one; tells whether it did.
+fn unknown_option(judge: &mut Judge<'_>, call: &Call<'_>, options: &Options<'_>, known: &[&str]) -> bool {
+    if judge.hidden_option(call) {
+        return true;
+    }
+    let Some(given) = options.other_than(known) else { return false };
+    let why = format!("{} is not an option that is known here", given.name);
+    judge.ask(Ground::UnknownCode, &call.part, &why, "may do more than it seems");
+    true
+}
+
+fn make(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-m", "-t", "-d", "-r", "--mode", "--date", "--reference"]);
+    let known = [
+        "-p",
+        "-v",
+        "-m",
+        "-a",
+        "-c",
+        "-t",
+        "-d",
+        "-r",
+        "--parents",
+        "--verbose",
+        "--mode",
+        "--date",
+        "--reference",
+    ];
+    if !unknown_option(judge, call, &options, &known) {
+        options.operands.iter().for_each(|word| judge.write(word, &call.part));
+    }
+}
+
+fn tee(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &[]);
+    if !unknown_option(judge, call, &options, &["-a", "-i", "-p", "--append", "--ignore-interrupts"]) {
+        options.operands.iter().for_each(|word| judge.write(word, &call.part));
+    }
+}
+
+/// Splits operands into what is read and where it goes; none when that is not known.
+fn sources_and_target<'w>(options: &Options<'w>) -> Option<(Vec<&'w Word>, Word)> {
+    if let Some(given) = options.find(&["-t", "--target-directory"]) {
+        return Some((options.operands.clone(), given.word()?));
+    }
+    let (target, sources) = options.operands.split_last()?;
+    (!sources.is_empty()).then(|| (sources.to_vec(), (*target).clone()))
+}
+
+/// Asks about what would be overwritten if the target is a directory: a link of that name would be followed.
+fn into(judge: &mut Judge<'_>, call: &Call<'_>, sources: &[&Word], target: &Word) {
+    let Some(target) = target.lit() else { return };
+    for source in sources.iter().filter_map(|word| word.lit()) {
+        let base = source.trim_end_matches('/').rsplit('/').next().unwrap_or(source);
+        if !base.is_empty() && !target.is_empty() && !target.starts_with("/dev/") {
+            judge.write_to(&format!("{target}/{base}"), &call.part);
+        }
+    }
+}
+
+fn copy(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options =
+        read(call.args, &["-t", "-S", "-m", "-o", "-g", "--target-directory", "--suffix", "--mode"]);
+    let known = [
+        "-a",
+        "-r",
+        "-R",
+        "-p",
+        "-v",
+        "-n",
+        "-u",
+        "-f",
+        "-i",
+        "-L",
+        "-P",
+        "-H",
+        "-d",
+        "-T",
+        "-t",
+        "-D",
+        "-m",
+        "--archive",
+        "--recursive",
+        "--verbose",
+        "--no-clobber",
+        "--update",
+        "--force",
+        "--target-directory",
+        "--mode",
+        "--preserve",
+        "--reflink",
+        "--parents",
+        "--no-target-directory",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    if call.name == "install" && options.has(&["-d"]) {
+        return options.operands.iter().for_each(|word| judge.write(word, &call.part));
+    }
+    match sources_and_target(&options) {
+        Some((sources, target)) => {
+            into(judge, call, &sources, &target);
+            if sources.iter().any(|word| word.lit() == Some("/dev/null")) {
+                judge.ask(
+                    Ground::Delete,
+                    &call.part,
+                    "it empties the file",
+                    &format!("empties {}", target.text),
+                );
+            }
+            files(judge, sources.into_iter(), &call.part);
+            judge.write(&target, &call.part);
+        }
+        None => {
+            judge.ask(Ground::NotLiteral, &call.part, "where it copies to cannot be told", "writes files");
+        }
+    }
+}
+
+fn move_files(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
+    let known = [
+        "-v",
+        "-n",
+        "-u",
+        "-f",
+        "-i",
+        "-T",
+        "-t",
+        "--verbose",
+        "--no-clobber",
+        "--force",
+        "--target-directory",
+        "--no-target-directory",
+        "--update",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    match sources_and_target(&options) {
+        // What is moved away is gone from where it was.
+        Some((sources, target)) => {
+            into(judge, call, &sources, &target);
+            sources.into_iter().for_each(|word| judge.write(word, &call.part));
+            judge.write(&target, &call.part);
+            if target.lit().is_some_and(|text| text.starts_with("/dev/")) {
+                judge.ask(Ground::Delete, &call.part, "what goes there is gone", "deletes what it moves");
+            }
+        }
+        None => judge.ask(Ground::NotLiteral, &call.part, "where it moves to cannot be told", "moves files"),
+    }
+}
+
+fn link(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-t", "-S", "--target-directory", "--suffix"]);
+    let known = [
+        "-s",
+        "-f",
+        "-n",
+        "-v",
+        "-r",
+        "-T",
+        "-i",
+        "--symbolic",
+        "--force",
+        "--relative",
+        "--verbose",
+        "--no-dereference",
+    ];
+    if unknown_option(judge, call, &options, &known) {
+        return;
+    }
+    // Later parts of the command would follow the link without anyone seeing where it leads.
+    for word in &options.operands {
+        judge.write(word, &call.part);
+        if word.lit().is_some_and(|text| text.contains("..")) {
+            judge.ask(
+                Ground::NotLiteral,
+                &call.part,
+                "a link upwards may lead out of the project",
+                "makes a link",
+            );
+        }
+    }
+}
+
+fn chmod(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &[]);
+    let mode_is_option = |name: &str| name.len() == 2 && "rwxXst".contains(&name[1..]);
+    let flags = ["-R", "-v", "-c", "-f", "--recursive", "--verbose"];
+    if judge.hidden_option(call) {
+        return;
+    }
+    if options.given.iter().any(|given| !flags.contains(&given.name.as_str()) && !mode_is_option(&given.name))
+    {
+        return judge.ask(Ground::UnknownCode, &call.part, "an option is not known here", "changes rights");
+    }
+    let skip = usize::from(!options.given.iter().any(|given| mode_is_option(&given.name)));
+    if let Some(mode) = options.operands.first().filter(|_| skip == 1) {
+        let number = |text: &str| u32::from_str_radix(text.trim_start_matches(['+', '=']), 8).unwrap_or(0);
+        let special = mode.lit().is_none_or(|text| text.contains('s') || number(text) & 0o7000 != 0);
+        if special {
+            judge.ask(
+                Ground::OtherUser,
+                &call.part,
+                "it lets others run a file as its owner",
+                "changes rights",
+            );
+        }
+    }
+    for word in options.operands.iter().skip(skip) {
+        judge.write(word, &call.part);
+    }
+}
+
+fn mktemp(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-p", "-t", "--suffix"]);
+    if options.given.is_empty() && options.operands.is_empty()
+        || options.other_than(&["-d", "-u", "-q"]).is_none() && options.operands.is_empty()
+    {
+        // A new file in the directory made for that harms nobody.
+        return;
+    }
+    options.all(&["-p", "--tmpdir"]).filter_map(Given::word).for_each(|word| judge.write(&word, &call.part));
+    options.operands.iter().for_each(|word| judge.write(word, &call.part));
+}
+
+fn split(judge: &mut Judge<'_>, call: &Call<'_>) {
+    let options = read(call.args, &["-l", "-b", "-n", "-a", "-C"]);
+    if unknown_option(judge, call, &options, &["-l", "-b", "-n", "-a", "-C", "-d", "-x", "--verbose"]) {
+        return;
+    }
+    if let Some(word) = options.operands.first() {
+        judge.read(word, &call.part);
+    }
+    judge.write(options.operands.get(1).copied().unwrap_or(&Word::plain("xaa")), &call.part);
+}

@@ -1,0 +1,465 @@
+//! Takes a raw word apart.
+
+use super::finish::finish;
+use super::{Unit, Word, ansi, braces, extent};
+
+/// Variables that a shell never takes from elsewhere.
+const SPECIAL: [char; 18] =
+    ['@', '*', '#', '?', '-', '$', '!', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '_'];
+
+/// What is known around a word.
+pub(crate) struct Context<'a> {
+    /// The user's directory.
+    pub(crate) home: &'a str,
+    /// The directory, when there is only one that it can be.
+    pub(crate) cwd: Option<&'a str>,
+    /// What a variable can be.
+    pub(crate) variable: &'a dyn Fn(&str) -> Variable,
+}
+
+/// What a variable can be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Variable {
+    /// One of these.
+    Known(Vec<String>),
+    /// The name of a file in the project.
+    ProjectFile,
+    /// Anything.
+    Unknown,
+}
+
+/// What was read from a raw word.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    /// The words it becomes.
+    pub(crate) words: Vec<Word>,
+    /// Scripts that run to make it.
+    pub(crate) scripts: Vec<String>,
+    /// Variables that are looked at.
+    pub(crate) used: Vec<String>,
+    /// Variables that it assigns.
+    pub(crate) assigned: Vec<String>,
+    /// Whether it calculates with variables, which evaluates their content.
+    pub(crate) evaluates: bool,
+    /// What about it cannot be judged.
+    pub(crate) trouble: Option<&'static str>,
+}
+
+/// Reads a word of a command.
+pub(crate) fn read_word(raw: &str, context: &Context<'_>) -> Read {
+    let mut scan = Scan::new(context);
+    scan.plain(&raw.chars().collect::<Vec<_>>());
+    match braces::expand(&scan.units) {
+        Some(words) => {
+            for units in &words {
+                let word = finish(raw, units, context);
+                // What braces leave empty, bash drops.
+                if words.len() == 1 || word.known.as_deref() != Some(&[String::new()]) {
+                    scan.read.words.push(word);
+                }
+            }
+            // Shells without braces see one word, and would take it as it is.
+            if words.len() > 1 {
+                scan.read.words.iter_mut().for_each(|word| word.glob = true);
+            }
+        }
+        None => scan.read.words.push(Word::open(raw)),
+    }
+    if scan.odd {
+        scan.read.words.iter_mut().for_each(|word| word.odd = true);
+    }
+    scan.read
+}
+
+/// Reads what is assigned or redirected to: braces and spaces mean nothing there.
+pub(crate) fn read_value(raw: &str, context: &Context<'_>) -> Read {
+    let mut scan = Scan::new(context);
+    scan.plain(&raw.chars().collect::<Vec<_>>());
+    let mut word = finish(raw, &scan.units, context);
+    word.odd |= scan.odd;
+    // bash expands braces where a redirection leads, and other shells do not.
+    if braces::expand(&scan.units).is_none_or(|words| words.len() != 1) {
+        word.known = None;
+    }
+    scan.read.words.push(word);
+    scan.read
+}
+
+/// Reads a here-document: quotes stand for themselves there.
+pub(crate) fn read_here(raw: &str, context: &Context<'_>) -> Read {
+    let mut scan = Scan::new(context);
+    scan.double(&raw.chars().collect::<Vec<_>>());
+    scan.read.words.push(finish(raw, &scan.units, context));
+    scan.read
+}
+
+struct Scan<'a> {
+    context: &'a Context<'a>,
+    units: Vec<Unit>,
+    read: Read,
+    odd: bool,
+}
+
+/// Whether double quotes are around.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    None,
+    Double,
+}
+
+impl<'a> Scan<'a> {
+    fn new(context: &'a Context<'a>) -> Self {
+        Self { context, units: Vec::new(), read: Read::default(), odd: false }
+    }
+
+    fn trouble(&mut self, what: &'static str) {
+        self.read.trouble.get_or_insert(what);
+        self.units.push(Unit::Open { splits: true, in_project: false });
+    }
+
+    fn push(&mut self, c: char, quoted: bool) {
+        self.units.push(Unit::Char { c, quoted });
+    }
+
+    fn plain(&mut self, chars: &[char]) {
+        let mut at = 0;
+        while at < chars.len() {
+            at = match chars[at] {
+                '\\' => {
+                    match chars.get(at + 1) {
+                        Some('\n') => {}
+                        Some(c) => self.push(*c, true),
+                        None => self.push('\\', true),
+                    }
+                    at + 2
+                }
+                '\'' => {
+                    let Some(end) = extent::quote(chars, at + 1) else {
+                        return self.trouble("an open quote");
+                    };
+                    chars[at + 1..end].iter().for_each(|c| self.push(*c, true));
+                    // An empty word is a word.
+                    self.units.push(Unit::Choice(Vec::new()));
+                    end + 1
+                }
+                '"' => {
+                    let Some(end) = extent::double(chars, at + 1) else {
+                        return self.trouble("an open quote");
+                    };
+                    self.double(&chars[at + 1..end]);
+                    self.units.push(Unit::Choice(Vec::new()));
+                    end + 1
+                }
+                '$' if chars.get(at + 1) == Some(&'\'') => {
+                    let Some(end) = ansi_end(chars, at + 2) else { return self.trouble("an open quote") };
+                    if chars[at + 2..end].contains(&'\'') {
+                        // Other shells than bash see the end of the quotes there.
+                        return self.trouble("quotes that shells read differently");
+                    }
+                    match ansi::decode(&chars[at + 2..end]) {
+                        Some(text) => text.chars().for_each(|c| self.push(c, true)),
+                        None => self.units.push(Unit::Open { splits: false, in_project: false }),
+                    }
+                    self.odd = true;
+                    end + 1
+                }
+                '$' if chars.get(at + 1) == Some(&'"') => {
+                    return self.trouble("text that a translation replaces");
+                }
+                '$' => match self.dollar(chars, at, Quotes::None) {
+                    Some(next) => next,
+                    None => return,
+                },
+                '`' => match self.backquoted(chars, at, Quotes::None) {
+                    Some(next) => next,
+                    None => return,
+                },
+                '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
+                    return self.trouble("a pattern or operator inside a word");
+                }
+                c => {
+                    self.push(c, false);
+                    at + 1
+                }
+            };
+        }
+    }
+
+    fn double(&mut self, chars: &[char]) {
+        let mut at = 0;
+        while at < chars.len() {
+            at = match chars[at] {
+                '\\' => match chars.get(at + 1) {
+                    Some('\n') => at + 2,
+                    Some(c @ ('$' | '`' | '"' | '\\')) => {
+                        self.push(*c, true);
+                        at + 2
+                    }
+                    _ => {
+                        self.push('\\', true);
+                        at + 1
+                    }
+                },
+                '$' => match self.dollar(chars, at, Quotes::Double) {
+                    Some(next) => next,
+                    None => return,
+                },
+                '`' => match self.backquoted(chars, at, Quotes::Double) {
+                    Some(next) => next,
+                    None => return,
+                },
+                c => {
+                    self.push(c, true);
+                    at + 1
+                }
+            };
+        }
+    }
+
+    /// Reads what a dollar sign begins and returns where it ends; none after trouble.
+    fn dollar(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
+        let splits = quotes == Quotes::None;
+        match chars.get(at + 1) {
+            Some('(') if chars.get(at + 2) == Some(&'(') => {
+                let end = extent::parenthesis(chars, at + 2).filter(|end| chars[end - 1] == ')');
+                let Some(end) = end.filter(|end| *end > at + 3) else {
+                    self.trouble("a calculation that cannot be told from a command");
+                    return None;
+                };
+                let inside: String = chars[at + 3..end - 1].iter().collect();
+                if !is_calculation(&inside) {
+                    self.trouble("a calculation that may run commands");
+                    return None;
+                }
+                self.read.evaluates |= inside.chars().any(|c| c.is_alphabetic() || c == '_');
+                self.units.push(Unit::Number);
+                Some(end + 1)
+            }
+            Some('(') => {
+                let Some(end) = extent::parenthesis(chars, at + 2) else {
+                    self.trouble("a substitution whose end cannot be told");
+                    return None;
+                };
+                self.read.scripts.push(chars[at + 2..end].iter().collect());
+                self.units.push(Unit::Open { splits, in_project: false });
+                Some(end + 1)
+            }
+            Some('{') => {
+                let Some(end) = extent::brace(chars, at + 2) else {
+                    self.trouble("an expansion whose end cannot be told");
+                    return None;
+                };
+                self.parameter(&chars[at + 2..end], splits);
+                Some(end + 1)
+            }
+            Some('[') => {
+                self.trouble("a calculation that may run commands");
+                None
+            }
+            Some(c) if c.is_ascii_alphabetic() || *c == '_' => {
+                let name: String =
+                    chars[at + 1..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
+                self.variable(&name, splits);
+                Some(at + 1 + name.len())
+            }
+            Some(c) if SPECIAL.contains(c) => {
+                self.units.push(Unit::Open { splits: true, in_project: false });
+                Some(at + 2)
+            }
+            Some(_) | None => {
+                self.push('$', true);
+                Some(at + 1)
+            }
+        }
+    }
+
+    /// Reads what is between `${` and `}`.
+    fn parameter(&mut self, inside: &[char], splits: bool) {
+        let text: String = inside.iter().collect();
+        if text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains("$[") {
+            return self.trouble("a command inside ${…}");
+        }
+        let name_end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+        let (name, rest) = text.split_at(name_end);
+        if name.is_empty() && rest.len() > 1 && rest.starts_with('!') {
+            return self.trouble("a variable whose name another one holds");
+        }
+        self.read.used.extend(names_in(rest));
+        match rest.chars().next() {
+            None if !name.is_empty() => return self.variable(name, splits),
+            Some('@') if !name.is_empty() => return self.trouble("a transformation that may run commands"),
+            Some('[') => {
+                let index = rest[1..].split(']').next().unwrap_or_default();
+                let plain = index == "@" || index == "*" || index.chars().all(|c| c.is_ascii_digit());
+                if !plain || rest.contains("]@") {
+                    return self.trouble("an index that may run commands");
+                }
+            }
+            Some(':')
+                if !rest[1..].starts_with(['-', '=', '?', '+'])
+                    && !rest.chars().all(|c| c.is_ascii_digit() || matches!(c, ':' | ' ' | '-')) =>
+            {
+                return self.trouble("a calculation that may run commands");
+            }
+            _ => {}
+        }
+        if rest.starts_with('=') || rest.starts_with(":=") {
+            self.read.assigned.push(name.to_owned());
+        }
+        if !name.is_empty() {
+            self.read.used.push(name.to_owned());
+        }
+        self.units.push(Unit::Open { splits, in_project: false });
+    }
+
+    fn variable(&mut self, name: &str, splits: bool) {
+        // Unquoted, an empty value is no word at all, and others may be several.
+        let whole = |value: &String| {
+            !splits || !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '['])
+        };
+        let unit = match (self.context.variable)(name) {
+            Variable::Known(values) if !values.is_empty() && values.iter().all(whole) => Unit::Choice(values),
+            Variable::ProjectFile => Unit::Open { splits, in_project: true },
+            Variable::Known(_) | Variable::Unknown => Unit::Open { splits, in_project: false },
+        };
+        self.read.used.push(name.to_owned());
+        self.units.push(unit);
+    }
+
+    fn backquoted(&mut self, chars: &[char], at: usize, quotes: Quotes) -> Option<usize> {
+        let Some(end) = extent::backquote(chars, at + 1) else {
+            self.trouble("an open backquote");
+            return None;
+        };
+        let mut script = String::new();
+        let mut inside = chars[at + 1..end].iter().copied().peekable();
+        while let Some(c) = inside.next() {
+            let escapes = |c: &char| matches!(c, '$' | '`' | '\\') || (*c == '"' && quotes == Quotes::Double);
+            match inside.peek().copied() {
+                Some(next) if c == '\\' && escapes(&next) => {
+                    script.push(next);
+                    inside.next();
+                }
+                _ => script.push(c),
+            }
+        }
+        self.read.scripts.push(script);
+        self.units.push(Unit::Open { splits: quotes == Quotes::None, in_project: false });
+        Some(end + 1)
+    }
+}
+
+/// Lists the variables that a text looks at.
+fn names_in(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split('$').skip(1).filter_map(|part| {
+        let part = part.strip_prefix('{').unwrap_or(part);
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(part.len());
+        (end > 0).then(|| part[..end].to_owned())
+    })
+}
+
+/// Finds the end of `$'…'`.
+fn ansi_end(chars: &[char], from: usize) -> Option<usize> {
+    let mut at = from;
+    while at < chars.len() {
+        match chars[at] {
+            '\\' => at += 1,
+            '\'' => return Some(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Tells whether a calculation can do nothing but calculate.
+pub(crate) fn is_calculation(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || " \t_+-*/%<>=!&|()~^?:,$#{}".contains(c))
+        && !text.contains("$(")
+        && !text.contains("<(")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context<'static> {
+        Context {
+            home: "/home/me",
+            cwd: Some("/p"),
+            variable: &|name| match name {
+                "two" => Variable::Known(vec!["a".to_owned(), "b".to_owned()]),
+                _ => Variable::Unknown,
+            },
+        }
+    }
+
+    fn words(raw: &str) -> Vec<Option<String>> {
+        let read = read_word(raw, &context());
+        assert_eq!(read.trouble, None, "{raw}");
+        read.words.iter().map(|word| word.known.as_ref().map(|known| known.join("|"))).collect()
+    }
+
+    fn one(raw: &str) -> Option<String> {
+        let words = words(raw);
+        assert_eq!(words.len(), 1, "{raw}");
+        words[0].clone()
+    }
+
+    #[test]
+    fn quotes_are_seen_through() {
+        for raw in ["rm", r"r\m", "'r'm", "\"rm\"", "r''m", "$'\\x72m'", "r\\\nm"] {
+            assert_eq!(one(raw).as_deref(), Some("rm"), "{raw}");
+        }
+        assert_eq!(one("\"a\\$b\\c\"").as_deref(), Some("a$b\\c"));
+        assert_eq!(one("''").as_deref(), Some(""));
+    }
+
+    #[test]
+    fn tildes_and_variables() {
+        assert_eq!(one("~/x").as_deref(), Some("/home/me/x"));
+        assert_eq!(one("'~'/x").as_deref(), Some("~/x"));
+        assert_eq!(one("~root/x"), None);
+        assert_eq!(one("$two.txt").as_deref(), Some("a.txt|b.txt"));
+        assert_eq!(one("\"${two}\"").as_deref(), Some("a|b"));
+        assert_eq!(one("$other"), None);
+        assert_eq!(one("a$").as_deref(), Some("a$"));
+    }
+
+    #[test]
+    fn braces_make_words() {
+        let some = |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
+        assert_eq!(words("{rm,-rf,x}"), some(&["rm", "-rf", "x"]));
+        assert_eq!(words("a{b,c{d,e}}f"), some(&["abf", "acdf", "acef"]));
+        assert_eq!(words("{1..3}"), some(&["1", "2", "3"]));
+        assert_eq!(words("{a}"), some(&["{a}"]));
+        assert_eq!(words("'{a,b}'"), some(&["{a,b}"]));
+        assert_eq!(words("{1..100000}"), [None]);
+        assert_eq!(words("{}"), some(&["{}"]));
+    }
+
+    #[test]
+    fn substitutions_are_handed_out() {
+        let read = read_word("a$(rm -rf \")\" $(b))`c \\`d\\``", &context());
+        assert_eq!(read.scripts, ["rm -rf \")\" $(b)", "c `d`"]);
+        assert_eq!(read.words[0].known, None);
+    }
+
+    #[test]
+    fn what_may_run_commands_is_trouble() {
+        let raws = [
+            "$((a[$(x)]))",
+            "${x@P}",
+            "${x:-$(y)}",
+            "${a[$(x)]}",
+            "$[1]",
+            "$(case x in x) y;; esac)",
+            "$(cat <<E\nE\n)",
+            "\"open",
+            "@(a|b)",
+        ];
+        for raw in raws {
+            assert!(read_word(raw, &context()).trouble.is_some(), "{raw}");
+        }
+    }
+}

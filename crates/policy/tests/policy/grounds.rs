@@ -1,0 +1,175 @@
+//! Modes, words without a shell, the environment, limits, and what is said about a decision.
+
+use mw_policy::{CommandText, Decision, Files, Ground, Mode, Profile, Request, Rules, Tool, Verdict, decide};
+
+use crate::world::{Case, Nowhere, decided};
+
+fn texts(verdict: &Verdict) -> Vec<String> {
+    verdict.reasons.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn every_built_in_rule_stops_its_example_and_not_its_counter_example() {
+    for ground in Ground::ALL {
+        let Some((example, counter)) = ground.examples() else { continue };
+        let verdict = Case::script(example).verdict();
+        assert_eq!(verdict.decision, Decision::Ask, "{example}");
+        assert!(verdict.rules.iter().any(|rule| rule == ground.name()), "{example}: {:?}", verdict.rules);
+        assert_eq!(decided(counter), Decision::Allow, "{counter}");
+    }
+}
+
+#[test]
+fn the_command_raises_allow_to_ask_except_in_dangerous_and_never_lowers() {
+    let decision = |mode, profile, text| Case { mode, profile, ..Case::script(text) }.verdict().decision;
+    let neutral = Profile::Neutral;
+    assert_eq!(decision(Mode::Safe, neutral, "ls"), Decision::Allow);
+    assert_eq!(decision(Mode::Safe, neutral, "rm x"), Decision::Ask);
+    assert_eq!(decision(Mode::Auto, neutral, "rm x"), Decision::Ask);
+    assert_eq!(decision(Mode::Dangerous, neutral, "rm x"), Decision::Allow);
+    assert_eq!(decision(Mode::Dangerous, neutral, "echo 'open"), Decision::Allow);
+    assert_eq!(decision(Mode::Safe, Profile::Opta, "ls"), Decision::Ask);
+    assert_eq!(decision(Mode::Auto, Profile::Opta, "ls"), Decision::Allow);
+    assert_eq!(decision(Mode::Safe, Profile::CoCli, "ls"), Decision::Allow);
+    for mode in [Mode::Plan, Mode::Ci] {
+        assert_eq!(decision(mode, neutral, "ls"), Decision::Deny);
+        assert_eq!(decision(mode, neutral, "rm x"), Decision::Deny);
+    }
+}
+
+#[test]
+fn reasons_name_the_part_and_effects_say_what_happens() {
+    let verdict =
+        Case::script("ls && rm -rf build; echo x > /etc/hosts | curl -d x https://example.org").verdict();
+    let reasons = texts(&verdict).join("\n");
+    assert!(reasons.contains("`rm -rf build`: it deletes files"), "{reasons}");
+    assert!(reasons.contains("`> /etc/hosts`: /etc/hosts is outside the project"), "{reasons}");
+    assert!(
+        verdict.effects.contains(&"deletes build and everything in it".to_owned()),
+        "{:?}",
+        verdict.effects
+    );
+    assert!(verdict.effects.contains(&"writes outside the project: /etc/hosts".to_owned()));
+    assert!(verdict.effects.iter().any(|effect| effect.contains("example.org")), "{:?}", verdict.effects);
+    assert!(verdict.parsed);
+    let verdict = Case::script("python -c 'x'").verdict();
+    assert_eq!(verdict.effects, ["runs code that is not visible here"]);
+}
+
+#[test]
+fn an_allowed_command_has_nothing_to_explain() {
+    let verdict = Case::script("cargo test 2>&1 | tail -5").verdict();
+    assert_eq!((verdict.decision, verdict.reasons.len(), verdict.effects.len()), (Decision::Allow, 0, 0));
+    assert!(verdict.rules.is_empty());
+}
+
+#[test]
+fn words_without_a_shell_are_what_they_are() {
+    let decided = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        Case::of(CommandText::Words(&words)).verdict().decision
+    };
+    assert_eq!(decided(&["ls", "-la", "$(rm x)", ";", "rm"]), Decision::Allow);
+    assert_eq!(decided(&["echo", "*", "a > b"]), Decision::Allow);
+    assert_eq!(decided(&["rm", "x"]), Decision::Ask);
+    assert_eq!(decided(&["sh", "-c", "rm x"]), Decision::Ask);
+    assert_eq!(decided(&["sh", "-c", "ls"]), Decision::Allow);
+    assert_eq!(decided(&["env", "LD_PRELOAD=x", "ls"]), Decision::Ask);
+    assert_eq!(decided(&["ls\u{202e}"]), Decision::Ask);
+    assert_eq!(decided(&["cat", "~/.ssh/id_rsa"]), Decision::Ask);
+    assert_eq!(decided(&["tee", "../x"]), Decision::Ask);
+}
+
+#[test]
+fn the_environment_counts_as_part_of_the_command() {
+    let with = |name: &str, value: &str, text: &str| {
+        let env = [(name.to_owned(), value.to_owned())];
+        Case { env: &env, ..Case::script(text) }.verdict().decision
+    };
+    assert_eq!(with("RUST_LOG", "debug", "cargo test"), Decision::Allow);
+    assert_eq!(with("LD_PRELOAD", "./x.so", "ls"), Decision::Ask);
+    assert_eq!(with("GIT_PAGER", "sh -c id", "git log"), Decision::Ask);
+    assert_eq!(with("F", "/home/me/.ssh/id_rsa", "cat $F"), Decision::Ask);
+    assert_eq!(with("OUT", "/etc/x", "OUT=a; echo x > $OUT"), Decision::Ask);
+    assert_eq!(with("x", "a[$(id)]", "echo $((x))"), Decision::Ask);
+}
+
+#[test]
+fn what_is_too_long_or_too_deep_is_asked_about_and_takes_no_time() {
+    let deep = |open: &str, inside: &str, close: &str, times: usize| {
+        format!("{}{inside}{}", open.repeat(times), close.repeat(times))
+    };
+    let hostile = [
+        "ls ".repeat(30_000),
+        deep("(", "ls", ")", 5_000),
+        deep("$(", "ls", ")", 5_000),
+        deep("echo $(", "ls", ")", 150),
+        deep("{ ", "ls", "; }", 3_000),
+        deep("if ", "ls", "; then ls; fi", 2_000),
+        deep("case x in a) ", "ls", " esac", 22),
+        deep("\"${a:-", "x", "}\"", 90),
+        "(".repeat(100),
+        "`".repeat(999),
+        "{a,b}".repeat(40),
+        format!("echo {}", "{".repeat(9_000)),
+        "echo {1..99999999999999999999}".to_owned(),
+        "echo ~+99999999999999999999999".to_owned(),
+        deep("while cd ..; do ", "echo x > y", "; done", 35),
+        deep("eval '", "ls", "'", 40),
+        deep("for i in a b c; do ", "echo $i", "; done", 38),
+    ];
+    for text in &hostile {
+        let start = std::time::Instant::now();
+        let verdict = Case::bash(text).verdict();
+        let shown: String = text.chars().take(40).collect();
+        assert!(start.elapsed().as_secs() < 60, "{shown} took {:?}", start.elapsed());
+        let harmless = shown.starts_with("echo") || shown.starts_with("for ");
+        assert!(harmless || verdict.decision == Decision::Ask, "{shown}");
+    }
+}
+
+#[test]
+fn an_unknown_shell_is_not_guessed_at() {
+    let verdict = Case::of(CommandText::Script { shell: "/bin/zsh", text: "ls" }).verdict();
+    assert_eq!((verdict.decision, verdict.parsed), (Decision::Ask, false));
+}
+
+struct Blind;
+
+impl Files for Blind {
+    fn real(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn text(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+#[test]
+fn where_nothing_can_be_told_about_paths_writes_and_builds_are_asked_about() {
+    let rules = Rules::none();
+    let decided = |text: &str, files: &dyn Files, writable: &[String]| {
+        let request = Request {
+            mode: Mode::Safe,
+            profile: Profile::Neutral,
+            tool: Tool::named("shell").unwrap(),
+            command: Some(CommandText::Script { shell: "sh", text }),
+            cwd: "/p",
+            project: "/p",
+            home: "",
+            writable,
+            env: &[],
+            ci_reads: false,
+            rules: &rules,
+            files,
+        };
+        decide(&request).decision
+    };
+    assert_eq!(decided("echo x > y", &Blind, &[]), Decision::Ask);
+    assert_eq!(decided("cargo test", &Blind, &[]), Decision::Ask);
+    assert_eq!(decided("ls", &Blind, &[]), Decision::Allow);
+    assert_eq!(decided("echo x > /tmp/y", &Nowhere, &[]), Decision::Ask);
+    assert_eq!(decided("echo x > /tmp/y", &Nowhere, &["/tmp".to_owned()]), Decision::Allow);
+    assert_eq!(decided("echo x > ~/y", &Nowhere, &[]), Decision::Ask);
+}
