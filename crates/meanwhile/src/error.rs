@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use mw_model::approval::Proposal;
 use mw_model::wire::LACK;
 
-use crate::store::StoreError;
+use crate::disk::store::StoreError;
 
 /// The result of an operation.
 pub type Result<T> = std::result::Result<T, Error>;

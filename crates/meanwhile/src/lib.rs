@@ -17,109 +17,66 @@
 //! The library never prints, exits or reads the environment: settings are passed in.
 #![forbid(unsafe_code)]
 
-mod adopt;
-mod agents;
 mod approval;
-mod arrivals;
-mod bell;
-mod change;
-mod clear;
 mod clock;
-mod control;
-mod database;
-mod ending;
+mod disk;
 mod error;
 mod fail_point;
-mod home;
-mod hooks;
-mod index;
-mod inspect;
-mod kill;
 mod launch;
-mod lease;
-mod local_files;
-mod look;
-mod metadata;
-mod notices;
-mod nursery;
-mod outbox;
-mod output;
-mod own_spans;
-mod platform;
-mod ports;
-mod progress;
+mod live;
+mod notify;
 mod queue;
-mod readers;
-mod ready;
-mod reconcile;
-mod redact;
-mod request;
-mod restart;
-mod resume;
-mod retention;
-mod runs;
+mod read;
+mod retain;
 mod runtime;
-mod session_dir;
-mod sessions;
+mod session;
 mod settings;
 mod settle;
-mod shelf;
-mod slots;
-mod spans;
 mod start;
-mod starters;
-mod store;
-mod subscription;
-pub mod summary;
 mod task;
-mod task_dir;
-mod told;
-mod traces;
-mod usage;
-mod vanished;
-mod wait;
-mod waiting;
+mod trace;
 
-pub use agents::{AgentMessage, child_session, keeper_session};
 pub use approval::{
     Approval, Asked, Asker, Entry as ApprovalEntry, HouseRules, Nobody, Passage,
     Patience as ApprovalPatience, Policy, RuleText,
 };
-pub use clear::{ClearReport, Retained};
+pub use approval::{LocalFiles, project_of};
 pub use clock::{Clock, SystemClock};
+pub use disk::home::Home;
+pub use disk::inspect::{Inspection, inspect};
+pub use disk::store::{EventRow, ExportState, Filter, Order, Page};
 pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
-pub use home::Home;
-pub use inspect::{Inspection, inspect};
-pub use kill::{KillFailure, KillRequest, Kills};
-pub use launch::Supervisor;
-pub use local_files::{LocalFiles, project_of};
+pub use launch::hand_over::Supervisor;
+pub use live::agent::{AgentMessage, child_session, keeper_session};
+pub use live::kill::{KillFailure, KillRequest, Kills};
+pub use live::ports::{PortHolder, PortHolders};
+pub use live::usage::Usage;
 pub use mw_model as model;
 pub use mw_model::Progress;
 pub use mw_policy as policy;
-pub use notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
-pub use outbox::{Taken, Urgency};
-pub use output::{
+pub use notify::notices::{Delivery, DeliveryPolicy, Host, Moment, Teller};
+pub use notify::subscription::Subscription;
+pub use notify::summary;
+pub use notify::told::{TaskNews, Told};
+pub use read::output::{
     From, GrepMatch, GrepReply, GrepRequest, Piece, ReadReply, ReadRequest, StreamChoice, clean_text,
     render_screen,
 };
-pub use own_spans::{Outcome, OwnSpan};
-pub use ports::{PortHolder, PortHolders};
-pub use redact::{Redactor, SecretPattern};
-pub use request::{IfRunning, TaskRequest};
-pub use runs::Run;
+pub use read::redact::{Redactor, SecretPattern};
+pub use read::runs::Run;
+pub use read::wait::{Condition, WaitReply, WaitRequest};
+pub use retain::clear::{ClearReport, Retained};
 pub use runtime::{Ear, Runtime};
-pub use sessions::SessionInfo;
+pub use session::lifecycle::SessionInfo;
 pub use settings::{
     AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
     TraceSettings,
 };
-pub use spans::{EXECUTE_SPAN, START_SPAN, Span};
-pub use start::Started;
-pub use store::{EventRow, ExportState, Filter, Order, Page};
-pub use subscription::Subscription;
+pub use start::request::{IfRunning, TaskRequest};
+pub use start::submit::Started;
 pub use task::{AgentView, Scope, Task, TaskLimits};
-pub use told::{TaskNews, Told};
-pub use traces::Trace;
-pub use usage::Usage;
-pub use wait::{Condition, WaitReply, WaitRequest};
+pub use trace::outbox::{Taken, Urgency};
+pub use trace::own_spans::{Outcome, OwnSpan};
+pub use trace::spans::{EXECUTE_SPAN, START_SPAN, Span};
+pub use trace::traces::Trace;

@@ -12,17 +12,17 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::bell::Bell;
 use crate::clock::{Clock, SystemClock};
-use crate::control::Line;
-use crate::database::Database;
+use crate::disk::database::Database;
+use crate::disk::home::Home;
+use crate::disk::platform;
+use crate::disk::store::{EventRow, Filter, Naming, Order, Page};
 use crate::error::{Error, Result};
-use crate::home::Home;
-use crate::launch::Supervisor;
-use crate::platform;
-use crate::redact::Redactor;
+use crate::launch::hand_over::Supervisor;
+use crate::live::control::Line;
+use crate::notify::bell::Bell;
+use crate::read::redact::Redactor;
 use crate::settings::Settings;
-use crate::store::{EventRow, Filter, Naming, Order, Page};
 use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use mw_model::{Limits, QueueLimits, RawText, Sampler, TaskTrace, TraceParent};
 
-use crate::redact::SecretPattern;
+use crate::read::redact::SecretPattern;
 
 /// What to do with a start when no slot is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

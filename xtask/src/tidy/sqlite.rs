@@ -5,8 +5,8 @@ use super::violation::Violation;
 use crate::source::{Source, has_start, has_word};
 use crate::workspace::TextFile;
 
-const STORE: &str = "crates/meanwhile/src/store";
-const DOOR: &str = "crates/meanwhile/src/store/connection.rs";
+const STORE: &str = "crates/meanwhile/src/disk/store";
+const DOOR: &str = "crates/meanwhile/src/disk/store/connection.rs";
 const OWNER: &str = "crates/meanwhile/Cargo.toml";
 
 /// Reports SQLite types outside the store, and connections opened outside the one door.
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn sqlite_is_named_in_the_store_only() {
         let text = "// rusqlite\nuse rusqlite::Row;\n";
-        assert_eq!(found("crates/meanwhile/src/store/tasks.rs", text), []);
+        assert_eq!(found("crates/meanwhile/src/disk/store/tasks.rs", text), []);
         assert_eq!(found("crates/meanwhile/src/queue.rs", text), [2]);
         assert_eq!(found("crates/meanwhile/src/storefront.rs", text), [2]);
     }
@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn connections_have_one_door() {
         let text = "let c = Connection::open_with_flags(path);\n";
-        assert_eq!(found("crates/meanwhile/src/store/connection.rs", text), []);
-        assert_eq!(found("crates/meanwhile/src/store/tasks.rs", text), [1]);
+        assert_eq!(found("crates/meanwhile/src/disk/store/connection.rs", text), []);
+        assert_eq!(found("crates/meanwhile/src/disk/store/tasks.rs", text), [1]);
     }
 
     #[test]

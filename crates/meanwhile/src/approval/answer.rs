@@ -7,11 +7,11 @@ use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
 
 use super::consent::Consent;
 use super::digest::digest_of_request;
+use crate::disk::platform;
 use crate::error::{Error, Result};
-use crate::platform;
-use crate::redact::Redactor;
-use crate::request::TaskRequest;
+use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
+use crate::start::request::TaskRequest;
 
 /// A proposal and what became of it.
 #[derive(Clone, Debug)]

@@ -9,7 +9,7 @@ use mw_model::{
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::request::TaskRequest;
+use crate::start::request::TaskRequest;
 
 /// Variables that differ from call to call and mean nothing to a command.
 const FLEETING: [&str; 8] = [

@@ -14,10 +14,10 @@ use super::asker::{Asked, Asker};
 use super::consent::{Approval, Consent};
 use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
+use crate::disk::platform;
 use crate::error::{Error, Result};
-use crate::platform;
-use crate::request::TaskRequest;
 use crate::runtime::Runtime;
+use crate::start::request::TaskRequest;
 use crate::task::Scope;
 
 /// How often a waiting call looks for itself, should a ring be lost.

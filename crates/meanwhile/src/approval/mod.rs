@@ -18,6 +18,7 @@ mod consent;
 mod digest;
 mod gate;
 mod house;
+mod local_files;
 mod policy;
 
 pub use answer::Entry;
@@ -25,6 +26,7 @@ pub use asker::{Asked, Asker, Nobody};
 pub use consent::Approval;
 pub use gate::Passage;
 pub use house::{HouseRules, RuleText};
+pub use local_files::{LocalFiles, project_of};
 pub use policy::{Patience, Policy};
 
 pub(crate) use consent::Consent;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mw_model::CommandSpec;
 use mw_policy::{CommandText, Mode, Profile, Request, Rules, Tool, Verdict, decide};
 
-use crate::local_files::{LocalFiles, project_of};
+use super::local_files::{LocalFiles, project_of};
 
 /// How long a question stays open.
 #[derive(Clone, Copy, Debug)]

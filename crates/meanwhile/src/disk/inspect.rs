@@ -1,0 +1,105 @@
+//! A look at a home from outside, which changes nothing in it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mw_model::TaskId;
+use mw_model::wire::{JOURNAL_FILE, RESULT_FILE};
+
+use super::home::Home;
+use super::look;
+use super::store::{DatabaseReport, inspect_copy};
+use crate::error::{Error, Result};
+
+/// How often a database that is written to meanwhile is copied anew before it is called damaged.
+const TRIES: u32 = 3;
+
+/// What was found in a home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Inspection {
+    /// The database's schema; nothing when there is no database.
+    pub schema: Option<u32>,
+    /// The schema that this build knows.
+    pub known_schema: u32,
+    /// What is wrong with the database.
+    pub problems: Vec<String>,
+    /// Tasks in the database.
+    pub tasks: u64,
+    /// Those among them whose ending nobody saw.
+    pub lost: u64,
+    /// Tasks that run, or ran when their supervisors were killed, and that nobody looks after now.
+    pub untended: Vec<String>,
+}
+
+/// Looks at a home. The database is read in a copy below `scratch`, because SQLite writes beside what it reads.
+///
+/// # Errors
+/// When the home cannot be read, or `scratch` not be written.
+pub fn inspect(home: &Path, scratch: &Path) -> Result<Inspection> {
+    let home = Home::unchecked(home);
+    let untended = untended(&home)?;
+    let copy = scratch.join("meanwhile.db");
+    let mut report = None;
+    for _ in 0..TRIES {
+        if !copy_database(&home.database(), &copy).map_err(Error::io("cannot copy the database"))? {
+            return Ok(Inspection { untended, ..Inspection::default() });
+        }
+        let found = inspect_copy(&copy);
+        let sound = found.as_ref().is_ok_and(|found| found.problems.is_empty());
+        report = Some(found);
+        if sound {
+            break;
+        }
+    }
+    Ok(match report {
+        Some(Ok(DatabaseReport { schema, known_schema, problems, tasks, lost })) => {
+            Inspection { schema: Some(schema), known_schema, problems, tasks, lost, untended }
+        }
+        Some(Err(error)) => Inspection {
+            schema: Some(0),
+            problems: vec![error.to_string()],
+            untended,
+            ..Inspection::default()
+        },
+        None => Inspection { untended, ..Inspection::default() },
+    })
+}
+
+/// Copies the database and its log; nothing when there is none.
+fn copy_database(from: &Path, to: &Path) -> io::Result<bool> {
+    let beside = |path: &Path, end: &str| PathBuf::from(format!("{}{end}", path.display()));
+    for end in ["-wal", "-shm"] {
+        let _ = fs::remove_file(beside(to, end));
+    }
+    for (end, required) in [("", true), ("-wal", false)] {
+        match fs::copy(beside(from, end), beside(to, end)) {
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound && required => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+fn untended(home: &Home) -> Result<Vec<String>> {
+    let is_untended = |id: &TaskId| {
+        let has = |name: &str| look::has_text(&home.task(id).join(name));
+        // Looked at in this order: a supervisor that ends in between has written its record.
+        Ok::<_, Error>(
+            has(JOURNAL_FILE)?
+                && !home.is_supervised(id)?
+                && !home.is_being_started(id)?
+                && !has(RESULT_FILE)?,
+        )
+    };
+    let mut found = Vec::new();
+    for id in home.task_ids()? {
+        if is_untended(&id)? {
+            found.push(id.to_string());
+        }
+    }
+    found.sort();
+    Ok(found)
+}

@@ -1,0 +1,120 @@
+//! The list as a person reads it: what runs, what is queued, what has failed lately, the rest.
+
+use std::path::Path;
+
+use mw_model::{Status, Timestamp};
+use rusqlite::types::ToSql;
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::filter::{Filter, conditions};
+use super::read::{Rows, Stretch, Walk};
+use super::rows;
+use crate::task::Task;
+
+/// How many of the newest tasks of each failing state are looked at. The list must not cost more the more tasks have
+/// failed; of those beyond, nobody learns by their place that they failed lately.
+const LOOKED_AT: u64 = 50;
+const FAILING: [Status; 3] = [Status::Failed, Status::TimedOut, Status::Lost];
+
+/// The waiting tasks that fit, in the order of the queue.
+pub(crate) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
+    format!(
+        "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = 0{} \
+         ORDER BY priority DESC, seq LIMIT {most} OFFSET {skip}",
+        rows::COLUMNS,
+        conditions(filter).0,
+    )
+}
+
+/// Returns the order as the database sorts by it; these have failed lately.
+pub(crate) fn by_state_sql(lately: &[i64]) -> String {
+    let lately = lately.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    format!(
+        "CASE phase WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 + (seq NOT IN ({lately})) END, \
+         CASE phase WHEN 0 THEN -priority END, CASE phase WHEN 0 THEN seq ELSE -seq END"
+    )
+}
+
+/// Takes what one part of a list leaves to the next.
+struct Left {
+    skip: u64,
+    most: u32,
+}
+
+impl Left {
+    /// Returns what is wanted of a part of this many tasks, and takes it off.
+    fn take(&mut self, count: u64) -> (u32, u32) {
+        let skip = self.skip.min(count);
+        let most = u64::from(self.most).min(count - skip);
+        self.skip -= skip;
+        self.most -= most as u32;
+        (skip as u32, most as u32)
+    }
+}
+
+impl Store {
+    /// Lists the tasks that fit; of those that run and of those that wait there are this many.
+    pub(crate) fn list_by_state(
+        &self,
+        filter: &Filter,
+        failed_since: Timestamp,
+        (running, waiting): (u64, u64),
+        tasks_dir: &Path,
+    ) -> Result<Vec<Task>, StoreError> {
+        let mut left = Left { skip: filter.offset.into(), most: filter.limit };
+        let mut tasks = Vec::new();
+        let (skip, most) = left.take(running);
+        if most > 0 {
+            let stretch = Stretch { skip, most, except: &[] };
+            tasks.extend(self.walk(filter, &[Walk::HoldingSlots], stretch, tasks_dir)?);
+        }
+        let (skip, most) = left.take(waiting);
+        if most > 0 {
+            tasks.extend(self.queue(filter, (skip, most), tasks_dir)?);
+        }
+        if left.most == 0 {
+            return Ok(tasks);
+        }
+        let lately = self.failed_lately(filter, failed_since)?;
+        let (skip, most) = left.take(lately.len() as u64);
+        for seq in lately.iter().skip(skip as usize).take(most as usize) {
+            let sql = format!("SELECT {} FROM tasks WHERE seq = ?1", rows::COLUMNS);
+            let mut query = self.connection.prepare_cached(&sql)?;
+            tasks.push(query.query_row([seq], |row| rows::task(row, tasks_dir))?);
+        }
+        if left.most > 0 {
+            let skip = u32::try_from(left.skip).unwrap_or(u32::MAX);
+            let stretch = Stretch { skip, most: left.most, except: &lately };
+            tasks.extend(self.ended_walk(filter, stretch, tasks_dir)?);
+        }
+        Ok(tasks)
+    }
+
+    /// Returns a stretch of the waiting tasks that fit, in the order of the queue.
+    fn queue(
+        &self,
+        filter: &Filter,
+        (skip, most): (u32, u32),
+        tasks_dir: &Path,
+    ) -> Result<Vec<Task>, StoreError> {
+        let (_, values) = conditions(filter);
+        let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
+        let mut query = self.connection.prepare_cached(&queue_sql(filter, skip, most))?;
+        let found = query.query_map(&*values, |row| rows::task(row, tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns which tasks that fit have failed lately, newest first, by their place in the table.
+    pub(crate) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
+        let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
+        let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
+        let newest = Rows { most: LOOKED_AT, skip: 0, except: &[] };
+        let found = self.walk_numbered(filter, &ways, newest, Path::new(""))?;
+        let is_late = |task: &Task| task.ended_at.is_some_and(|ended| ended >= since);
+        let mut lately: Vec<_> =
+            found.into_iter().filter(|(_, task)| is_late(task)).map(|(seq, _)| seq).collect();
+        lately.sort_unstable_by_key(|seq| std::cmp::Reverse(*seq));
+        Ok(lately)
+    }
+}

@@ -1,0 +1,154 @@
+//! The one place that opens a connection.
+
+use std::cell::Cell;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::backup::Backup;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::error::StoreError;
+use super::migrations;
+
+/// How often a writer looks again before it gives up on another: for ten seconds.
+const MOST_TRIES: i32 = 10_000;
+
+/// An open database.
+pub(crate) struct Store {
+    pub(crate) connection: Connection,
+    /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
+    pub(crate) spans_wait: Cell<bool>,
+    /// Whether owners are told of the end of a batch, beside the ends of its tasks.
+    pub(crate) tells_batches: Cell<bool>,
+}
+
+/// What opening found.
+pub(crate) enum Opened {
+    /// A database of this build's schema.
+    Ready(Store),
+    /// An empty or older one, to be brought up to date before use.
+    Behind(Store),
+}
+
+impl Store {
+    /// Opens the database, making it when it is absent or empty.
+    pub(crate) fn open(path: &Path) -> Result<Opened, StoreError> {
+        let store = Self::connected(path)?;
+        store.connection.execute_batch("PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=256;")?;
+        if migrations::is_current(&store.connection)? {
+            Ok(Opened::Ready(store))
+        } else {
+            Ok(Opened::Behind(store))
+        }
+    }
+
+    /// Copies a database into memory where there is no room for what its users share. Nobody else can open it
+    /// meanwhile; others wait for that, as for a writer.
+    pub(crate) fn read_alone(path: &Path) -> Result<Self, StoreError> {
+        let store = Self::connected(path)?;
+        store.connection.execute_batch("PRAGMA locking_mode=EXCLUSIVE;")?;
+        if migrations::is_current(&store.connection)? {
+            store.copy_to_memory()
+        } else {
+            Err(StoreError::Corrupt("it has to be brought up to date first".to_owned()))
+        }
+    }
+
+    /// Makes an empty one that needs no disk.
+    pub(crate) fn in_memory() -> Result<Self, StoreError> {
+        Ok(Self::over(Connection::open_in_memory()?))
+    }
+
+    fn connected(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = connect(path)?;
+        connection.busy_handler(Some(wait_for_writer))?;
+        // The last connection to close would copy the whole log back and delete it; see `tidy`.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        Ok(Self::over(connection))
+    }
+
+    fn over(connection: Connection) -> Self {
+        Self { connection, spans_wait: Cell::default(), tells_batches: Cell::new(true) }
+    }
+
+    /// Tells whether a change is under way.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        !self.connection.is_autocommit()
+    }
+
+    /// Copies everything into a database that needs no disk.
+    pub(crate) fn copy_to_memory(&self) -> Result<Self, StoreError> {
+        let mut copy = Self::in_memory()?;
+        copy.tells_batches.set(self.tells_batches.get());
+        Backup::new(&self.connection, &mut copy.connection)?.run_to_completion(
+            i32::MAX,
+            Duration::from_millis(1),
+            None,
+        )?;
+        Ok(copy)
+    }
+
+    /// Copies the write-ahead log back into the database when it has grown. The first to open a
+    /// database reads that log through, so it must stay short.
+    pub(crate) fn tidy(&mut self, path: &Path) {
+        const WORTH_IT: u64 = 256 << 10;
+        let wal = path.with_extension("db-wal");
+        if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
+            // Not worth waiting for others: the next one who comes tries again.
+            let _ = self.connection.busy_handler(None::<fn(i32) -> bool>);
+            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            let _ = self.connection.busy_handler(Some(wait_for_writer));
+        }
+    }
+}
+
+impl Store {
+    /// Gives room back to the disk after much was removed. Best effort: without room to do it, or beside others who
+    /// write, the next removal tries again.
+    pub(crate) fn shrink(&self) {
+        const WORTH_IT: i64 = 4 << 20;
+        let pragma = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let (Ok(pages), Ok(free), Ok(size)) =
+            (pragma("page_count"), pragma("freelist_count"), pragma("page_size"))
+        else {
+            return;
+        };
+        if free * size > WORTH_IT && free * 2 > pages {
+            let _ = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+        }
+    }
+}
+
+/// Opens a copy that nobody else uses.
+pub(crate) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+    Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
+}
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    // No lock inside SQLite: a connection stays with one thread at a time.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    match Connection::open_with_flags(path, flags) {
+        // SQLite tries to read what it cannot write. Where another process made the file between the two tries,
+        // that succeeds, and nothing could be written by a connection to a file that is writable by now.
+        Ok(connection) if connection.is_readonly("main")? => Ok(Connection::open_with_flags(path, flags)?),
+        Ok(connection) => Ok(connection),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) => {
+            // Made by us first, so that it is never readable by others.
+            let mut options = std::fs::OpenOptions::new();
+            let made = options.write(true).create(true).truncate(false).mode(0o600).open(path);
+            made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
+            Ok(Connection::open_with_flags(path, flags)?)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Waits for another writer. Transactions here take a fraction of a millisecond, so the first looks
+/// come quickly; SQLite's own handler would sleep for whole milliseconds from the start.
+fn wait_for_writer(tries: i32) -> bool {
+    let pause = if tries < 40 { Duration::from_micros(50) } else { Duration::from_millis(1) };
+    std::thread::sleep(pause);
+    tries < MOST_TRIES
+}

@@ -1,0 +1,140 @@
+//! Which tasks to list, and in which order.
+
+use mw_model::{Status, TaskKind, Timestamp};
+use rusqlite::types::ToSql;
+
+use crate::task::{Scope, Task};
+
+/// Which tasks to list.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// Whose.
+    pub scope: Scope,
+    /// In these states; empty = any.
+    pub statuses: Vec<Status>,
+    /// Of this kind.
+    pub kind: Option<TaskKind>,
+    /// Of this batch.
+    pub batch: Option<String>,
+    /// With this name.
+    pub name: Option<String>,
+    /// With this text in id, name, description, command, session or batch, whatever the case of its letters.
+    pub text: Option<String>,
+    /// In which order.
+    pub order: Order,
+    /// How many to pass over.
+    pub offset: u32,
+    /// How many at most.
+    pub limit: u32,
+}
+
+/// The order of a list. Live tasks always come before ended ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// Those asked for last come first.
+    #[default]
+    Newest,
+    /// Those asked for first come first.
+    Oldest,
+    /// Those that took longest come first.
+    Longest,
+    /// Those that took least come first.
+    Shortest,
+    /// By name, else by description, else by command.
+    Name,
+    /// The same from the end of the alphabet on.
+    NameDown,
+    /// What runs, newest first; then what is queued, in the order of the queue; then what has failed lately; then the
+    /// other ended tasks, newest first.
+    ByState {
+        /// A task that has failed at or after this moment has failed lately.
+        failed_since: Timestamp,
+    },
+}
+
+impl Filter {
+    /// All tasks in scope, newest first.
+    #[must_use]
+    pub const fn new(scope: Scope) -> Self {
+        Self {
+            scope,
+            statuses: Vec::new(),
+            kind: None,
+            batch: None,
+            name: None,
+            text: None,
+            order: Order::Newest,
+            offset: 0,
+            limit: 50,
+        }
+    }
+}
+
+/// Part of a list.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Live tasks first, then the newest.
+    pub tasks: Vec<Task>,
+    /// How many fit the filter in all.
+    pub total: u64,
+    /// How many of those have not ended.
+    pub live: u64,
+}
+
+/// Returns the order for the database; `by_age` is the column that its index follows.
+pub(crate) fn order_sql(order: Order, by_age: &str) -> String {
+    match order {
+        Order::Newest | Order::ByState { .. } => format!("{by_age} DESC"),
+        Order::Oldest => by_age.to_owned(),
+        // Of a task that runs only the beginning is known: the oldest has run longest.
+        Order::Longest => format!("duration_ms DESC, {by_age}"),
+        Order::Shortest => format!("duration_ms, {by_age} DESC"),
+        Order::Name => format!("lower(coalesce(name, description, command)), {by_age} DESC"),
+        Order::NameDown => format!("lower(coalesce(name, description, command)) DESC, {by_age}"),
+    }
+}
+
+/// What a task is called, as the database compares it.
+pub(crate) fn title(task: &Task) -> String {
+    let title = task.name.as_ref().or(task.description.as_ref()).unwrap_or(&task.command);
+    title.to_ascii_lowercase()
+}
+
+/// Returns what a filter asks of a row, and the values of it.
+pub(crate) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
+    let mut clause = String::new();
+    let mut values: Vec<Box<dyn ToSql>> = Vec::new();
+    let mut add = |column: &str, value: Box<dyn ToSql>| {
+        values.push(value);
+        clause.push_str(&format!(" AND {column} = ?{}", values.len()));
+    };
+    if let Scope::Session(session) = &filter.scope {
+        add("session", Box::new(session.clone()));
+    }
+    if let Some(kind) = filter.kind {
+        add("kind", Box::new(kind.word()));
+    }
+    if let Some(batch) = &filter.batch {
+        add("batch", Box::new(batch.clone()));
+    }
+    if let Some(name) = &filter.name {
+        add("name", Box::new(name.clone()));
+    }
+    if let Some(text) = &filter.text {
+        values.push(Box::new(format!("%{}%", escaped(text))));
+        let place = values.len();
+        let columns = ["id", "name", "description", "command", "session", "batch"];
+        let any = columns.map(|column| format!("{column} LIKE ?{place} ESCAPE '\\'")).join(" OR ");
+        clause.push_str(&format!(" AND ({any})"));
+    }
+    if !filter.statuses.is_empty() {
+        let words: Vec<_> = filter.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
+        clause.push_str(&format!(" AND status IN ({})", words.join(",")));
+    }
+    (clause, values)
+}
+
+/// A text in which nothing has a meaning to `LIKE`.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}

@@ -1,0 +1,244 @@
+//! The schema, as a list of steps. A released step is never changed.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::write::Transaction;
+
+/// One step per released schema; `user_version` counts the steps a database has taken.
+const STEPS: [&str; 6] = [
+    // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
+    // `seq`, so the index on them lists a session in order too.
+    "
+    CREATE TABLE tasks (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        kind TEXT NOT NULL,
+        session TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        name TEXT,
+        description TEXT,
+        command TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        batch TEXT,
+        lifetime TEXT NOT NULL,
+        priority INTEGER NOT NULL,
+        after TEXT,
+        deadline INTEGER,
+        created_at INTEGER NOT NULL,
+        approved_by TEXT NOT NULL,
+        approved_at INTEGER NOT NULL,
+        phase INTEGER NOT NULL,
+        status TEXT NOT NULL,
+        state TEXT NOT NULL,
+        pid INTEGER,
+        duration_ms INTEGER,
+        output_bytes INTEGER NOT NULL DEFAULT 0,
+        dropped_bytes INTEGER NOT NULL DEFAULT 0,
+        survivors INTEGER NOT NULL DEFAULT 0,
+        resume_count INTEGER NOT NULL DEFAULT 0,
+        journal_seen INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE UNIQUE INDEX tasks_by_session ON tasks (session, number);
+    CREATE INDEX tasks_by_status ON tasks (status, seq);
+    CREATE INDEX tasks_waiting ON tasks (session, priority DESC, seq) WHERE phase = 0;
+    CREATE INDEX tasks_live ON tasks (session) WHERE phase = 1;
+    CREATE INDEX tasks_surviving ON tasks (seq) WHERE survivors > 0;
+    CREATE INDEX tasks_by_name ON tasks (name, seq) WHERE name IS NOT NULL;
+    CREATE INDEX tasks_by_batch ON tasks (batch, seq) WHERE batch IS NOT NULL;
+    CREATE TABLE events (
+        seq INTEGER PRIMARY KEY,
+        task TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        event TEXT NOT NULL
+    );
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        last_number INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE cursors (
+        reader TEXT NOT NULL,
+        task TEXT NOT NULL,
+        stream TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        position INTEGER NOT NULL,
+        PRIMARY KEY (reader, task, stream)
+    ) WITHOUT ROWID;
+    ",
+    // `stage`: 0 waits to be handed over, 1 need not be (the owner knows), 2 was handed to `holder`, 3 was
+    // acknowledged, 4 is promised to be told by `holder` (step 3). `ordinal` tells the stalls of one run apart.
+    "
+    CREATE TABLE notices (
+        number INTEGER PRIMARY KEY,
+        session TEXT NOT NULL,
+        task TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        ordinal INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        news TEXT,
+        duration_ms INTEGER,
+        stage INTEGER NOT NULL,
+        holder TEXT,
+        UNIQUE (task, run, kind, ordinal)
+    );
+    CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2);
+    CREATE TABLE turns (
+        seq INTEGER PRIMARY KEY,
+        session TEXT NOT NULL,
+        turn TEXT NOT NULL
+    );
+    CREATE INDEX turns_by_session ON turns (session, seq);
+    CREATE TABLE marks (
+        name TEXT PRIMARY KEY,
+        seq INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    ",
+    // `stage` of a span: 0 stays here, 1 waits to be delivered, 2 was delivered. `exports` has one row at most.
+    "
+    ALTER TABLE tasks ADD COLUMN trace TEXT;
+    CREATE TABLE spans (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        trace TEXT NOT NULL,
+        parent TEXT,
+        task TEXT NOT NULL,
+        ended_at INTEGER,
+        span TEXT NOT NULL,
+        stage INTEGER NOT NULL
+    );
+    CREATE INDEX spans_by_trace ON spans (trace, seq);
+    CREATE INDEX spans_by_task ON spans (task);
+    CREATE INDEX spans_waiting ON spans (seq) WHERE stage = 1;
+    CREATE TABLE exports (
+        one INTEGER PRIMARY KEY,
+        delivered INTEGER NOT NULL,
+        rejected INTEGER NOT NULL,
+        given_up INTEGER NOT NULL,
+        endpoint TEXT,
+        tried_at INTEGER,
+        error TEXT,
+        failures INTEGER NOT NULL,
+        next_try_at INTEGER
+    );
+    DROP INDEX notices_open;
+    CREATE INDEX notices_open ON notices (session, at) WHERE stage IN (0, 2, 4);
+    ",
+    // `word` says in one word what `state` says whole.
+    "
+    CREATE TABLE approvals (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        session TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        proposal TEXT NOT NULL,
+        state TEXT NOT NULL,
+        attempts TEXT
+    );
+    CREATE INDEX approvals_by_digest ON approvals (session, digest, seq);
+    CREATE INDEX approvals_unfinished ON approvals (seq) WHERE word IN ('open', 'approved');
+    ",
+    // A span belongs to a task, or to the session that did the work itself.
+    "
+    ALTER TABLE spans ADD COLUMN session TEXT;
+    CREATE INDEX spans_of_sessions ON spans (session) WHERE session IS NOT NULL;
+    ",
+    // What a task is called: in whose dialect, and which background task of its context, or else of its session, it
+    // is. Earlier builds counted all tasks of a session alike. `hook_calls`: what hooks are to be told of removed tasks.
+    "
+    ALTER TABLE tasks ADD COLUMN dialect TEXT;
+    ALTER TABLE tasks ADD COLUMN context TEXT;
+    ALTER TABLE tasks ADD COLUMN handle_number INTEGER;
+    ALTER TABLE tasks ADD COLUMN foreground INTEGER NOT NULL DEFAULT 0;
+    UPDATE tasks SET handle_number = number;
+    CREATE INDEX tasks_by_handle ON tasks (session, handle_number);
+    CREATE TABLE hook_calls (
+        seq INTEGER PRIMARY KEY,
+        call TEXT NOT NULL
+    );
+    ",
+];
+
+/// Returns the schema a database has and the one this build knows.
+pub(crate) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
+    Ok((version(connection)?, STEPS.len() as u32))
+}
+
+/// Tells whether a database has taken every step; refuses one that has taken more.
+pub(crate) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
+    let (found, known) = versions(connection)?;
+    if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
+}
+
+impl Store {
+    /// Takes the steps that are missing; `fill` gives a database made from nothing its tasks. All of it
+    /// is one transaction: others see the old state or the whole new one.
+    pub(crate) fn bring_up_to_date(
+        &self,
+        tasks_dir: &Path,
+        fill: impl FnOnce(&Transaction<'_>) -> crate::Result<()>,
+    ) -> crate::Result<()> {
+        // Set once, for good; somebody else may be doing the same.
+        while let Err(error) = self.connection.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(())) {
+            match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DatabaseBusy) => std::thread::yield_now(),
+                _ => return Err(StoreError::from(error).into()),
+            }
+        }
+        let transaction = self.begin(tasks_dir)?;
+        let taken = version(&transaction.inner)?;
+        for step in STEPS.iter().skip(taken as usize) {
+            transaction.inner.execute_batch(step).map_err(StoreError::from)?;
+        }
+        transaction
+            .inner
+            .pragma_update(None, "user_version", STEPS.len() as u32)
+            .map_err(StoreError::from)?;
+        if taken == 0 {
+            fill(&transaction)?;
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+fn version(connection: &Connection) -> Result<u32, StoreError> {
+    Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::store::Opened;
+
+    #[test]
+    fn tasks_of_every_earlier_schema_are_read_after_the_steps_that_were_missing() {
+        for taken in 1..STEPS.len() {
+            let directory = std::env::temp_dir().join(format!("mw-schema-{taken}-{}", std::process::id()));
+            std::fs::create_dir_all(&directory).unwrap();
+            let path = directory.join("meanwhile.db");
+            let Ok(Opened::Behind(Store { connection: old, .. })) = Store::open(&path) else {
+                panic!("an empty database counts as current")
+            };
+            STEPS.iter().take(taken).for_each(|step| old.execute_batch(step).unwrap());
+            old.pragma_update(None, "user_version", taken as u32).unwrap();
+            let row = "INSERT INTO tasks (id, kind, session, number, command, cwd, lifetime, priority, created_at, \
+                       approved_by, approved_at, phase, status, state) VALUES ('bash-k3f9x2ab', 'shell', 'default', 1, \
+                       'true', '/', 'session', 0, 1, 'user', 1, 0, 'pending', \
+                       '{\"state\":\"pending\",\"run\":1,\"origin\":\"first\"}')";
+            old.execute_batch(row).unwrap();
+            drop(old);
+            let Ok(Opened::Behind(store)) = Store::open(&path) else { panic!("{taken} counts as current") };
+            store.bring_up_to_date(Path::new("/"), |_| panic!("it has its tasks")).unwrap();
+            let task = store.task(&"bash-k3f9x2ab".parse().unwrap(), Path::new("/")).unwrap().unwrap();
+            assert_eq!((task.command.as_str(), task.trace), ("true", None));
+            assert!(is_current(&store.connection).unwrap());
+            std::fs::remove_dir_all(directory).unwrap();
+        }
+    }
+}

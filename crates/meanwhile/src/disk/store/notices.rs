@@ -1,0 +1,313 @@
+//! The ledger of notices. A row is made in the transaction that records the event, so there is exactly one for
+//! each; its stage moves on in one direction, but for a hand-over that came to nothing.
+
+use mw_model::wire::ExitRecord;
+use mw_model::{DEFAULT_SESSION, News, RunOrigin, TaskId, TaskState, Timestamp, Turn};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Row, params};
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::write::{Transaction, json};
+use crate::disk::home::ToldNews;
+use crate::task::Task;
+
+/// Where a notice stands. The numbers are in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// To be handed over.
+    Waiting = 0,
+    /// Never to be handed over: the owner knows.
+    Known = 1,
+    /// Handed to its holder, who has not acknowledged it.
+    HandedOver = 2,
+    /// Acknowledged.
+    Closed = 3,
+    /// Its holder has promised to tell it.
+    Promised = 4,
+}
+
+impl Stage {
+    const ALL: [Self; 5] = [Self::Waiting, Self::Known, Self::HandedOver, Self::Closed, Self::Promised];
+}
+
+impl ToSql for Stage {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok((*self as i64).into())
+    }
+}
+
+impl FromSql for Stage {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let number = value.as_i64()?;
+        Self::ALL.into_iter().find(|stage| *stage as i64 == number).ok_or(FromSqlError::OutOfRange(number))
+    }
+}
+
+/// The condition for what the owner does not know for certain: waiting, handed over, or promised. An index has exactly
+/// these words.
+pub(crate) const IS_OPEN: &str = "stage IN (0, 2, 4)";
+
+/// A row of the ledger.
+pub(crate) struct NoticeRow {
+    pub(crate) number: i64,
+    pub(crate) task: TaskId,
+    pub(crate) run: u32,
+    pub(crate) at: Timestamp,
+    pub(crate) news: News,
+    pub(crate) duration_ms: Option<u64>,
+}
+
+/// Tells news of one kind apart in a run: it may stall often, and ends once.
+pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
+    match news {
+        News::Stalled { .. } => at.as_micros().unsigned_abs(),
+        News::Ended { .. } | News::Ready { .. } | News::Batch { .. } => 0,
+    }
+}
+
+impl Transaction<'_> {
+    /// Enters news for a task's owner. What the owner knows already, or was entered before, changes nothing.
+    pub(crate) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
+        let mut insert = self.inner.prepare_cached(
+            "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \
+             ON CONFLICT DO UPDATE SET at = excluded.at, news = excluded.news, duration_ms = excluded.duration_ms \
+             WHERE news IS NULL AND stage IN (?9, ?10)",
+        )?;
+        insert.execute(params![
+            task.session,
+            task.id.as_str(),
+            task.state.run(),
+            news.kind(),
+            ordinal(news, at) as i64,
+            at.as_micros(),
+            json(news)?,
+            task.duration_ms.map(|ms| ms as i64),
+            Stage::Waiting,
+            Stage::Promised,
+        ])?;
+        Ok(())
+    }
+
+    /// Enters the end of a run that others came after, for a database that is rebuilt.
+    pub(crate) fn tell_earlier_end(&self, task: &Task, record: &ExitRecord) -> Result<(), StoreError> {
+        if task.session == DEFAULT_SESSION {
+            return Ok(());
+        }
+        let mut earlier = task.clone();
+        earlier.set_state(TaskState::Ended {
+            run: record.run,
+            started_at: record.started_at,
+            ended_at: record.completed_at,
+            cause: record.cause(),
+            origin: RunOrigin::default(),
+            ready: None,
+            output_lost: record.output_lost,
+        });
+        earlier.duration_ms = Some((record.duration_seconds * 1000.0) as u64);
+        self.enter_notice(&earlier, &News::Ended { cause: record.cause() }, record.completed_at)
+    }
+
+    /// Notes that the owner knows how a run ends, or will know from its own request. False when it has been
+    /// told already.
+    pub(crate) fn latch(&self, task: &Task, at: Timestamp) -> Result<bool, StoreError> {
+        let mut latch = self.inner.prepare_cached(
+            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5) \
+             ON CONFLICT DO UPDATE SET stage = ?5 WHERE stage = ?6",
+        )?;
+        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
+        let latched =
+            latch.execute(params![session, id, run, at.as_micros(), Stage::Known, Stage::Waiting])?;
+        Ok(latched > 0)
+    }
+
+    /// Enters that a holder will tell how a run ends: whatever comes is handed to it from the start.
+    pub(crate) fn promise_end(&self, task: &Task, holder: &str) -> Result<(), StoreError> {
+        let sql = "INSERT INTO notices (session, task, run, kind, ordinal, at, stage, holder) \
+                   VALUES (?1, ?2, ?3, 'ended', 0, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+        let (session, id, run) = (&task.session, task.id.as_str(), task.state.run());
+        let at = task.created_at.as_micros();
+        self.inner.execute(sql, params![session, id, run, at, Stage::Promised, holder])?;
+        Ok(())
+    }
+
+    /// Ends such a promise: kept, or left to whoever tells the session next. False when there is none.
+    pub(crate) fn end_promise(&self, task: &TaskId, holder: &str, kept: bool) -> Result<bool, StoreError> {
+        let sql = "UPDATE notices SET stage = ?3, holder = NULL \
+                   WHERE task = ?1 AND kind = 'ended' AND stage = ?4 AND holder = ?2";
+        let next = if kept { Stage::Closed } else { Stage::Waiting };
+        Ok(self.inner.execute(sql, params![task.as_str(), holder, next, Stage::Promised])? > 0)
+    }
+
+    /// Notes what else the owner was told of, for a database that is rebuilt.
+    pub(crate) fn latch_news(&self, task: &Task, told: &ToldNews, at: Timestamp) -> Result<(), StoreError> {
+        let mut latch = self.inner.prepare_cached(
+            "INSERT INTO notices (session, task, run, kind, ordinal, at, stage) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \
+             ON CONFLICT DO NOTHING",
+        )?;
+        let ToldNews { kind, run, ordinal } = told;
+        let (id, ordinal, at) = (task.id.as_str(), *ordinal as i64, at.as_micros());
+        latch.execute(params![task.session, id, run, kind, ordinal, at, Stage::Known])?;
+        Ok(())
+    }
+
+    /// Takes a latch back that came before any news.
+    pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
+        let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND kind = 'ended' AND stage = ?3 AND news IS NULL";
+        self.inner.execute(sql, params![task.id.as_str(), task.state.run(), Stage::Known])?;
+        Ok(())
+    }
+
+    /// Returns who holds notices of a session that nobody has acknowledged.
+    pub(crate) fn notice_holders(&self, session: &str) -> Result<Vec<String>, StoreError> {
+        let sql = format!(
+            "SELECT DISTINCT holder FROM notices \
+             WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL AND holder IS NOT NULL"
+        );
+        let mut query = self.inner.prepare_cached(&sql)?;
+        let found = query.query_map([session], |row| row.get(0))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns a session's notices that nobody has acknowledged, none of these holds and that are wanted, in the order
+    /// in which things happened.
+    pub(crate) fn open_notices(
+        &self,
+        session: &str,
+        without: &[String],
+        is_wanted: impl Fn(&NoticeRow) -> bool,
+        most: usize,
+    ) -> Result<Vec<NoticeRow>, StoreError> {
+        let sql = format!(
+            "SELECT number, task, run, at, news, duration_ms FROM notices \
+             WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL \
+             AND (holder IS NULL OR holder NOT IN (SELECT value FROM json_each(?2))) ORDER BY at, number"
+        );
+        let mut query = self.inner.prepare_cached(&sql)?;
+        let mut rows = query.query(params![session, json(&without)?])?;
+        let mut found = Vec::new();
+        while found.len() < most
+            && let Some(row) = rows.next()?
+        {
+            let (task, news): (String, String) = (row.get(1)?, row.get(4)?);
+            let row = NoticeRow {
+                number: row.get(0)?,
+                task: task.parse().map_err(|_| StoreError::Corrupt(task))?,
+                run: row.get(2)?,
+                at: Timestamp::from_micros(row.get(3)?),
+                news: serde_json::from_str(&news).map_err(|error| StoreError::Corrupt(error.to_string()))?,
+                duration_ms: row.get::<_, Option<i64>>(5)?.map(|ms| ms as u64),
+            };
+            if is_wanted(&row) {
+                found.push(row);
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes to whom notices were handed.
+    pub(crate) fn hand_over(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
+        let sql = format!("UPDATE notices SET stage = ?2, holder = ?3 WHERE number = ?1 AND {IS_OPEN}");
+        let mut update = self.inner.prepare_cached(&sql)?;
+        for number in numbers {
+            update.execute(params![number, Stage::HandedOver, holder])?;
+        }
+        Ok(())
+    }
+
+    /// Closes notices that this holder was handed.
+    pub(crate) fn acknowledge(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
+        self.let_go(numbers, holder, Stage::Closed)
+    }
+
+    /// Takes back a hand-over that came to nothing.
+    pub(crate) fn take_back(&self, numbers: &[i64], holder: &str) -> Result<(), StoreError> {
+        self.let_go(numbers, holder, Stage::Waiting)
+    }
+
+    /// Ends a hand-over to this holder.
+    fn let_go(&self, numbers: &[i64], holder: &str, next: Stage) -> Result<(), StoreError> {
+        let sql =
+            "UPDATE notices SET stage = ?3, holder = NULL WHERE number = ?1 AND stage = ?4 AND holder = ?2";
+        let mut update = self.inner.prepare_cached(sql)?;
+        for number in numbers {
+            update.execute(params![number, holder, next, Stage::HandedOver])?;
+        }
+        Ok(())
+    }
+
+    /// Tells whether there is something of which a task's owner is still to be told.
+    pub(crate) fn has_open_notices(&self, task: &TaskId) -> Result<bool, StoreError> {
+        let sql = format!("SELECT EXISTS (SELECT 1 FROM notices WHERE task = ?1 AND {IS_OPEN})");
+        Ok(self.inner.prepare_cached(&sql)?.query_row([task.as_str()], |row| row.get(0))?)
+    }
+
+    /// Stores a message of a session.
+    pub(crate) fn add_turn(&self, session: &str, turn: &Turn) -> Result<(), StoreError> {
+        let sql = "INSERT INTO turns (session, turn) VALUES (?1, ?2)";
+        self.inner.execute(sql, params![session, json(turn)?])?;
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Tells whether a session has notices that nobody has acknowledged.
+    pub(crate) fn any_notices(&self, session: &str) -> Result<bool, StoreError> {
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM notices WHERE session = ?1 AND {IS_OPEN} AND news IS NOT NULL)"
+        );
+        Ok(self.connection.query_row(&sql, [session], |row| row.get(0))?)
+    }
+
+    /// Returns the messages of a session, oldest first.
+    pub(crate) fn turns(&self, session: &str) -> Result<Vec<Turn>, StoreError> {
+        let mut query =
+            self.connection.prepare_cached("SELECT turn FROM turns WHERE session = ?1 ORDER BY seq")?;
+        let found = query.query_map([session], |row| row.get::<_, String>(0))?;
+        let mut turns = Vec::new();
+        for turn in found {
+            turns.push(serde_json::from_str(&turn?).map_err(|error| StoreError::Corrupt(error.to_string()))?);
+        }
+        Ok(turns)
+    }
+}
+
+impl Store {
+    /// Returns the tasks of a session whose end somebody has promised to tell and that are not over, and who has.
+    pub(crate) fn promised(&self, session: &str) -> Result<Vec<(TaskId, String)>, StoreError> {
+        let sql = "SELECT task, holder FROM notices \
+                   WHERE session = ?1 AND stage = ?2 AND news IS NULL AND holder IS NOT NULL ORDER BY number";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let row = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get(1)?));
+        let found =
+            query.query_map(params![session, Stage::Promised], row)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().filter_map(|(id, holder)| Some((id.parse().ok()?, holder))).collect())
+    }
+
+    /// Returns run, kind and stage of a task's news, oldest first.
+    pub(crate) fn notices_of(&self, task: &TaskId) -> Result<Vec<(u32, String, Stage)>, StoreError> {
+        let sql =
+            "SELECT run, kind, stage FROM notices WHERE task = ?1 AND news IS NOT NULL ORDER BY run, at";
+        let mut query = self.connection.prepare_cached(sql)?;
+        let found = query.query_map([task.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_open_is_what_the_owner_may_not_know() {
+        for stage in Stage::ALL {
+            let is_open = match stage {
+                Stage::Waiting | Stage::HandedOver | Stage::Promised => true,
+                Stage::Known | Stage::Closed => false,
+            };
+            let number = (stage as i64).to_string();
+            assert_eq!(IS_OPEN.contains(&number), is_open, "{stage:?}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What the queue asks of the database, always inside the transaction that decides.
+
+use mw_model::TaskId;
+use rusqlite::OptionalExtension;
+
+use super::error::StoreError;
+use super::rows;
+use super::write::{Transaction, json};
+use crate::queue::slots::Pool;
+use crate::task::Task;
+
+/// A session that has tasks waiting.
+pub(crate) struct Waiting {
+    pub(crate) session: String,
+}
+
+impl Transaction<'_> {
+    /// Returns a session's waiting tasks, first to start first, from an offset on.
+    pub(crate) fn waiting_in(
+        &self,
+        session: &str,
+        pool: Pool,
+        skip: u32,
+        most: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        let sql = format!(
+            "SELECT {} FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
+             ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
+            rows::COLUMNS
+        );
+        let mut query = self.inner.prepare_cached(&sql)?;
+        let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents];
+        let found = query.query_map(parameters, |row| rows::task(row, &self.tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the waiting tasks that follow another.
+    pub(crate) fn waiting_after(&self, id: &TaskId) -> Result<Vec<Task>, StoreError> {
+        let sql = format!("SELECT {} FROM tasks WHERE phase = 0 AND instr(after, ?1)", rows::COLUMNS);
+        let mut query = self.inner.prepare_cached(&sql)?;
+        let found = query.query_map([id.as_str()], |row| rows::task(row, &self.tasks_dir))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Changes which tasks a task follows.
+    pub(crate) fn set_after(&self, id: &TaskId, after: &[TaskId]) -> Result<(), StoreError> {
+        let after = if after.is_empty() { None } else { Some(json(&after)?) };
+        self.inner
+            .execute("UPDATE tasks SET after = ?2 WHERE id = ?1", rusqlite::params![id.as_str(), after])?;
+        Ok(())
+    }
+
+    /// Returns every task that holds a slot, or whose children have outlived it.
+    pub(crate) fn unsettled(&self) -> Result<Vec<Task>, StoreError> {
+        super::read::unsettled(&self.inner, &self.tasks_dir)
+    }
+
+    /// Tells whether any task waits.
+    pub(crate) fn any_waiting(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0)";
+        Ok(self.inner.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+    }
+
+    /// Tells whether a session has tasks that wait for slots of this pool.
+    pub(crate) fn any_waiting_in(&self, session: &str, pool: Pool) -> Result<bool, StoreError> {
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
+        let parameters = rusqlite::params![session, pool == Pool::Agents];
+        Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
+    }
+
+    /// Returns the task that was started last in a session.
+    pub(crate) fn newest_of(&self, session: &str) -> Result<Option<TaskId>, StoreError> {
+        let sql = "SELECT id FROM tasks WHERE session = ?1 ORDER BY number DESC LIMIT 1";
+        let found =
+            self.inner.prepare_cached(sql)?.query_row([session], |row| row.get::<_, String>(0)).optional()?;
+        found.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
+    }
+
+    /// Returns the sessions that have tasks waiting.
+    pub(crate) fn sessions_waiting(&self) -> Result<Vec<Waiting>, StoreError> {
+        let mut query = self.inner.prepare_cached("SELECT DISTINCT session FROM tasks WHERE phase = 0")?;
+        let found = query.query_map([], |row| Ok(Waiting { session: row.get(0)? }))?;
+        Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the live task of a session that has this name.
+    pub(crate) fn live_named(&self, session: &str, name: &str) -> Result<Option<TaskId>, StoreError> {
+        let mut query = self.inner.prepare_cached(
+            "SELECT id FROM tasks WHERE name = ?2 AND session = ?1 AND phase < 2 ORDER BY seq DESC LIMIT 1",
+        )?;
+        let mut found = query.query([session, name])?;
+        match found.next()? {
+            Some(row) => {
+                let id: String = row.get(0)?;
+                id.parse().map(Some).map_err(|_| StoreError::Corrupt(id))
+            }
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Between rows and [`Task`].
+
+use std::path::Path;
+
+use mw_model::{Dialect, Status, TaskId, TaskKind, TaskSpec, TaskState, Timestamp};
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use crate::task::{Task, TaskLimits};
+
+/// Columns in the order in which [`task`] reads them.
+pub(crate) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
+     deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
+     resume_count, journal_seen, trace, dialect, context, handle_number, foreground";
+
+/// Reads a task from a row of [`COLUMNS`].
+pub(crate) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
+    let id: TaskId = parsed(row, 0, |text: String| text.parse().ok())?;
+    let state: TaskState = parsed(row, 16, |text: String| serde_json::from_str(&text).ok())?;
+    let after = row
+        .get::<_, Option<String>>(11)?
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let output_path =
+        tasks_dir.join(id.as_str()).join(mw_model::wire::LOG_FILE).to_string_lossy().into_owned();
+    let mut task = Task {
+        kind: parsed(row, 1, |text: String| TaskKind::from_word(&text))?,
+        session: row.get(2)?,
+        number: row.get::<_, i64>(3)? as u64,
+        name: row.get(4)?,
+        description: row.get(5)?,
+        command: row.get(6)?,
+        cwd: row.get(7)?,
+        batch_id: row.get(8)?,
+        untended: None,
+        parent_session: None,
+        parent_message: None,
+        limits: None,
+        lifetime: row.get(9)?,
+        priority: row.get(10)?,
+        after,
+        deadline: row.get::<_, Option<i64>>(12)?.map(Timestamp::from_micros),
+        created_at: Timestamp::from_micros(row.get(13)?),
+        approved_by: row.get(14)?,
+        approved_at: Timestamp::from_micros(row.get(15)?),
+        proposal: None,
+        status: state.status(),
+        pid: row.get(17)?,
+        duration_ms: row.get::<_, Option<i64>>(18)?.map(|ms| ms as u64),
+        output_bytes: row.get::<_, i64>(19)? as u64,
+        dropped_bytes: row.get::<_, i64>(20)? as u64,
+        output_complete: true,
+        survivors: row.get(21)?,
+        resume_count: row.get(22)?,
+        journal_seen: row.get::<_, i64>(23)? as u64,
+        output_path,
+        id,
+        cause: None,
+        started_at: None,
+        ended_at: None,
+        exit_code: None,
+        signal: None,
+        runs: 0,
+        queue_position: None,
+        waiting_for: None,
+        stalled: None,
+        ready: None,
+        ports: None,
+        progress: None,
+        agent: None,
+        trace_id: None,
+        span_id: None,
+        trace: row.get::<_, Option<String>>(24)?.and_then(|text| serde_json::from_str(&text).ok()),
+        dialect: row.get::<_, Option<String>>(25)?.and_then(|name| Dialect::named(&name)).unwrap_or_default(),
+        context: row.get(26)?,
+        handle_number: row.get::<_, Option<i64>>(27)?.map(|number| number as u64),
+        foreground: row.get(28)?,
+        state: state.clone(),
+    };
+    let duration_ms = task.duration_ms;
+    task.set_state(state);
+    task.duration_ms = duration_ms;
+    Ok(task)
+}
+
+fn parsed<T>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Option<T>) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    let problem = || {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, format!("unexpected {text:?}").into())
+    };
+    parse(text.clone()).ok_or_else(problem)
+}
+
+/// A task that was just asked for, before it has a row.
+pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) -> Task {
+    let mut task = Task {
+        id: spec.id.clone(),
+        kind: spec.kind,
+        name: spec.name.clone(),
+        description: spec.description.clone(),
+        status: Status::Pending,
+        cause: None,
+        command: spec.to_line(),
+        cwd: spec.cwd.to_lossy(),
+        session: spec.session.clone(),
+        batch_id: spec.batch.clone(),
+        untended: None,
+        parent_session: spec.parent_session.clone(),
+        parent_message: spec.parent_message.clone(),
+        limits: TaskLimits::of(&spec.limits.resources, None),
+        pid: None,
+        created_at: spec.created_at,
+        started_at: None,
+        ended_at: None,
+        duration_ms: None,
+        exit_code: None,
+        signal: None,
+        output_path: output_path.to_string_lossy().into_owned(),
+        output_bytes: 0,
+        dropped_bytes: 0,
+        output_complete: true,
+        survivors: 0,
+        runs: 0,
+        resume_count: 0,
+        queue_position: None,
+        waiting_for: None,
+        stalled: None,
+        lifetime: spec.lifetime.word().to_owned(),
+        deadline: spec.limits.deadline,
+        ready: None,
+        ports: None,
+        progress: None,
+        agent: None,
+        approved_by: spec.approved_by.clone(),
+        approved_at: spec.approved_at,
+        proposal: spec.approval.as_ref().map(|approval| approval.proposal.clone()),
+        trace_id: None,
+        span_id: None,
+        number: spec.number,
+        dialect: spec.dialect,
+        context: spec.context.clone(),
+        // Earlier builds counted all tasks of a session alike.
+        handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
+        foreground: spec.foreground,
+        priority: spec.priority,
+        after: spec.after.clone(),
+        trace: spec.trace,
+        state: state.clone(),
+        journal_seen: 0,
+    };
+    task.set_state(state);
+    task
+}

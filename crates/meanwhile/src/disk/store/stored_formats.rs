@@ -1,0 +1,131 @@
+//! Homes as earlier and later builds left them: each released schema is a fixture, and is never changed again.
+
+use std::fs::{self, DirBuilder};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use mw_model::{TurnEvent, events_from_turns};
+use tempfile::TempDir;
+
+use super::{Filter, Opened, Store};
+use crate::{DeliveryPolicy, Moment, Programs, Runtime, Scope, Settings};
+
+const SCHEMA_1: &str = include_str!("../../../../testkit/fixtures/schema-1.sql");
+const SCHEMA_2: &str = include_str!("../../../../testkit/fixtures/schema-2.sql");
+const SCHEMA_3: &str = include_str!("../../../../testkit/fixtures/schema-3.sql");
+const EVENTS: &str = include_str!("../../../../testkit/fixtures/schema-2-events.json");
+const TASK: [(&str, &str); 4] = [
+    ("spec.json", include_str!("../../../../testkit/fixtures/v1/spec.json")),
+    ("journal.jsonl", include_str!("../../../../testkit/fixtures/v1/journal.jsonl")),
+    ("result.json", include_str!("../../../../testkit/fixtures/v1/result.json")),
+    ("output.log", include_str!("../../../../testkit/fixtures/v1/output.log")),
+];
+
+/// Makes a home with this database and the directories of its two tasks.
+fn stored(database: &str) -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let private = |path: PathBuf| DirBuilder::new().recursive(true).mode(0o700).create(path).unwrap();
+    for number in ["1", "2"] {
+        let directory = home.path().join("tasks").join(format!("bash-oldtask{number}"));
+        private(directory.clone());
+        for (name, text) in TASK {
+            let own = text.replace("bash-oldtask1", &format!("bash-oldtask{number}"));
+            let own = own.replace("\"number\":1", &format!("\"number\":{number}"));
+            let own = if number == "1" { own } else { own.replace("veteran", "second") };
+            fs::write(directory.join(name), own).unwrap();
+        }
+    }
+    // No line in it: the database knows all tasks.
+    fs::write(home.path().join("arrivals"), "").unwrap();
+    let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
+        panic!("a new database is behind");
+    };
+    store.connection.execute_batch(database).unwrap();
+    home
+}
+
+fn open(home: &Path) -> Runtime {
+    let programs =
+        Programs { supervisor: PathBuf::from("/nonexistent"), settle: Vec::new(), starter_exits: false };
+    let mut settings = Settings::new(home.to_owned(), programs);
+    settings.retention.automatic = false;
+    Runtime::open(settings).unwrap()
+}
+
+fn replayed(home: &Path) -> Vec<TurnEvent> {
+    let runtime = open(home);
+    let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+    events_from_turns(&host.turns().unwrap())
+}
+
+#[test]
+fn a_conversation_is_shown_again_from_a_stored_home_of_this_schema() {
+    let wanted: Vec<TurnEvent> = serde_json::from_str(EVENTS).unwrap();
+    for schema in [SCHEMA_2, SCHEMA_3] {
+        let home = stored(schema);
+        assert_eq!(replayed(home.path()), wanted);
+        assert!(matches!(Store::open(&home.path().join("meanwhile.db")), Ok(Opened::Ready(_))));
+    }
+}
+
+#[test]
+fn a_home_from_before_approvals_keeps_what_it_knows_of_its_exports() {
+    let home = stored(SCHEMA_3);
+    let runtime = open(home.path());
+    let tasks = runtime.list(&Filter::new(Scope::All)).unwrap().tasks;
+    assert_eq!(tasks.iter().map(|task| task.exit_code).collect::<Vec<_>>(), [Some(3), Some(3)]);
+    let store = runtime.store().unwrap();
+    let known = "SELECT delivered + rejected + given_up + failures FROM exports";
+    let known: i64 = store.connection.query_row(known, [], |row| row.get(0)).unwrap();
+    let approvals = "SELECT count(*) FROM approvals";
+    let approvals: i64 = store.connection.query_row(approvals, [], |row| row.get(0)).unwrap();
+    assert_eq!((known, approvals), (13, 0));
+}
+
+#[test]
+fn what_a_stored_home_has_told_is_not_told_again_and_the_rest_is() {
+    let home = stored(SCHEMA_2);
+    let before = replayed(home.path());
+    {
+        let runtime = open(home.path());
+        let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+        let delivery = host.drain(Moment::RunStart).unwrap();
+        let told: Vec<_> =
+            delivery.notices().iter().map(|notice| (notice.number, notice.task.as_str())).collect();
+        assert_eq!(told, [(4, "bash-oldtask2")]);
+        delivery.store("next").unwrap();
+    }
+    let after = replayed(home.path());
+    assert_eq!(after[..before.len()], before);
+    assert_eq!(after.len(), before.len() + 2, "a notice and a text");
+    let store = open(home.path());
+    let store = store.store().unwrap();
+    assert_eq!([store.mark("hooks").unwrap(), store.mark("a_mark_nobody_knows").unwrap()], [6, 1]);
+}
+
+#[test]
+fn a_home_from_before_the_ledger_is_brought_up_to_date() {
+    let home = stored(SCHEMA_1);
+    let runtime = open(home.path());
+    let tasks = runtime.list(&Filter::new(Scope::All)).unwrap().tasks;
+    let shown: Vec<_> = tasks.iter().map(|task| (task.id.as_str(), task.exit_code)).collect();
+    assert_eq!(shown, [("bash-oldtask2", Some(3)), ("bash-oldtask1", Some(3))]);
+    let read = runtime.read("second", &Scope::All, &crate::ReadRequest::default()).unwrap();
+    assert_eq!(read.bytes(), b"one\ntwo\n");
+    assert_eq!(replayed(home.path()), [], "there were no conversations");
+    // What ended before there was a ledger is no news; what was running then is.
+    let host = runtime.host("old", DeliveryPolicy::NextRun).unwrap();
+    let delivery = host.drain(Moment::RunStart).unwrap();
+    assert_eq!(delivery.notices().len(), 1);
+    let turn = delivery.store("go on").unwrap();
+    assert_eq!(replayed(home.path()), turn.events());
+    assert!(host.drain(Moment::RunStart).unwrap().notices().is_empty());
+}
+
+#[test]
+fn a_database_of_a_later_schema_is_refused_and_left_alone() {
+    let home = stored(&SCHEMA_2.replace("user_version = 2", "user_version = 99"));
+    let runtime = open(home.path());
+    let refused = runtime.list(&Filter::new(Scope::All)).unwrap_err().to_string();
+    assert!(refused.contains("99"), "{refused}");
+}

@@ -1,0 +1,286 @@
+//! Changes: every one is an event and the state it leads to, in one transaction.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+
+use mw_model::{DEFAULT_SESSION, Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
+use rusqlite::{OptionalExtension, TransactionBehavior, params};
+
+use super::connection::Store;
+use super::error::StoreError;
+use super::notices::Stage;
+use super::rows;
+use crate::task::Task;
+use crate::trace::spans;
+
+/// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
+pub(crate) struct Transaction<'store> {
+    pub(crate) inner: rusqlite::Transaction<'store>,
+    pub(crate) tasks_dir: PathBuf,
+    pub(crate) spans_wait: &'store Cell<bool>,
+    /// Whether the end of a batch is told.
+    tells_batches: bool,
+}
+
+/// Facts about a run that change along with its state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Change {
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) output_bytes: Option<u64>,
+    pub(crate) dropped_bytes: Option<u64>,
+    pub(crate) survivors: Option<u32>,
+    pub(crate) journal_seen: Option<u64>,
+}
+
+impl Store {
+    /// Begins a change, waiting for other writers.
+    pub(crate) fn begin(&self, tasks_dir: &Path) -> Result<Transaction<'_>, StoreError> {
+        let inner = rusqlite::Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+        Ok(Transaction {
+            inner,
+            tasks_dir: tasks_dir.to_owned(),
+            spans_wait: &self.spans_wait,
+            tells_batches: self.tells_batches.get(),
+        })
+    }
+}
+
+const fn phase(state: &TaskState) -> i64 {
+    match state {
+        TaskState::Pending { .. } => 0,
+        TaskState::Starting { .. } | TaskState::Running { .. } | TaskState::Cancelling { .. } => 1,
+        TaskState::Ended { .. } => 2,
+    }
+}
+
+pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+impl Transaction<'_> {
+    /// Makes everything done so far durable and visible.
+    pub(crate) fn commit(self) -> Result<(), StoreError> {
+        Ok(self.inner.commit()?)
+    }
+
+    /// Gives a task the number it was promised, or the next one if somebody has that.
+    pub(crate) fn take_number(&self, session: &str, promised: u64) -> Result<u64, StoreError> {
+        let taken: bool = self
+            .inner
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM tasks WHERE session = ?1 AND number = ?2)")?
+            .query_row(params![session, promised as i64], |row| row.get(0))?;
+        let wanted = if taken { 0 } else { promised as i64 };
+        let mut upsert = self.inner.prepare_cached(
+            "INSERT INTO sessions (id, last_number) VALUES (?1, max(1, ?2)) ON CONFLICT (id) DO UPDATE \
+             SET last_number = iif(?2 = 0, last_number + 1, max(last_number, ?2)) RETURNING last_number",
+        )?;
+        let last: i64 = upsert.query_row(params![session, wanted], |row| row.get(0))?;
+        Ok(if taken { last as u64 } else { promised })
+    }
+
+    /// Adds a task in the state it has.
+    pub(crate) fn insert(&self, task: &Task) -> Result<(), StoreError> {
+        let mut insert = self.inner.prepare_cached(
+            "INSERT INTO tasks (id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
+             deadline, created_at, approved_by, approved_at, phase, status, state, trace, resume_count, dialect, context, \
+             handle_number, foreground) \
+             VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)",
+        )?;
+        let after = if task.after.is_empty() { None } else { Some(json(&task.after)?) };
+        insert.execute(params![
+            task.id.as_str(),
+            task.kind.word(),
+            task.session,
+            task.number as i64,
+            task.name,
+            task.description,
+            task.command,
+            task.cwd,
+            task.batch_id,
+            task.lifetime,
+            task.priority,
+            after,
+            task.deadline.map(Timestamp::as_micros),
+            task.created_at.as_micros(),
+            task.approved_by,
+            task.approved_at.as_micros(),
+            phase(&task.state),
+            task.status.word(),
+            json(&task.state)?,
+            task.trace.as_ref().map(json).transpose()?,
+            task.resume_count,
+            (!task.dialect.is_canonical()).then(|| task.dialect.name()),
+            task.context,
+            task.handle_number.map(|number| number as i64),
+            task.foreground,
+        ])?;
+        Ok(())
+    }
+
+    /// Adds a task that gets its slot at once: one write instead of two.
+    pub(crate) fn insert_reserved(&self, task: &mut Task, at: Timestamp) -> Result<(), StoreError> {
+        let event = Event::Reserved { since: at };
+        let state = next_state(&task.state, &event)?;
+        task.set_state(state);
+        self.insert(task)?;
+        self.append_event(&task.id, task.state.run(), at, &event)
+    }
+
+    /// Reads a task inside the transaction.
+    pub(crate) fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
+        let sql = format!("SELECT {} FROM tasks WHERE id = ?1", rows::COLUMNS);
+        let mut query = self.inner.prepare_cached(&sql)?;
+        Ok(query.query_row([id.as_str()], |row| rows::task(row, &self.tasks_dir)).optional()?)
+    }
+
+    /// Appends an event and updates the task to the state it leads to.
+    ///
+    /// Refuses an event that cannot follow; the caller decides whether that is an error or old news.
+    pub(crate) fn apply(
+        &self,
+        task: &mut Task,
+        event: &Event,
+        at: Timestamp,
+        change: Change,
+    ) -> Result<(), StoreError> {
+        let next = next_state(&task.state, event)?;
+        self.append_event(&task.id, next.run(), at, event)?;
+        if matches!(event, Event::Requeued { .. }) {
+            (task.output_bytes, task.dropped_bytes, task.survivors) = (0, 0, 0);
+        }
+        if matches!(event, Event::Requeued { origin: RunOrigin::Resume }) {
+            task.resume_count += 1;
+        }
+        task.set_state(next);
+        task.duration_ms = change.duration_ms.or(task.duration_ms);
+        task.output_bytes = change.output_bytes.unwrap_or(task.output_bytes);
+        task.dropped_bytes = change.dropped_bytes.unwrap_or(task.dropped_bytes);
+        task.survivors = change.survivors.unwrap_or(task.survivors);
+        task.journal_seen = change.journal_seen.unwrap_or(task.journal_seen);
+        self.save(task)?;
+        if let Some(trace) = &task.trace
+            && let Some(span) = spans::ended_by(task, trace, event)
+        {
+            self.enter_span(&span, trace)?;
+        }
+        self.tell_owner(task, event, at)
+    }
+
+    /// Enters what the owner should know of an event. Tasks outside any session belong to a person, who looks.
+    fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
+        let news = match event {
+            Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
+            Event::Stalled { prompt } => News::Stalled { prompt: prompt.clone() },
+            Event::Ready { what, .. } => News::Ready { what: what.clone() },
+            Event::Reserved { .. }
+            | Event::Released
+            | Event::Started { .. }
+            | Event::KillRequested { .. }
+            | Event::Requeued { .. }
+            | Event::Progress { .. }
+            | Event::MovedToBackground { .. }
+            | Event::Reassigned { .. }
+            | Event::TreeEmpty => return Ok(()),
+        };
+        if task.session == DEFAULT_SESSION {
+            return Ok(());
+        }
+        self.enter_notice(task, &news, at)?;
+        match (&news, &task.batch_id) {
+            (News::Ended { .. }, Some(batch)) if self.tells_batches => self.tell_batch(task, batch, at),
+            _ => Ok(()),
+        }
+    }
+
+    /// Enters that a batch is done, if this task was its last.
+    fn tell_batch(&self, task: &Task, batch: &str, at: Timestamp) -> Result<(), StoreError> {
+        let sql = "SELECT count(*) FILTER (WHERE phase < 2), count(*) FILTER (WHERE status = 'completed'), count(*) \
+                   FROM tasks WHERE session = ?1 AND batch = ?2";
+        let counted = self.inner.query_row(sql, params![task.session, batch], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+        });
+        let (live, completed, all) = counted?;
+        // One alone is told as it is.
+        if live > 0 || all < 2 {
+            return Ok(());
+        }
+        let (completed, others) = (completed.unsigned_abs(), (all - completed).unsigned_abs());
+        self.enter_notice(task, &News::Batch { batch: batch.to_owned(), completed, others }, at)
+    }
+
+    /// Gives a task to another session, with its latch and what its owner is still to be told. Whoever promised to tell
+    /// its end told the old owner; the new one is told as of any other task.
+    pub(crate) fn set_owner(&self, task: &Task) -> Result<(), StoreError> {
+        let id = task.id.as_str();
+        let number = task.number as i64;
+        let handle_number = task.handle_number.map(|number| number as i64);
+        let sql = "UPDATE tasks SET session = ?2, number = ?3, handle_number = ?4 WHERE id = ?1";
+        self.inner.execute(sql, params![id, task.session, number, handle_number])?;
+        let sql = "UPDATE notices SET session = ?2, holder = iif(stage = ?3, NULL, holder), \
+                   stage = iif(stage = ?3, ?4, stage) WHERE task = ?1 AND stage <> ?5";
+        let (promised, waiting, closed) = (Stage::Promised, Stage::Waiting, Stage::Closed);
+        self.inner.execute(sql, params![id, task.session, promised, waiting, closed])?;
+        Ok(())
+    }
+
+    /// Gives a task that began in the foreground the number of its short handle.
+    pub(crate) fn set_handle_number(&self, task: &Task) -> Result<(), StoreError> {
+        let number = task.handle_number.map(|number| number as i64);
+        let sql = "UPDATE tasks SET handle_number = ?2 WHERE id = ?1";
+        self.inner.execute(sql, params![task.id.as_str(), number])?;
+        Ok(())
+    }
+
+    /// Writes the cached state of a task.
+    fn save(&self, task: &Task) -> Result<(), StoreError> {
+        let mut update = self.inner.prepare_cached(
+            "UPDATE tasks SET phase = ?2, status = ?3, state = ?4, pid = ?5, duration_ms = ?6, output_bytes = ?7, \
+             dropped_bytes = ?8, survivors = ?9, resume_count = ?10, journal_seen = ?11 WHERE id = ?1",
+        )?;
+        update.execute(params![
+            task.id.as_str(),
+            phase(&task.state),
+            task.status.word(),
+            json(&task.state)?,
+            task.pid,
+            task.duration_ms.map(|ms| ms as i64),
+            task.output_bytes as i64,
+            task.dropped_bytes as i64,
+            task.survivors,
+            task.resume_count,
+            task.journal_seen as i64,
+        ])?;
+        Ok(())
+    }
+
+    fn append_event(&self, id: &TaskId, run: u32, at: Timestamp, event: &Event) -> Result<(), StoreError> {
+        let mut insert =
+            self.inner.prepare_cached("INSERT INTO events (task, run, at, event) VALUES (?1, ?2, ?3, ?4)")?;
+        insert.execute(params![id.as_str(), run, at.as_micros(), json(event)?])?;
+        Ok(())
+    }
+
+    /// Removes tasks, their events, cursors, notices and spans. What is still to be delivered elsewhere stays.
+    pub(crate) fn delete_all(&self, ids: &[TaskId]) -> Result<(), StoreError> {
+        let all = json(&ids)?;
+        for sql in [
+            "DELETE FROM tasks WHERE id IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM events WHERE task IN (SELECT value FROM json_each(?1)) \
+             AND seq < (SELECT max(seq) FROM events)",
+            "DELETE FROM cursors WHERE task IN (SELECT value FROM json_each(?1))",
+            "DELETE FROM notices WHERE task IN (SELECT value FROM json_each(?1))",
+        ] {
+            self.inner.execute(sql, [&all])?;
+        }
+        ids.iter().try_for_each(|id| self.delete_delivered_spans(id))
+    }
+}
+
+impl Transaction<'_> {
+    /// Notes how much of a task's journal is in the database.
+    pub(crate) fn set_journal_seen(&self, id: &TaskId, lines: u64) -> Result<(), StoreError> {
+        let mut update = self.inner.prepare_cached("UPDATE tasks SET journal_seen = ?2 WHERE id = ?1")?;
+        update.execute(params![id.as_str(), lines as i64])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,300 @@
+//! Hands a task to a supervisor and takes its answer.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, IoSlice};
+use std::mem::MaybeUninit;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use mw_model::wire::{
+    Answer, HOST_PREFIX, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch,
+    StartMessage,
+};
+use mw_model::{
+    CommandSpec, DEFAULT_SESSION, EnvVar, Lifetime, Process, RawText, Status, TRACEPARENT_VARIABLE,
+    TRACESTATE_VARIABLE, TaskSpec, TaskTrace, Timestamp,
+};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+
+use super::fork_server;
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::read::redact::Redactor;
+use crate::session::dir::SessionDir;
+use crate::session::lease;
+use crate::settings::{Programs, RedactSettings, Settings};
+
+/// What a supervisor is summoned for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To execute a command.
+    Spawn,
+    /// To look after one that runs.
+    Adopt,
+}
+
+impl Purpose {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Spawn => "spawn",
+            Self::Adopt => "adopt",
+        }
+    }
+}
+
+/// A supervisor process that waits to be told what to do. Dropped before that, it goes away by itself.
+pub struct Supervisor {
+    /// Where it waits and answers. A socket, because descriptors are passed on through it.
+    line: UnixStream,
+    /// The process to be waited for, if there is one.
+    process: Option<Child>,
+}
+
+impl Supervisor {
+    /// Starts one for the first run of a task that is about to be asked for: it gets ready on another core
+    /// while the task is written down.
+    ///
+    /// # Errors
+    /// When the program cannot be executed.
+    pub fn summon(programs: &Programs) -> Result<Self> {
+        Self::summon_for(programs, Purpose::Spawn, 1)
+    }
+
+    pub(crate) fn summon_for(programs: &Programs, purpose: Purpose, run: u32) -> Result<Self> {
+        let path = &programs.supervisor;
+        let stays = programs.starter_exits;
+        if purpose == Purpose::Spawn
+            && !stays
+            && let Some(line) = fork_server::bear(path, run)
+        {
+            return Ok(Self { line, process: None });
+        }
+        let no_socket = Error::io("cannot make a socket");
+        let pair = UnixStream::pair().and_then(|(line, its_end)| Ok((line, its_end.try_clone()?, its_end)));
+        let (line, stdin, stdout) = pair.map_err(no_socket)?;
+        let process = Command::new(path)
+            .args([purpose.word(), &run.to_string()])
+            .args(stays.then_some("stay"))
+            .stdin(OwnedFd::from(stdin))
+            .stdout(OwnedFd::from(stdout))
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source| Error::Supervisor { path: path.clone(), source })?;
+        Ok(Self { line, process: (!stays).then_some(process) })
+    }
+
+    /// Sends it to the task's directory, where it gets ready. That it is gone shows in its missing answer.
+    pub(crate) fn send_to(&self, directory: &File) {
+        let _ = send(&self.line, b"d", &[directory.as_fd()]);
+    }
+
+    /// Gives it its task and the slots that go with it; returns the process it started.
+    pub(crate) fn hand_over(
+        self,
+        message: &StartMessage,
+        slots: &[BorrowedFd<'_>],
+    ) -> Result<(Process, Timestamp)> {
+        let gone = |what: &str| Error::Spawn {
+            code: "system".to_owned(),
+            message: format!("the supervisor {what}"),
+        };
+        let text = serde_json::to_vec(message).map_err(|_| gone("cannot be told what to do"))?;
+        let _ = send(&self.line, &text, slots);
+        let _ = self.line.shutdown(Shutdown::Write);
+        fail_point("start-message-sent");
+        let mut answer = String::new();
+        if BufReader::with_capacity(256, &self.line).read_line(&mut answer).unwrap_or(0) == 0 {
+            return Err(Error::Unanswered);
+        }
+        match serde_json::from_str(&answer) {
+            Ok(Answer::Started { process, started_at }) => Ok((process, started_at)),
+            Ok(Answer::Refused { code, message }) => Err(Error::Spawn { code, message }),
+            Err(error) => Err(gone(&format!("gave no answer that can be read: {error}"))),
+        }
+    }
+}
+
+impl Drop for Supervisor {
+    fn drop(&mut self) {
+        // With a message it is no longer ours, without one it goes away at the end of its input.
+        let _ = self.line.shutdown(Shutdown::Write);
+        if let Some(process) = &mut self.process {
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Sends the message, and the descriptors with its first byte.
+fn send(line: &UnixStream, text: &[u8], slots: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_SLOTS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !slots.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(slots));
+    }
+    let mut sent = sendmsg(line, &[IoSlice::new(text)], &mut ancillary, SendFlags::NOSIGNAL)?;
+    while sent < text.len() {
+        sent += rustix::net::send(line, &text[sent..], SendFlags::NOSIGNAL)?;
+    }
+    Ok(())
+}
+
+/// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
+pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
+    let argv = spec.command.argv();
+    let path =
+        spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+    let program = find_program(&argv[0], path, &spec.cwd)?;
+    let env = environment(spec, run);
+    let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
+    Ok(message(settings, spec, run, launch))
+}
+
+/// What the command of a run finds in its environment: what was asked for, and the span it works for.
+fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
+    let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
+    // What tracing systems note beside a span means nothing beside one of ours that has another origin.
+    let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
+        named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
+    };
+    let kept = spec.env.iter().filter(|var| !spec.trace.is_some_and(|trace| is_replaced(var, &trace)));
+    let mut env: Vec<RawText> =
+        kept.map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
+    let own = spec.trace.map(|trace| format!("{TRACEPARENT_VARIABLE}={}", trace.for_command(run)));
+    env.extend(own.map(RawText::from));
+    env
+}
+
+/// Writes down how a task that runs unsupervised is to be adopted.
+pub(crate) fn adopt_message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    message(settings, spec, run, launch)
+}
+
+fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> StartMessage {
+    let mut settle = settings.programs.settle.clone();
+    let ready = spec.ready.is_some().then(|| {
+        let own = ["--ready", spec.id.as_str()].map(RawText::from);
+        settle.iter().cloned().chain(own).collect()
+    });
+    settle.push(RawText::from(spec.id.as_str()));
+    StartMessage {
+        version: START_VERSION,
+        task: spec.id.to_string(),
+        launch,
+        io: spec.io,
+        limits: spec.limits.clone(),
+        settle,
+        // What an agent leaves behind passes to whoever asked it.
+        always_settle: spec.agent.is_some()
+            || settings.hooks.any()
+            || spec.trace.is_some_and(|trace| trace.is_exported()),
+        ready,
+        progress: spec.progress_fd,
+        leader_first: spec.agent.is_some(),
+        log_header: settings.log_header.then(|| log_header(spec)),
+        session: session_watch(settings, spec),
+        metadata: Some(metadata(spec, run, &settings.redact)),
+    }
+}
+
+/// A person's own tasks end with no session.
+pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
+    let ends = spec.lifetime == Lifetime::Session && spec.session != DEFAULT_SESSION;
+    ends.then(|| {
+        let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
+        let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
+        // One that waited for its turn may outlive the host that started it.
+        let by_host = spec.starter.as_ref().is_some_and(|starter| starter.starts_with(HOST_PREFIX));
+        let hosted = by_host || lease::count_held(directory.path()) > 0;
+        let directory = RawText::from(directory.path().as_os_str().as_bytes());
+        SessionWatch { directory, grace_ms: settings.session_grace_ms, hosted }
+    })
+}
+
+/// The lines in front of a log, but for the last: when it started the supervisor knows.
+fn log_header(spec: &TaskSpec) -> String {
+    format!(
+        "# Background task: {}\n# Command: {}\n# Approved by: {} at {}\n",
+        spec.handle(),
+        spec.to_line().replace('\n', " "),
+        spec.approved_by,
+        spec.approved_at,
+    )
+}
+
+/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
+pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
+    let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
+    let description = spec.description.clone().unwrap_or_else(|| spec.to_line());
+    let mut texts: Vec<_> = words.iter().map(String::as_str).collect();
+    texts.push(&description);
+    let agent = spec.agent.as_deref();
+    texts.extend(agent.map(|agent| agent.prompt.as_str()));
+    let redactor = Redactor::for_texts(settings, &spec.env, &texts);
+    Metadata {
+        task_id: spec.handle(),
+        created_at: spec.created_at,
+        started_at: None,
+        completed_at: None,
+        status: Status::Running,
+        command: redactor.words(&words),
+        cwd: spec.cwd.to_lossy(),
+        env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
+        description: redactor.text(&description).into_owned(),
+        subagent_type: agent.map(|agent| agent.name.clone()),
+        prompt: agent.map(|agent| redactor.text(&agent.prompt).into_owned()),
+        pid: None,
+        exit_code: None,
+        trace_id: spec.trace.map(|trace| trace.trace_id),
+        span_id: spec.trace.map(|trace| trace.execute_span(run)),
+        approved_by: spec.approved_by.clone(),
+        approved_at: spec.approved_at,
+    }
+}
+
+/// Finds the file to execute as a shell would: a name with a slash is a path, others are looked up.
+fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<RawText> {
+    const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
+    let name_os = OsStr::from_bytes(name.as_bytes());
+    let cwd = Path::new(OsStr::from_bytes(cwd.as_bytes()));
+    let is_path = name.as_bytes().contains(&b'/');
+    let places = if is_path { b"" } else { path.unwrap_or(USUAL_PATH) };
+    let mut unfit = None;
+    for place in places.split(|byte| *byte == b':') {
+        let file = if is_path { cwd.join(name_os) } else { cwd.join(OsStr::from_bytes(place)).join(name_os) };
+        let Ok(found) = fs::metadata(&file) else { continue };
+        if found.is_file() && rustix::fs::access(&file, rustix::fs::Access::EXEC_OK).is_ok() {
+            return Ok(file.as_os_str().as_bytes().into());
+        }
+        unfit.get_or_insert(file);
+    }
+    Err(match unfit {
+        Some(file) => Error::Spawn {
+            code: "not_executable".to_owned(),
+            message: format!("{} is not an executable file", file.display()),
+        },
+        None => Error::Spawn {
+            code: "not_found".to_owned(),
+            message: format!("program {:?} was not found", name.to_lossy()),
+        },
+    })
+}
+
+/// Refuses what could not be executed, before anything is changed.
+pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&[u8]>) -> Result<()> {
+    find_program(&command.argv()[0], path, cwd).map(|_| ())
+}
+
+/// Refuses a directory that is gone.
+pub(crate) fn check_place(cwd: &RawText) -> Result<()> {
+    let directory = Path::new(OsStr::from_bytes(cwd.as_bytes()));
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let message = format!("{} is not a directory any more", directory.display());
+    Err(Error::Spawn { code: "cwd".to_owned(), message })
+}

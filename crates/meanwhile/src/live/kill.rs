@@ -1,0 +1,296 @@
+//! Ending tasks, and signalling them: one request, the whole tree, a receipt.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{ControlReply, KillReceipt, Operation};
+use mw_model::{Cause, Process, TaskId, TaskState, asks_to_end, signal_name};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::control::Line;
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::runtime::Runtime;
+use crate::task::Scope;
+
+use super::kill::asked::Asked;
+
+mod asked;
+
+/// How long a start that is under way may take before a kill gives up on it.
+const START_PATIENCE: Duration = Duration::from_secs(10);
+/// How often a task that cannot be asked yet is tried again.
+const RETRY: Duration = Duration::from_millis(2);
+/// How often supervisors that have not answered are looked at.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often a task is asked anew because the supervisor that was asked has died.
+const MOST_TRIES: u32 = 5;
+
+/// How to end or signal a task.
+#[derive(Clone, Debug)]
+pub struct KillRequest {
+    /// Who asks.
+    pub by: String,
+    /// First signal. One that does not ask for an end (see [`asks_to_end`]) is only sent, unless a grace period is given.
+    pub signal: i32,
+    /// Time until SIGKILL; absent = the task's own.
+    pub grace_ms: Option<u64>,
+}
+
+impl KillRequest {
+    /// Asks politely first, and waits as long as the task's own limits say.
+    #[must_use]
+    pub const fn term(by: String) -> Self {
+        const SIGTERM: i32 = 15;
+        Self { by, signal: SIGTERM, grace_ms: None }
+    }
+
+    /// Tells whether the tasks are to end, or only to get a signal.
+    #[must_use]
+    pub const fn ends(&self) -> bool {
+        asks_to_end(self.signal) || self.grace_ms.is_some()
+    }
+
+    fn operation(&self) -> Operation {
+        let by = self.by.clone();
+        if self.ends() {
+            Operation::Kill { by, signal: self.signal, grace_ms: self.grace_ms }
+        } else {
+            Operation::Signal { by, signal: self.signal }
+        }
+    }
+}
+
+/// What came of ending several tasks: each distinct task is in one of the two lists, in the order asked for.
+#[derive(Debug, Default)]
+#[must_use]
+pub struct Kills {
+    /// What was done.
+    pub receipts: Vec<KillReceipt>,
+    /// Tasks of which it is not known that they ended, and why.
+    pub failures: Vec<KillFailure>,
+}
+
+/// A task that could not be ended, or does not say that it has.
+#[derive(Debug)]
+pub struct KillFailure {
+    /// Which.
+    pub id: TaskId,
+    /// Why.
+    pub error: Error,
+}
+
+impl Kills {
+    /// Returns the receipts, or the first failure.
+    ///
+    /// # Errors
+    /// When a task could not be ended.
+    pub fn all_done(self) -> Result<Vec<KillReceipt>> {
+        match self.failures.into_iter().next() {
+            Some(failure) => Err(failure.error),
+            None => Ok(self.receipts),
+        }
+    }
+}
+
+/// A task on its way to a receipt.
+struct Target {
+    id: TaskId,
+    tries: u32,
+    stage: Stage,
+}
+
+enum Stage {
+    /// Nobody was asked yet: it is being started, or its supervisor has died and its stand-in is on its way.
+    Unasked {
+        since: Instant,
+    },
+    /// Its supervisor was asked and will answer.
+    Asked(Asked),
+    /// Nobody can be asked: its files are gone, or its supervisors are and no other can be started. It may live.
+    Vanished(Process),
+    Done(Result<KillReceipt>),
+}
+
+impl Runtime {
+    /// Ends a task and everything it started; returns when all of it is dead. Killing what has ended
+    /// is no error.
+    ///
+    /// # Errors
+    /// When the task is unknown, or its supervisor does not answer.
+    pub fn kill(&self, handle: &str, scope: &Scope, request: &KillRequest) -> Result<KillReceipt> {
+        let id = self.resolve_for_deed(handle, scope)?;
+        let mut receipts = self.kill_all(&[id], request).all_done()?;
+        receipts.pop().ok_or_else(|| Error::NotFound(handle.to_owned()))
+    }
+
+    /// Ends several tasks: all are signalled first, then waited for, so that they share one deadline. What fails for one
+    /// task neither delays the others nor hides their receipts.
+    pub fn kill_all(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
+        let mut targets: Vec<Target> = Vec::new();
+        for id in ids {
+            if !targets.iter().any(|known| known.id == *id) {
+                let stage = Stage::Unasked { since: Instant::now() };
+                targets.push(Target { id: id.clone(), tries: 0, stage });
+            }
+        }
+        let mut looked = Instant::now();
+        while targets.iter().any(|target| !matches!(target.stage, Stage::Done(_))) {
+            for target in &mut targets {
+                if let Stage::Unasked { since } = target.stage {
+                    target.stage =
+                        self.ask(&target.id, request, since).unwrap_or_else(|error| Stage::Done(Err(error)));
+                    target.tries += u32::from(matches!(target.stage, Stage::Asked(_)));
+                }
+            }
+            // All others have their signals by now.
+            for target in &mut targets {
+                if let Stage::Vanished(process) = &target.stage {
+                    target.stage = Stage::Done(self.end_vanished(&target.id, process, request));
+                }
+            }
+            let spoke = await_answers(&targets);
+            let all = looked.elapsed() >= LOOK;
+            if all {
+                looked = Instant::now();
+            }
+            for (at, target) in targets.iter_mut().enumerate() {
+                if all || spoke.contains(&at) {
+                    self.hear_about(target, request);
+                }
+            }
+        }
+        let mut kills = Kills::default();
+        for Target { id, stage, .. } in targets {
+            match stage {
+                Stage::Done(Ok(mut receipt)) => {
+                    self.redactor(&id).receipt(&mut receipt);
+                    kills.receipts.push(receipt);
+                }
+                Stage::Done(Err(error)) => kills.failures.push(KillFailure { id, error }),
+                Stage::Unasked { .. } | Stage::Asked(_) | Stage::Vanished(_) => {}
+            }
+        }
+        if self.home.waiting_flag().is_set() && self.reconcile_unsettled().is_ok() {
+            self.pump_queue();
+        }
+        kills
+    }
+
+    /// Asks for the end of a task once, without waiting.
+    fn ask(&self, id: &TaskId, request: &KillRequest, since: Instant) -> Result<Stage> {
+        // Most often the supervisor is there and need only be asked.
+        if let Ok(line) = self.send(id, request) {
+            return Ok(Stage::Asked(Asked::on(line)));
+        }
+        let task = self.current(id)?;
+        if let Some(process) = self.out_of_reach(&task)? {
+            return Ok(Stage::Vanished(process));
+        }
+        match &task.state {
+            TaskState::Pending { .. } if !request.ends() => {
+                let message = format!("it has not started, so it cannot get {}", signal_name(request.signal));
+                Err(Error::WrongState { id: id.to_string(), status: task.status.word(), message })
+            }
+            TaskState::Pending { .. } => match self.cancel_pending(id, request)? {
+                true => self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt))),
+                false => Ok(Stage::Unasked { since }),
+            },
+            TaskState::Ended { .. } if task.survivors == 0 => {
+                self.nothing_left(id, request).map(|receipt| Stage::Done(Ok(receipt)))
+            }
+            _ if since.elapsed() > START_PATIENCE => {
+                let message = "its supervisor does not answer".to_owned();
+                Err(Error::Refused { id: id.to_string(), message })
+            }
+            _ => Ok(Stage::Unasked { since }),
+        }
+    }
+
+    fn send(&self, id: &TaskId, request: &KillRequest) -> io::Result<Line> {
+        let mut line = Line::connect(&self.home, id)?;
+        line.send(request.operation())?;
+        fail_point("kill-sent");
+        Ok(line)
+    }
+
+    /// Takes the answer of a task's supervisor if it has come, and looks after one that does not answer.
+    fn hear_about(&self, target: &mut Target, request: &KillRequest) {
+        let Stage::Asked(asked) = &mut target.stage else { return };
+        let id = target.id.to_string();
+        let refused = |message: String| Stage::Done(Err(Error::Refused { id: id.clone(), message }));
+        let next = match asked.answer() {
+            None => match asked.silent_supervisor(|| Line::connect(&self.home, &target.id)) {
+                None => return,
+                Some(message) => refused(message),
+            },
+            Some(Ok(ControlReply::Killed { receipt })) => Stage::Done(Ok(receipt)),
+            Some(Ok(ControlReply::Refused { message })) => refused(message),
+            // Twice may mean something else to a program than once.
+            Some(_) if !request.ends() => refused(format!(
+                "its supervisor was killed while it was asked to send {}: it may or may not have sent it",
+                signal_name(request.signal)
+            )),
+            // The supervisor was killed meanwhile; its stand-in is asked again.
+            Some(_) if target.tries < MOST_TRIES => Stage::Unasked { since: Instant::now() },
+            Some(_) => refused(
+                "its supervisor was asked to end it and does not say that it has: look at `mw status`, and kill it again"
+                    .to_owned(),
+            ),
+        };
+        target.stage = next;
+    }
+
+    /// Returns the receipt of a task of which nothing is left to kill.
+    fn nothing_left(&self, id: &TaskId, request: &KillRequest) -> Result<KillReceipt> {
+        Ok(KillReceipt {
+            id: id.to_string(),
+            status: self.current(id)?.status,
+            requested_by: request.by.clone(),
+            signals: Vec::new(),
+            killed: Vec::new(),
+            killed_more: 0,
+            survivors: Vec::new(),
+            duration_ms: 0,
+        })
+    }
+
+    /// Takes a task out of the queue; false when it has left it meanwhile.
+    fn cancel_pending(&self, id: &TaskId, request: &KillRequest) -> Result<bool> {
+        let cancelled = self.change(id, |changing| {
+            let is_pending = matches!(changing.task().state, TaskState::Pending { .. });
+            if is_pending {
+                changing.end(Cause::Cancelled { by: request.by.clone(), exit: None })?;
+            }
+            Ok(is_pending)
+        });
+        match cancelled {
+            Err(Error::NotFound(_)) => Ok(true),
+            other => other,
+        }
+    }
+}
+
+/// Sleeps until one of those who were asked says something, or it is time to look after them again. Returns who spoke.
+fn await_answers(targets: &[Target]) -> BTreeSet<usize> {
+    let is_unasked = |target: &Target| matches!(target.stage, Stage::Unasked { .. });
+    let pause = if targets.iter().any(is_unasked) { RETRY } else { LOOK };
+    let mut owners = Vec::new();
+    let mut lines = Vec::new();
+    for (at, target) in targets.iter().enumerate() {
+        if let Stage::Asked(asked) = &target.stage {
+            for line in asked.lines() {
+                owners.push(at);
+                lines.push(PollFd::new(line, PollFlags::IN));
+            }
+        }
+    }
+    if lines.is_empty() && pause == LOOK {
+        return BTreeSet::new();
+    }
+    let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
+    let _ = poll(&mut lines, Some(&timeout));
+    let spoke = owners.iter().zip(&lines).filter(|(_, line)| !line.revents().is_empty());
+    spoke.map(|(at, _)| *at).collect()
+}

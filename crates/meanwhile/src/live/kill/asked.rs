@@ -1,0 +1,88 @@
+//! A supervisor that was asked to kill: its answer, and whether it is able to give one.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{ControlReply, Operation};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::disk::platform;
+use crate::live::control::Line;
+
+/// How long an answer may take before the supervisor is asked whether it is there at all. Its grace period may be long.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How long it may take to say that it is there.
+const SILENCE: Duration = Duration::from_secs(4);
+/// How long the rest of a line may take whose beginning is there.
+const LINE_PATIENCE: Duration = Duration::from_secs(1);
+
+/// A supervisor that was asked.
+pub(crate) struct Asked {
+    line: Line,
+    /// When it was last known to be able to answer.
+    heard: Instant,
+    /// Where it was asked whether it is there.
+    call: Option<Line>,
+}
+
+impl Asked {
+    pub(crate) fn on(line: Line) -> Self {
+        Self { line, heard: Instant::now(), call: None }
+    }
+
+    /// Returns the connections on which something may be said.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
+        std::iter::once(&self.line).chain(&self.call)
+    }
+
+    /// Returns the answer if it has come; an error when the supervisor has died instead.
+    pub(crate) fn answer(&mut self) -> Option<io::Result<ControlReply>> {
+        said(&mut self.line)
+    }
+
+    /// Looks after a supervisor that has not answered: one that is stopped is continued. Returns what is wrong when it
+    /// does not even say that it is there.
+    pub(crate) fn silent_supervisor(&mut self, connect: impl FnOnce() -> io::Result<Line>) -> Option<String> {
+        let waited = self.heard.elapsed();
+        let supervisor = self.line.peer();
+        if waited >= PATIENCE / 10
+            && let Some(pid) = supervisor
+        {
+            platform::continue_if_stopped(pid);
+        }
+        let Some(call) = &mut self.call else {
+            if waited >= PATIENCE {
+                // One that has died is noticed on the first connection.
+                let mut call = connect().ok()?;
+                call.send(Operation::Status).ok()?;
+                self.call = Some(call);
+            }
+            return None;
+        };
+        if said(call).is_some() {
+            self.call = None;
+            self.heard = Instant::now();
+            return None;
+        }
+        (waited >= PATIENCE + SILENCE).then(|| {
+            let who = supervisor.map_or_else(String::new, |pid| format!(" (pid {pid})"));
+            format!(
+                "its supervisor{who} has not answered for {} s; it has the request and acts on it when it runs again",
+                waited.as_secs()
+            )
+        })
+    }
+}
+
+/// Returns what was said on a connection, without waiting.
+fn said(line: &mut Line) -> Option<io::Result<ControlReply>> {
+    let mut fds = [PollFd::new(line, PollFlags::IN)];
+    let none = Timespec { tv_sec: 0, tv_nsec: 0 };
+    match poll(&mut fds, Some(&none)) {
+        Ok(1..) => {
+            let _ = line.set_patience(Some(LINE_PATIENCE));
+            Some(line.reply())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,91 @@
+//! How far a task has come: what it told on its own descriptor, else what its output shows.
+
+use mw_model::Progress;
+use mw_model::wire::{ControlReply, Operation, PROGRESS_FIFO};
+
+use crate::read::output::{From, ReadRequest, clean_text};
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// How much of the end of a log is looked at.
+const TAIL: u64 = 1024;
+
+impl Runtime {
+    /// Returns how far a running task has come, as far as it says so.
+    #[must_use]
+    pub fn progress(&self, task: &Task) -> Option<Progress> {
+        self.told_progress(task).or_else(|| {
+            let request =
+                ReadRequest { from: From::TailBytes(TAIL), max_bytes: TAIL, ..ReadRequest::default() };
+            in_tail(&self.read_task(task, &request).ok()?.bytes())
+        })
+    }
+
+    /// What the task said on the descriptor it was given for that. Most have none, and nobody is asked.
+    fn told_progress(&self, task: &Task) -> Option<Progress> {
+        let has_means =
+            task.state.process().is_some() && self.home.task(&task.id).join(PROGRESS_FIFO).exists();
+        match has_means.then(|| self.control(&task.id, Operation::Status)) {
+            Some(Ok(ControlReply::Status { progress, .. })) => progress.map(|mut progress| {
+                let text = progress.text.take();
+                progress.text = text.map(|text| self.redactor(&task.id).text(&text).into_owned());
+                progress
+            }),
+            Some(_) | None => None,
+        }
+    }
+}
+
+/// Finds the newest sign of progress in the end of a log: the terminal's own progress sequence
+/// (`OSC 9;4`), a percentage, or `n/m`.
+fn in_tail(tail: &[u8]) -> Option<Progress> {
+    let text = String::from_utf8_lossy(tail);
+    let from_sequence = text.rfind("\x1b]9;4;").and_then(|at| {
+        let mut fields = text[at + 6..].split(|c: char| !c.is_ascii_digit());
+        let state: u8 = fields.next()?.parse().ok()?;
+        let percent: f64 = fields.next()?.parse().ok()?;
+        (state == 1 || state == 2)
+            .then_some(Progress { percent: Some(percent.min(100.0)), ..Progress::default() })
+    });
+    from_sequence.or_else(|| {
+        let clean = clean_text(&text);
+        clean.lines().rev().filter(|line| !line.trim().is_empty()).take(3).find_map(in_line)
+    })
+}
+
+fn in_line(line: &str) -> Option<Progress> {
+    let text = Some(line.trim().chars().take(120).collect::<String>());
+    let words =
+        || line.split(|c: char| c.is_whitespace() || "[]()|,".contains(c)).filter(|word| !word.is_empty());
+    let fraction = words().find_map(|word| {
+        let (done, total) = word.split_once('/')?;
+        let (done, total): (u64, u64) = (done.parse().ok()?, total.parse().ok()?);
+        (total > 0 && done <= total).then_some((done, total))
+    });
+    let percent = words()
+        .find_map(|word| word.strip_suffix('%')?.parse::<f64>().ok())
+        .filter(|percent| (0.0..=100.0).contains(percent));
+    match (fraction, percent) {
+        (Some((done, total)), percent) => {
+            let percent = percent.unwrap_or(done as f64 * 100.0 / total as f64);
+            Some(Progress { percent: Some(percent), done: Some(done), total: Some(total), text })
+        }
+        (None, Some(percent)) => Some(Progress { percent: Some(percent), done: None, total: None, text }),
+        (None, None) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_is_found_where_there_is_some() {
+        let percent = |tail: &str| in_tail(tail.as_bytes()).and_then(|found| found.percent);
+        assert_eq!(percent("\x1b]9;4;1;42\x07"), Some(42.0));
+        assert_eq!(percent("Compiling [3/4] x\n"), Some(75.0));
+        assert_eq!(percent("10%\r37.5% done"), Some(37.5));
+        assert_eq!(percent("see a/b or 12/3 for 300%"), None);
+        assert_eq!(percent(""), None);
+    }
+}

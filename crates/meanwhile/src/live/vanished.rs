@@ -1,0 +1,198 @@
+//! Tasks that nobody can be asked to end: those whose files somebody removed while they ran, and those that could not be
+//! adopted after their supervisors were killed. Their processes are found and ended from here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use mw_model::wire::{KillReceipt, SentSignal, Survivor};
+use mw_model::{Cause, Exit, Process, TaskId, TaskState, asks_to_end, signal_name};
+
+use super::control::Line;
+use super::kill::KillRequest;
+use crate::disk::platform;
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::settle::reconcile::Findings;
+use crate::task::{Scope, Task};
+
+const SIGKILL: i32 = 9;
+const SIGCONT: i32 = 18;
+/// How often the process table is looked through while processes end.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long processes may take to die of SIGKILL.
+const KILL_PATIENCE: Duration = Duration::from_secs(2);
+/// How many survivors a receipt names.
+const MOST_NAMED: usize = 32;
+
+impl Runtime {
+    /// Returns the first process of a task that runs and of which its directory says nothing any more.
+    pub(crate) fn vanished<'task>(
+        &self,
+        task: &'task Task,
+        findings: &Findings,
+    ) -> Result<Option<&'task Process>> {
+        let process = match &task.state {
+            TaskState::Running { process, .. } | TaskState::Cancelling { process, .. } => process,
+            TaskState::Pending { .. } | TaskState::Starting { .. } | TaskState::Ended { .. } => {
+                return Ok(None);
+            }
+        };
+        let run = task.state.run();
+        let told = findings.supervised
+            || findings.being_started
+            || findings.record.is_some()
+            || findings.journal.iter().any(|line| line.run == run);
+        // Without a journal there is no lock, but its supervisor may still answer. It writes its record first.
+        let answers = || {
+            Ok::<_, Error>(Line::answers(&self.home, &task.id)? || self.home.result(&task.id, run)?.is_some())
+        };
+        Ok((!told && !answers()?).then_some(process))
+    }
+
+    /// Returns the first process of a task that may live and that nobody can be asked to end. To be asked after it was
+    /// reconciled, which would have sent an adopter.
+    pub(crate) fn out_of_reach(&self, task: &Task) -> Result<Option<Process>> {
+        let findings = self.look_at(task)?;
+        if let Some(process) = self.vanished(task, &findings)? {
+            return Ok(Some(process.clone()));
+        }
+        let run = task.state.run();
+        let failed = self.untended.borrow().contains_key(&task.id) && !findings.being_started;
+        let is_alone = failed && (findings.left || findings.is_untended(run));
+        let written_down = || findings.record.as_ref().and_then(|record| record.process.clone());
+        Ok(is_alone
+            .then(|| findings.started(run).map(|(process, _)| process).or_else(written_down))
+            .flatten())
+    }
+
+    /// Returns the ended tasks of which children live.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn left_behind(&self, scope: &Scope, batch: Option<&str>) -> Result<Vec<TaskId>> {
+        let is_meant = |task: &Task| {
+            let in_scope = match scope {
+                Scope::All => true,
+                Scope::Session(session) => task.session == *session,
+            };
+            in_scope
+                && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
+                && matches!(task.state, TaskState::Ended { .. })
+        };
+        let unsettled = self.store()?.unsettled(&self.home.tasks())?;
+        Ok(unsettled.into_iter().filter(is_meant).map(|task| task.id).collect())
+    }
+
+    /// Records such a task as lost once its process is gone. As long as that lives, it runs.
+    pub(crate) fn lose(&self, task: &Task, process: &Process) -> Result<bool> {
+        if platform::runs(process).map_err(Error::io(format!("cannot look at process {}", process.pid)))? {
+            return Ok(false);
+        }
+        let what = if self.home.has_task(&task.id)? { "journal" } else { "directory" };
+        let reason = format!("its {what} was removed while it ran");
+        self.record_unsupervised(&task.id, task.state.run(), Cause::Lost { reason })
+    }
+
+    /// Ends what can be found of such a task, and says what could not be ended.
+    pub(crate) fn end_vanished(
+        &self,
+        id: &TaskId,
+        process: &Process,
+        request: &KillRequest,
+    ) -> Result<KillReceipt> {
+        let begun = Instant::now();
+        let grace = Duration::from_millis(request.grace_ms.unwrap_or(self.settings.limits.kill_grace_ms));
+        let mut hunt = Hunt { task: id.as_str(), process, reached: BTreeSet::new(), signals: Vec::new() };
+        let mut left = hunt.send(request.signal, self.clock.now())?;
+        if !request.ends() {
+            return self.receipt_of(id, hunt, &BTreeMap::new(), request, begun);
+        }
+        let deadline = begun + grace;
+        while !left.is_empty() && Instant::now() < deadline {
+            std::thread::sleep(LOOK);
+            left = hunt.living()?;
+        }
+        let deadline = Instant::now() + KILL_PATIENCE;
+        while !left.is_empty() && Instant::now() < deadline {
+            // What was started meanwhile is met in the next round.
+            let _ = hunt.send(SIGKILL, self.clock.now())?;
+            std::thread::sleep(LOOK);
+            left = hunt.living()?;
+        }
+        if left.is_empty() {
+            self.note_killed(id, request)?;
+        }
+        self.receipt_of(id, hunt, &left, request, begun)
+    }
+
+    fn receipt_of(
+        &self,
+        id: &TaskId,
+        hunt: Hunt<'_>,
+        left: &BTreeMap<u32, u64>,
+        request: &KillRequest,
+        begun: Instant,
+    ) -> Result<KillReceipt> {
+        let reached = if request.ends() { hunt.reached } else { BTreeSet::new() };
+        Ok(KillReceipt {
+            id: id.to_string(),
+            status: self.current(id)?.status,
+            requested_by: request.by.clone(),
+            signals: hunt.signals,
+            killed: reached.into_iter().filter(|pid| !left.contains_key(pid)).collect(),
+            killed_more: 0,
+            survivors: left
+                .keys()
+                .take(MOST_NAMED)
+                .map(|pid| Survivor { pid: *pid, command: platform::command_of(*pid) })
+                .collect(),
+            duration_ms: begun.elapsed().as_millis() as u64,
+        })
+    }
+}
+
+impl Runtime {
+    /// Records who ended a task that nobody looked after. How it ended nobody saw.
+    fn note_killed(&self, id: &TaskId, request: &KillRequest) -> Result<()> {
+        if let Some(reason) = self.untended.borrow_mut().remove(id) {
+            let exit = Some(Exit::Unknown(reason));
+            let cause = Cause::Cancelled { by: request.by.clone(), exit };
+            let run = self.stored(id)?.state.run();
+            self.record_unsupervised(id, run, cause)?;
+        }
+        Ok(())
+    }
+}
+
+/// A task's processes on their way out.
+struct Hunt<'task> {
+    task: &'task str,
+    process: &'task Process,
+    reached: BTreeSet<u32>,
+    signals: Vec<SentSignal>,
+}
+
+impl Hunt<'_> {
+    fn living(&self) -> Result<BTreeMap<u32, u64>> {
+        platform::tree_of(self.task, self.process)
+            .map_err(Error::io(format!("cannot look for the processes of {}", self.task)))
+    }
+
+    /// Signals all that live; returns them. One that is stopped sees the signal when it goes on.
+    fn send(&mut self, number: i32, at: mw_model::Timestamp) -> Result<BTreeMap<u32, u64>> {
+        let living = self.living()?;
+        for (pid, ticks) in &living {
+            if platform::signal(*pid, *ticks, number) {
+                self.reached.insert(*pid);
+                if asks_to_end(number) && number != SIGKILL {
+                    let _ = platform::signal(*pid, *ticks, SIGCONT);
+                }
+            }
+        }
+        let name = signal_name(number);
+        if !living.is_empty() && self.signals.last().is_none_or(|last| last.signal != name) {
+            self.signals.push(SentSignal { signal: name, at });
+        }
+        Ok(living)
+    }
+}

@@ -1,0 +1,351 @@
+//! Commands of the user's that are run when something happens to a task.
+//!
+//! Hooks run in a process of their own (`mw settle`), one after the other, in the order of the events; no task
+//! and no command waits for them. Each event is taken once: the mark moves on before the hook runs, so a hook
+//! may be missed when its runner is killed, and never runs twice. Who must not miss anything asks for notices.
+//!
+//! Hooks are about work in the background. A command in the foreground has none, unless it goes on in the background:
+//! that is its start, then. Hooks speak of a task in the dialect it was started through.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use mw_model::{Event, News, TaskId, signal_name};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::bell;
+use crate::disk::store::{EventRow, Store, Transaction};
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::settings::HookSettings;
+use crate::task::{Scope, Task};
+
+/// A hook tells of what has just happened: older events are passed over.
+const NEWS_MS: u64 = 10 * 60 * 1000;
+/// How far the events have been taken.
+const MARK: &str = "hooks";
+/// How many events are taken at once.
+const BATCH: u32 = 100;
+/// The log of hooks begins anew beyond this.
+const LONGEST_LOG: u64 = 1 << 20;
+
+/// What hooks there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Hook {
+    Start,
+    Exit,
+    Stall,
+    Ready,
+    Reassign,
+}
+
+impl Hook {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Start => "background:start",
+            Self::Exit => "background:exit",
+            Self::Stall => "stall",
+            Self::Ready => "ready",
+            Self::Reassign => "background:reassign",
+        }
+    }
+
+    /// Returns the user's command for it.
+    const fn command(self, hooks: &HookSettings) -> Option<&String> {
+        match self {
+            Self::Start => hooks.start.as_ref(),
+            Self::Exit => hooks.exit.as_ref(),
+            Self::Stall => hooks.stall.as_ref(),
+            Self::Ready => hooks.ready.as_ref(),
+            Self::Reassign => hooks.reassign.as_ref(),
+        }
+    }
+
+    /// Tells whether a person at the desktop wants to know.
+    const fn is_shown(self) -> bool {
+        match self {
+            Self::Exit | Self::Stall | Self::Ready => true,
+            Self::Start | Self::Reassign => false,
+        }
+    }
+}
+
+/// Something to run, and what it is told.
+#[derive(Serialize, Deserialize)]
+struct Call {
+    hook: Hook,
+    payload: Value,
+    summary: String,
+}
+
+impl Runtime {
+    /// Wakes whoever listens, and sees to it that hooks are run and spans delivered.
+    pub(crate) fn ring(&self) {
+        bell::ring(&self.home);
+        let to_deliver = self.take_spans_wait() && self.settings.traces.export;
+        if (self.settings.hooks.any() || to_deliver) && !self.settles_itself.get() {
+            // Best effort, as hooks are: the next ending does what was missed.
+            let _ = self.spawn_runner();
+        }
+    }
+
+    /// Starts a process that settles what there is, out of our family, so that nobody has to wait for it.
+    pub(crate) fn spawn_runner(&self) -> io::Result<()> {
+        let words = self.settings.programs.settle.iter().map(|word| OsStr::from_bytes(word.as_bytes()));
+        let mut shell = Command::new("/bin/sh")
+            .args(["-c", "\"$@\" </dev/null >/dev/null 2>&1 &", "sh"])
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        shell.wait().map(drop)
+    }
+
+    /// Runs the hooks for everything that has happened since the last time. While somebody else does so, that is left
+    /// to them: nobody waits for the hooks of others.
+    ///
+    /// # Errors
+    /// When the database fails; what hooks do wrong is in `hooks.log`.
+    pub fn fire_hooks(&self) -> Result<()> {
+        if !self.settings.hooks.any() {
+            return Ok(());
+        }
+        self.settles_itself.set(true);
+        let failed = || Error::io("cannot lock hooks");
+        loop {
+            let lock = private(&self.home.root().join("hooks.lock")).map_err(failed())?;
+            match lock.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(()),
+                Err(TryLockError::Error(error)) => return Err(failed()(error)),
+            }
+            while let Some(calls) = self.take_calls()? {
+                calls.iter().for_each(|call| self.run_hooks(call));
+            }
+            drop(lock);
+            // Somebody may have left something to us just before the lock was given back.
+            let store = self.store()?;
+            if !store.any_hook_calls()? && store.last_event()? <= store.mark(MARK)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the next events, moves the mark beyond them, and returns what to run; nothing when none is left.
+    fn take_calls(&self) -> Result<Option<Vec<Call>>> {
+        let store = self.durable()?;
+        let transaction = store.begin(&self.home.tasks())?;
+        let events = store.events_after(store.mark(MARK)?, &Scope::All, None, BATCH)?;
+        let kept = transaction.take_hook_calls()?;
+        let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
+            return Ok(None);
+        };
+        let mut calls = Vec::new();
+        for (seq, text) in kept {
+            // One that another version wrote is passed over.
+            calls.extend(serde_json::from_str(&text).ok().map(|call: Call| (seq, call)));
+        }
+        for event in &events {
+            if let Some(task) = transaction.task(&event.task)? {
+                calls.extend(self.call_for(event, task).map(|call| (event.seq, call)));
+            }
+        }
+        transaction.set_mark(MARK, last)?;
+        transaction.commit()?;
+        calls.sort_by_key(|(seq, _)| *seq);
+        Ok(Some(calls.into_iter().map(|(_, call)| call).collect()))
+    }
+
+    /// Keeps what hooks are still to be told of a task that is about to be removed.
+    pub(crate) fn keep_hook_calls(
+        &self,
+        store: &Store,
+        transaction: &Transaction<'_>,
+        id: &TaskId,
+    ) -> Result<()> {
+        if !self.settings.hooks.any() {
+            return Ok(());
+        }
+        let Some(task) = transaction.task(id)? else { return Ok(()) };
+        for event in store.events_after(store.mark(MARK)?, &Scope::All, Some(id), BATCH)? {
+            if let Some(call) = self.call_for(&event, task.clone()) {
+                transaction.keep_hook_call(event.seq, &json!(call).to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a hook is told of an event, without secrets; nothing for what is old, and for what has no hook.
+    fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
+        let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
+        if event.at.as_micros() < oldest || !is_in_background(&event.event, event.run, &task) {
+            return None;
+        }
+        let event = self.events_without_secrets(vec![event.clone()]).pop()?;
+        let log = self.log_of(&task).to_string_lossy().into_owned();
+        call_for(&event, &self.without_secrets(task), &log)
+    }
+
+    fn run_hooks(&self, call: &Call) {
+        let hooks = &self.settings.hooks;
+        let own = call.hook.command(hooks).cloned();
+        // The order is part of the documentation: desktop, webhook, command.
+        let shown = hooks.desktop && call.hook.is_shown();
+        let desktop = shown.then(|| "notify-send -- meanwhile \"$MEANWHILE_SUMMARY\"".to_owned());
+        let webhook = hooks.webhook.as_ref().map(|_| {
+            "curl --silent --show-error --fail --header 'content-type: application/json' --data-binary @- -- \"$MEANWHILE_WEBHOOK\""
+                .to_owned()
+        });
+        for command in [desktop, webhook, own].into_iter().flatten() {
+            if let Err(error) = self.run_hook(&command, call) {
+                self.log_failure(call, &command, &error.to_string());
+            }
+        }
+    }
+
+    fn run_hook(&self, command: &str, call: &Call) -> io::Result<()> {
+        let hooks: &HookSettings = &self.settings.hooks;
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", command])
+            .env("MEANWHILE_HOOK", call.hook.word())
+            .env("MEANWHILE_SUMMARY", &call.summary)
+            .env("MEANWHILE_WEBHOOK", hooks.webhook.as_deref().unwrap_or_default())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        if let Some(mut stdin) = child.stdin.take() {
+            let told = format!("{}\n", call.payload);
+            // One that does not read what it is told is no failure, and does not hold us up.
+            thread::spawn(move || stdin.write_all(told.as_bytes()));
+        }
+        let status = wait_at_most(child, Duration::from_millis(hooks.timeout_ms))?;
+        match status.code() {
+            Some(0) => Ok(()),
+            Some(126) => Err(io::Error::other(format!("it cannot be executed ({status})"))),
+            Some(127) => Err(io::Error::other(format!("there is no such program ({status})"))),
+            _ => Err(io::Error::other(status.to_string())),
+        }
+    }
+
+    fn log_failure(&self, call: &Call, command: &str, error: &str) {
+        let path = self.home.root().join("hooks.log");
+        if std::fs::metadata(&path).is_ok_and(|found| found.len() > LONGEST_LOG) {
+            let _ = std::fs::rename(&path, path.with_extension("log.old"));
+        }
+        let line = json!({"at": self.clock.now(), "hook": call.hook.word(), "task": call.payload["taskId"], "command": command, "error": error});
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path);
+        let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
+    }
+}
+
+/// Tells whether an event is one of work in the background, as whoever is told of it sees that.
+const fn is_in_background(event: &Event, run: u32, task: &Task) -> bool {
+    // Only a first run is waited for.
+    if !task.foreground || run > 1 {
+        return true;
+    }
+    match event {
+        // It goes on: that is when it starts for others.
+        Event::Started { .. } => false,
+        _ => task.handle_number.is_some(),
+    }
+}
+
+/// What a hook is told of an event; nothing for events that have none.
+fn call_for(event: &EventRow, task: &Task, log: &str) -> Option<Call> {
+    let handle = task.handle();
+    let common = |hook: Hook| {
+        json!({
+            "hook": hook.word(),
+            "taskId": handle,
+            "handle": handle,
+            "id": task.id,
+            "name": task.name,
+            "session": task.session,
+            "command": task.command,
+            "run": event.run,
+            "at": event.at,
+            "outputPath": log,
+        })
+    };
+    let started = |pid: Option<u32>| {
+        let mut payload = common(Hook::Start);
+        payload["pid"] = pid.into();
+        let summary = format!("{handle} started: {}", task.command);
+        Some(Call { hook: Hook::Start, payload, summary })
+    };
+    match &event.event {
+        Event::Started { process, .. } => started(Some(process.pid)),
+        Event::MovedToBackground { .. } => started(task.pid),
+        Event::Ended { cause, .. } => {
+            let mut payload = common(Hook::Exit);
+            let word = task.dialect.word(cause.status(), Some(cause));
+            payload["status"] = word.unwrap_or_else(|| cause.status().word()).into();
+            payload["cause"] = json!(cause);
+            payload["exitCode"] = task.dialect.exit_code(cause).into();
+            payload["signal"] = cause.signal().map(signal_name).into();
+            payload["durationMs"] = task.duration_ms.into();
+            let words = News::Ended { cause: cause.clone() }.in_words();
+            Some(Call { hook: Hook::Exit, payload, summary: format!("{handle} {words}: {}", task.command) })
+        }
+        Event::Stalled { prompt } => {
+            let mut payload = common(Hook::Stall);
+            payload["prompt"] = prompt.as_str().into();
+            Some(Call { hook: Hook::Stall, payload, summary: format!("{handle} waits for input: {prompt}") })
+        }
+        Event::Ready { what, .. } => {
+            let mut payload = common(Hook::Ready);
+            payload["what"] = what.as_str().into();
+            Some(Call { hook: Hook::Ready, payload, summary: format!("{handle} is ready: {what}") })
+        }
+        Event::Reassigned { from, to, reason } => {
+            let mut payload = common(Hook::Reassign);
+            payload["from"] = from.as_str().into();
+            payload["to"] = to.as_str().into();
+            payload["reason"] = reason.as_str().into();
+            let summary = format!("{handle} belongs to {to} now: {reason}");
+            Some(Call { hook: Hook::Reassign, payload, summary })
+        }
+        Event::Reserved { .. }
+        | Event::Released
+        | Event::KillRequested { .. }
+        | Event::Requeued { .. }
+        | Event::Progress { .. }
+        | Event::TreeEmpty => None,
+    }
+}
+
+/// Waits for a hook; ends it and what it started when its time is up.
+fn wait_at_most(mut child: Child, longest: Duration) -> io::Result<ExitStatus> {
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let (told, ended) = mpsc::channel();
+    let waiting = thread::spawn(move || told.send(child.wait()));
+    let outcome = ended.recv_timeout(longest).unwrap_or_else(|_| {
+        if let Some(group) = group {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        Err(io::Error::new(io::ErrorKind::TimedOut, format!("it took longer than {longest:?}")))
+    });
+    // Dead by now, one way or the other.
+    let _ = waiting.join();
+    outcome
+}
+
+fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)
+}

@@ -1,0 +1,249 @@
+//! Searching a log where it lies, with a bounded answer.
+
+use memchr::memmem;
+use mw_model::wire::EntryKind;
+use mw_model::{Edge, redaction_mark};
+use regex::bytes::Regex;
+use serde::Serialize;
+
+use super::clean::clean_text;
+use super::read::{StreamChoice, check_run};
+use super::shown::before;
+use crate::error::{Error, Result};
+use crate::read::redact::Redactor;
+use crate::runtime::Runtime;
+use crate::task::Scope;
+
+/// Bytes read in one go.
+const STEP: usize = 256 << 10;
+/// A longer line is searched in parts of this size.
+const LONGEST_LINE: usize = 64 << 10;
+/// How much of a part is kept in sight for the next.
+const CUT: usize = 4 << 10;
+/// How much of a matching line is shown.
+const SHOWN: usize = 500;
+
+/// A line that fits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GrepMatch {
+    /// Its number, from 1.
+    pub line: u64,
+    /// Logical offset of its first byte.
+    pub offset: u64,
+    /// What it says, shortened and clean.
+    pub text: String,
+    /// Whether it is only here as a neighbour of one that fits.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub context: bool,
+}
+
+/// What to search for.
+#[derive(Clone, Debug)]
+pub struct GrepRequest {
+    /// A regular expression.
+    pub pattern: String,
+    /// In which streams.
+    pub stream: StreamChoice,
+    /// From which logical offset on.
+    pub from: u64,
+    /// Lines to show around each that fits.
+    pub context: usize,
+    /// Most lines that fit.
+    pub most: usize,
+    /// Which run; absent = the present or last one.
+    pub run: Option<u32>,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize)]
+pub struct GrepReply {
+    /// Lines in order.
+    pub matches: Vec<GrepMatch>,
+    /// Whether there may be more.
+    pub truncated: bool,
+    /// Where to go on.
+    pub next_offset: u64,
+}
+
+impl GrepReply {
+    /// Keeps as many lines as fit into that many bytes, each with its number and its end; of the first as much as
+    /// fits, so that whoever goes on from `next_offset` comes to the end.
+    pub fn limit(&mut self, max_bytes: u64) {
+        let most = usize::try_from(max_bytes).unwrap_or(usize::MAX);
+        let frame = |line: &GrepMatch| line.line.to_string().len() + ":\n".len();
+        let mut used = 0;
+        let over = self.matches.iter().position(|line| {
+            used += frame(line) + line.text.len();
+            used > most
+        });
+        let Some(over) = over else { return };
+        if let Some(left_out) = self.matches.get(over.max(1)) {
+            (self.next_offset, self.truncated) = (left_out.offset, true);
+        }
+        self.matches.truncate(over.max(1));
+        if let (0, Some(line)) = (over, self.matches.first_mut()) {
+            let room = most.saturating_sub(frame(line));
+            line.text.truncate(line.text.floor_char_boundary(room));
+        }
+    }
+}
+
+struct Search<'a> {
+    pattern: &'a Regex,
+    redactor: &'a Redactor,
+    /// Whether the lines are those of a private key.
+    in_key: bool,
+    /// The end of the part before, where a line is looked at in parts.
+    cut: Vec<u8>,
+    context: usize,
+    most: usize,
+    found: usize,
+    lines: Vec<GrepMatch>,
+    /// Lines before the present one, kept in case it fits.
+    before: std::collections::VecDeque<GrepMatch>,
+    /// How many lines after a match are still to be shown.
+    after: usize,
+    number: u64,
+}
+
+impl Runtime {
+    /// Searches a task's output line by line.
+    ///
+    /// # Errors
+    /// When the pattern is no regular expression, the task is unknown or its log is gone.
+    pub fn grep(&self, handle: &str, scope: &Scope, request: &GrepRequest) -> Result<GrepReply> {
+        let GrepRequest { stream, from, context, most, .. } = *request;
+        let pattern = compile(&request.pattern)?;
+        let id = self.resolve(handle, scope)?;
+        let task = self.current(&id)?;
+        let run = request.run.unwrap_or_else(|| task.state.run());
+        check_run(&task, run)?;
+        if self.has_not_run(&task, run) {
+            return Ok(GrepReply { matches: Vec::new(), truncated: false, next_offset: 0 });
+        }
+        let view = self.view(&task, run, stream)?;
+        let redactor = self.redactor(&id);
+        let before = before(&view, stream, from).map_err(Error::io("cannot read the log"))?;
+        let mut search = Search {
+            pattern: &pattern,
+            redactor: &redactor,
+            in_key: redactor.goes_on_in_key(&before),
+            cut: Vec::new(),
+            context,
+            most,
+            found: 0,
+            lines: Vec::new(),
+            before: std::collections::VecDeque::new(),
+            after: 0,
+            number: 0,
+        };
+        let mut line = Vec::new();
+        let mut line_start = 0;
+        let mut next = from;
+        for part in view.parts() {
+            let wanted = match part.kind {
+                EntryKind::Stdout(_) => stream != StreamChoice::Stderr,
+                EntryKind::Stderr(_) => stream != StreamChoice::Stdout,
+                EntryKind::Drop(_) => false,
+            };
+            if !wanted || part.logical + part.len <= from {
+                continue;
+            }
+            let mut at = part.logical.max(from);
+            while at < part.logical + part.len {
+                let bytes = view.bytes(part, at, STEP).map_err(Error::io("cannot read the log"))?;
+                if bytes.is_empty() {
+                    break;
+                }
+                for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+                    if line.is_empty() {
+                        line_start = at;
+                    }
+                    line.extend_from_slice(piece);
+                    at += piece.len() as u64;
+                    if (line.ends_with(b"\n") || line.len() > LONGEST_LINE) && search.look(&line, line_start)
+                    {
+                        return Ok(GrepReply { matches: search.lines, truncated: true, next_offset: at });
+                    }
+                    if line.ends_with(b"\n") || line.len() > LONGEST_LINE {
+                        line.clear();
+                    }
+                }
+                next = at;
+            }
+        }
+        if !line.is_empty() {
+            search.look(&line, line_start);
+        }
+        Ok(GrepReply { matches: search.lines, truncated: false, next_offset: next })
+    }
+}
+
+impl Search<'_> {
+    /// Returns a line as it may be shown. A private key is the one secret of many lines, and a line that is looked at
+    /// in parts may be cut in the middle of one.
+    fn shown(&self, body: &[u8], was_in_key: bool, edge: Edge) -> String {
+        if was_in_key || self.in_key {
+            return redaction_mark("private-key");
+        }
+        let whole = [self.cut.as_slice(), body].concat();
+        let own = self.cut.len()..whole.len();
+        let shown = self.redactor.stretches(&whole, edge, std::slice::from_ref(&own)).concat();
+        clean_text(&String::from_utf8_lossy(&shown)).chars().take(SHOWN).collect()
+    }
+
+    /// Tells whether the next line goes on with a private key.
+    fn goes_on_in_key(&self, body: &[u8]) -> bool {
+        match (self.in_key, memmem::find(body, b"-----").is_some()) {
+            (true, dashes) => !dashes || memmem::find(body, b"-----END").is_none(),
+            (false, true) => self.redactor.goes_on_in_key(body),
+            (false, false) => false,
+        }
+    }
+
+    /// Looks at a line; tells whether that is enough.
+    fn look(&mut self, line: &[u8], offset: u64) -> bool {
+        self.number += 1;
+        let body = line.strip_suffix(b"\n").unwrap_or(line);
+        let fits = self.pattern.is_match(body);
+        let was_in_key = self.in_key;
+        self.in_key = self.goes_on_in_key(body);
+        let edge = if line.ends_with(b"\n") { Edge::Closed } else { Edge::Open };
+        let is_wanted = fits || self.after > 0 || self.context > 0;
+        let text = if is_wanted { self.shown(body, was_in_key, edge) } else { String::new() };
+        self.cut.clear();
+        if edge == Edge::Open {
+            self.cut.extend_from_slice(&body[body.len().saturating_sub(CUT)..]);
+        }
+        let entry = GrepMatch { line: self.number, offset, text, context: !fits };
+        if fits {
+            self.lines.extend(self.before.drain(..));
+            self.lines.push(entry);
+            self.after = self.context;
+            self.found += 1;
+        } else if self.after > 0 {
+            self.after -= 1;
+            self.lines.push(entry);
+        } else if self.context > 0 {
+            self.before.push_back(entry);
+            if self.before.len() > self.context {
+                self.before.pop_front();
+            }
+        }
+        self.found >= self.most && self.after == 0
+    }
+}
+
+/// Takes the reason out of a picture of several lines that shows where it is wrong, too.
+fn reason(text: &str) -> &str {
+    let last = text.lines().last().unwrap_or_default().trim();
+    last.strip_prefix("error: ").unwrap_or(last)
+}
+
+/// Reads a pattern, with an error that says in one line what is wrong.
+pub(crate) fn compile(pattern: &str) -> Result<Regex> {
+    Regex::new(pattern).map_err(|error| Error::Invalid {
+        message: format!("{pattern:?} is not a regular expression: {}", reason(&error.to_string())),
+        hint: "escape special characters with a backslash".to_owned(),
+    })
+}

@@ -1,0 +1,310 @@
+//! The read primitive: stream × (offset | tail | cursor) × limits.
+
+use mw_model::TaskState;
+use mw_model::wire::{EntryKind, LOG_FILE, drop_marker};
+
+use super::tail::{next_character, tail_start, window_start};
+use super::take::{Taken, take};
+use super::view::LogView;
+use crate::error::{Error, Result};
+use crate::runtime::Runtime;
+use crate::task::{Scope, Task};
+
+/// Which streams to read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StreamChoice {
+    /// Interleaved, as printed.
+    #[default]
+    Both,
+    /// Both, in the order in which they were printed, and told apart.
+    Apart,
+    /// Standard output only.
+    Stdout,
+    /// Standard error only.
+    Stderr,
+}
+
+impl StreamChoice {
+    /// Returns the word used for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Both | Self::Apart => "both",
+            Self::Stdout => "stdout",
+            Self::Stderr => "stderr",
+        }
+    }
+
+    pub(crate) const fn takes(self, kind: EntryKind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::Both | Self::Apart, _)
+                | (Self::Stdout, EntryKind::Stdout(_) | EntryKind::Drop(_))
+                | (Self::Stderr, EntryKind::Stderr(_) | EntryKind::Drop(_))
+        )
+    }
+}
+
+/// Where to begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum From {
+    /// At a logical offset.
+    Offset(u64),
+    /// So that this many lines are left.
+    TailLines(u64),
+    /// So that this many bytes are left.
+    TailBytes(u64),
+    /// Where this reader left off; reading moves it.
+    Cursor(String),
+}
+
+/// What to read.
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    /// Which streams.
+    pub stream: StreamChoice,
+    /// Where to begin.
+    pub from: From,
+    /// Most bytes to return; 0 = no limit.
+    pub max_bytes: u64,
+    /// Most lines to return; 0 = no limit.
+    pub max_lines: u64,
+    /// Which run; absent = the present or last one.
+    pub run: Option<u32>,
+    /// How many of the last bytes of these streams are looked at, from a line's beginning on; 0 = all. What is
+    /// older is passed over, wherever reading begins.
+    pub within: u64,
+}
+
+impl Default for ReadRequest {
+    fn default() -> Self {
+        Self {
+            stream: StreamChoice::Both,
+            from: From::Offset(0),
+            max_bytes: 8192,
+            max_lines: 0,
+            run: None,
+            within: 0,
+        }
+    }
+}
+
+impl ReadRequest {
+    /// Returns the limit in bytes.
+    pub(crate) const fn most_bytes(&self) -> u64 {
+        if self.max_bytes == 0 { u64::MAX } else { self.max_bytes }
+    }
+}
+
+/// A stretch of output, or of its absence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Bytes of stdout (or of both, where streams were not asked for).
+    Stdout(Vec<u8>),
+    /// Bytes of stderr.
+    Stderr(Vec<u8>),
+    /// This many bytes are not in the log.
+    Dropped(u64),
+}
+
+/// What was read.
+#[derive(Clone, Debug)]
+pub struct ReadReply {
+    /// The output, in order.
+    pub pieces: Vec<Piece>,
+    /// Logical offset of the first byte.
+    pub offset: u64,
+    /// Where to go on.
+    pub next_offset: u64,
+    /// Whether nothing is left and nothing more can come.
+    pub eof: bool,
+    /// Whether the view misses bytes: some lie before it, some are left, or some were dropped.
+    pub truncated: bool,
+    /// Bytes of this run that are not in the log.
+    pub dropped_bytes: u64,
+    /// Logical end of the output.
+    pub end: u64,
+    /// How many bytes of the streams asked for come after what was read. The beginning of a character whose rest has
+    /// not come yet is not counted: it cannot be read yet.
+    pub left: u64,
+    /// Whether the streams asked for have bytes before the first one shown.
+    pub has_earlier: bool,
+    /// How many bytes of these streams would have been read, were they not older than what is looked at.
+    pub passed_over: u64,
+}
+
+impl ReadReply {
+    /// Returns the bytes, with a marker where some were dropped.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Stdout(bytes) | Piece::Stderr(bytes) => all.extend_from_slice(bytes),
+                Piece::Dropped(count) => all.extend_from_slice(drop_marker(*count).as_bytes()),
+            }
+        }
+        all
+    }
+
+    /// Returns the text; bytes that are no UTF-8 show as replacement characters.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes()).into_owned()
+    }
+}
+
+impl Runtime {
+    /// Reads a task's output.
+    ///
+    /// # Errors
+    /// When the task is unknown, or its log is gone.
+    pub fn read(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
+        let id = self.resolve(handle, scope)?;
+        let task = self.current(&id)?;
+        self.read_task(&task, request)
+    }
+
+    pub(crate) fn read_task(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
+        let run = request.run.unwrap_or_else(|| task.state.run());
+        check_run(task, run)?;
+        let over = is_over(task, run);
+        if self.has_not_run(task, run) {
+            return Ok(ReadReply { eof: over, ..nothing_yet() });
+        }
+        let view = self.view(task, run, request.stream)?;
+        let (end, dropped_bytes) = view.size();
+        let asked = match &request.from {
+            From::Offset(offset) => (*offset).min(end),
+            // Of a tail that is longer than the limit the end is wanted.
+            From::TailLines(lines) => tail(&view, request.stream, *lines, request.most_bytes())?,
+            From::TailBytes(bytes) => tail(&view, request.stream, u64::MAX, *bytes)?,
+            From::Cursor(reader) => {
+                self.store()?.cursor(reader, &task.id, request.stream.word(), run)?.min(end)
+            }
+        };
+        let left = bytes_after(&view, request.stream, asked);
+        let start = if request.within == 0 || left <= request.within {
+            asked
+        } else {
+            let window = window_start(&view, request.stream, request.within);
+            window.map_err(Error::io("cannot read the log"))?.max(asked)
+        };
+        let Taken { pieces, next_offset, held_back } =
+            take(&view, request, start, over).map_err(Error::io("cannot read the log"))?;
+        let left_after = bytes_after(&view, request.stream, next_offset) - held_back;
+        if let From::Cursor(reader) = &request.from {
+            self.store()?.set_cursor(reader, &task.id, request.stream.word(), run, next_offset)?;
+        }
+        let has_earlier = misses_before(&view, request.stream, start);
+        let has_gap = pieces.iter().any(|piece| matches!(piece, Piece::Dropped(_)));
+        let from_tail = matches!(request.from, From::TailLines(_) | From::TailBytes(_));
+        Ok(ReadReply {
+            pieces,
+            offset: start,
+            next_offset,
+            eof: over && next_offset >= end,
+            // A log that ends before the recorded end was cut by somebody.
+            truncated: left_after > 0
+                || has_gap
+                || start > asked
+                || (from_tail && has_earlier)
+                || (over && end < task.output_bytes),
+            dropped_bytes,
+            end,
+            left: left_after,
+            has_earlier,
+            passed_over: left - bytes_after(&view, request.stream, start),
+        })
+    }
+
+    /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
+    pub(crate) fn has_not_run(&self, task: &Task, run: u32) -> bool {
+        if run < task.state.run() {
+            let log = self.home.earlier_run(&task.id, run).join(LOG_FILE);
+            let record = || self.home.earlier_result(&task.id, run).ok().flatten();
+            return !log.exists() && record().is_some_and(|record| record.started_at.is_none());
+        }
+        match &task.state {
+            TaskState::Pending { .. } | TaskState::Starting { .. } => true,
+            TaskState::Ended { started_at, .. } => started_at.is_none(),
+            TaskState::Running { .. } | TaskState::Cancelling { .. } => false,
+        }
+    }
+
+    pub(crate) fn view(&self, task: &Task, run: u32, stream: StreamChoice) -> Result<LogView> {
+        let directory = if run == task.state.run() {
+            self.home.task(&task.id)
+        } else {
+            self.home.earlier_run(&task.id, run)
+        };
+        let mut view = LogView::open(&directory, stream);
+        if view.is_err() && matches!(task.state, TaskState::Pending { .. }) && run + 1 == task.state.run() {
+            // Whoever asked for the run that waits was killed before the files of this one had moved.
+            self.shelve_waiting(&task.id);
+            view = LogView::open(&directory, stream);
+        }
+        view.map_err(|error| Error::Damaged {
+            id: task.id.to_string(),
+            message: format!("the log of run {run} cannot be read: {error}"),
+        })
+    }
+
+    pub(crate) fn output_size(&self, task: &Task) -> Option<(u64, u64)> {
+        self.view(task, task.state.run(), StreamChoice::Both).ok().map(|view| view.size())
+    }
+}
+
+/// Refuses a run that there was not.
+pub(crate) fn check_run(task: &Task, run: u32) -> Result<()> {
+    let last = task.state.run();
+    if (1..=last).contains(&run) {
+        return Ok(());
+    }
+    let (id, runs) = (&task.id, if last == 1 { "1 run".to_owned() } else { format!("{last} runs") });
+    let choice = if last == 1 { "--run 1".to_owned() } else { format!("--run 1 to {last}") };
+    Err(Error::Invalid {
+        message: format!("{id} has no run {run}: it has {runs}"),
+        hint: format!("choose {choice}, or leave it out for the latest"),
+    })
+}
+
+/// Finds where the last lines or bytes begin, at the beginning of a character.
+fn tail(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> Result<u64> {
+    let start = tail_start(view, stream, lines, bytes).and_then(|start| next_character(view, start));
+    start.map_err(Error::io("cannot read the log"))
+}
+
+/// Tells whether nothing more can come of a run.
+pub(crate) fn is_over(task: &Task, run: u32) -> bool {
+    match &task.state {
+        TaskState::Ended { .. } => task.survivors == 0,
+        _ => run < task.state.run(),
+    }
+}
+
+/// Tells whether the streams asked for have bytes before an offset.
+fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
+    view.parts().iter().any(|part| part.logical < start && part.len > 0 && stream.takes(part.kind))
+}
+
+/// Counts what the streams asked for have from an offset on, dropped bytes included.
+fn bytes_after(view: &LogView, stream: StreamChoice, offset: u64) -> u64 {
+    let parts = view.parts().iter().filter(|part| stream.takes(part.kind));
+    parts.map(|part| (part.logical + part.len).saturating_sub(offset.max(part.logical))).sum()
+}
+
+const fn nothing_yet() -> ReadReply {
+    ReadReply {
+        pieces: Vec::new(),
+        offset: 0,
+        next_offset: 0,
+        eof: false,
+        truncated: false,
+        dropped_bytes: 0,
+        end: 0,
+        left: 0,
+        has_earlier: false,
+        passed_over: 0,
+    }
+}

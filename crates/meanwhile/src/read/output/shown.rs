@@ -1,0 +1,119 @@
+//! Output as it may be shown: without secrets, and without control sequences but colours.
+//!
+//! Offsets stay those of the log, and pages stay those that were asked for. What is hidden is decided with the
+//! bytes on both sides of a page in sight, so a secret that a page cuts is hidden on both; where the log ends and
+//! may go on, what may be the beginning of a secret counts as one. Not hidden is the rest of a secret whose
+//! beginning the cap has dropped, or lies further back than [`CONTEXT`].
+
+use std::io;
+use std::ops::Range;
+
+use mw_model::Edge;
+use mw_model::wire::EntryKind;
+
+use super::read::{Piece, ReadReply, ReadRequest, StreamChoice};
+use super::view::LogView;
+use crate::error::{Error, Result};
+use crate::read::redact::Redactor;
+use crate::runtime::Runtime;
+use crate::task::{Scope, Task};
+
+/// How far around a page is looked.
+pub(crate) const CONTEXT: usize = 16 << 10;
+
+impl Runtime {
+    /// Reads a task's output for showing it: as [`Runtime::read`], with marks in the place of secrets and without
+    /// control sequences but colours.
+    ///
+    /// # Errors
+    /// As [`Runtime::read`].
+    pub fn read_shown(&self, handle: &str, scope: &Scope, request: &ReadRequest) -> Result<ReadReply> {
+        let id = self.resolve(handle, scope)?;
+        let task = self.current(&id)?;
+        self.read_task_shown(&task, request)
+    }
+
+    pub(crate) fn read_task_shown(&self, task: &Task, request: &ReadRequest) -> Result<ReadReply> {
+        let mut reply = self.read_task(task, request)?;
+        if !reply.pieces.iter().any(|piece| !matches!(piece, Piece::Dropped(_))) {
+            return Ok(reply);
+        }
+        let failed = Error::io("cannot read the log");
+        let run = request.run.unwrap_or_else(|| task.state.run());
+        let view = self.view(task, run, request.stream)?;
+        let page = reply.offset..reply.next_offset;
+        let around = around(&view, request.stream, page, super::read::is_over(task, run)).map_err(failed)?;
+        hide(&mut reply, &self.redactor(&task.id), around);
+        Ok(reply)
+    }
+}
+
+/// What is on both sides of a page.
+struct Around {
+    before: Vec<u8>,
+    after: Vec<u8>,
+    edge: Edge,
+}
+
+fn around(view: &LogView, stream: StreamChoice, page: Range<u64>, over: bool) -> io::Result<Around> {
+    let before = before(view, stream, page.start)?;
+    let mut after = Vec::new();
+    let first = view.parts().partition_point(|part| part.logical + part.len <= page.end);
+    let mut edge = if over { Edge::Closed } else { Edge::Open };
+    for part in view.parts()[first..].iter().filter(|part| stream.takes(part.kind)) {
+        if matches!(part.kind, EntryKind::Drop(_)) || after.len() >= CONTEXT {
+            edge = Edge::Open;
+            break;
+        }
+        let most = CONTEXT - after.len();
+        after.extend(view.bytes(part, page.end.max(part.logical), most)?);
+    }
+    let edge = if after.len() >= CONTEXT { Edge::Open } else { edge };
+    Ok(Around { before, after, edge })
+}
+
+/// Returns what a stream printed before an offset, as far as it is looked at.
+pub(crate) fn before(view: &LogView, stream: StreamChoice, start: u64) -> io::Result<Vec<u8>> {
+    let mut chunks = Vec::new();
+    let mut left = CONTEXT as u64;
+    let until = view.parts().partition_point(|part| part.logical < start);
+    for part in view.parts()[..until].iter().rev().filter(|part| stream.takes(part.kind)) {
+        if left == 0 || matches!(part.kind, EntryKind::Drop(_)) {
+            break;
+        }
+        let end = start.min(part.logical + part.len);
+        let len = left.min(end - part.logical);
+        chunks.push(view.bytes(part, end - len, len as usize)?);
+        left -= len;
+    }
+    chunks.reverse();
+    Ok(chunks.concat())
+}
+
+/// Hides secrets in every run of pieces between two gaps.
+fn hide(reply: &mut ReadReply, redactor: &Redactor, around: Around) {
+    let Around { mut before, after, edge } = around;
+    let gaps = reply.pieces.iter().filter(|piece| matches!(piece, Piece::Dropped(_))).count();
+    for (position, run) in reply.pieces.split_mut(|piece| matches!(piece, Piece::Dropped(_))).enumerate() {
+        let is_last = position == gaps;
+        let mut text = if position == 0 { std::mem::take(&mut before) } else { Vec::new() };
+        let mut ranges = Vec::new();
+        for piece in run.iter() {
+            if let Piece::Stdout(bytes) | Piece::Stderr(bytes) = piece {
+                ranges.push(text.len()..text.len() + bytes.len());
+                text.extend_from_slice(bytes);
+            }
+        }
+        if is_last {
+            text.extend_from_slice(&after);
+        }
+        // What was dropped may be the rest of a secret.
+        let edge = if is_last { edge } else { Edge::Open };
+        let shown = redactor.stretches(&text, edge, &ranges);
+        for (piece, shown) in run.iter_mut().zip(shown) {
+            if let Piece::Stdout(bytes) | Piece::Stderr(bytes) = piece {
+                *bytes = shown;
+            }
+        }
+    }
+}

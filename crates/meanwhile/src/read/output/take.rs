@@ -1,0 +1,161 @@
+//! Taking output out of a log, up to a limit and in whole characters.
+
+use mw_model::wire::EntryKind;
+
+use super::read::{Piece, ReadRequest, StreamChoice};
+use super::view::LogView;
+
+/// What was taken.
+pub(crate) struct Taken {
+    pub(crate) pieces: Vec<Piece>,
+    /// Where to go on.
+    pub(crate) next_offset: u64,
+    /// Bytes behind it that are the beginning of a character whose rest has not come yet.
+    pub(crate) held_back: u64,
+}
+
+/// Takes output from `start` on until a limit is reached.
+///
+/// Part of a character is left for the next read, which has its rest; while the output may go on, also where the part
+/// is all there is. It is handed out where no rest can come: at the end of what is over, in front of a gap, or
+/// where the limit has no room for a character. Streams that are told apart are bytes to their reader and are not held back.
+pub(crate) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> std::io::Result<Taken> {
+    let mut bytes_left = request.most_bytes();
+    let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
+    let mut pieces = Vec::new();
+    // Where the bytes of the last piece lie: of one stream they need not be neighbours.
+    let mut stretches: Vec<(u64, u64)> = Vec::new();
+    let mut next = start;
+    let mut cut = false;
+    for part in view.parts().iter().filter(|part| part.logical + part.len > start) {
+        // What is not asked for is passed over even when the limit is reached: it is not left to be read.
+        if !request.stream.takes(part.kind) {
+            next = part.logical + part.len;
+            continue;
+        }
+        if bytes_left == 0 || lines_left == 0 {
+            cut = true;
+            break;
+        }
+        let from = start.max(part.logical);
+        if let EntryKind::Drop(count) = part.kind {
+            pieces.push(Piece::Dropped(count));
+            next = part.logical + part.len;
+            continue;
+        }
+        let most = usize::try_from(bytes_left).unwrap_or(usize::MAX);
+        let mut bytes = view.bytes(part, from, most)?;
+        if let Some(cut) = nth_line_end(&bytes, lines_left) {
+            bytes.truncate(cut);
+        }
+        lines_left = lines_left.saturating_sub(memchr::memchr_iter(b'\n', &bytes).count() as u64);
+        let len = bytes.len() as u64;
+        next = from + len;
+        bytes_left -= len;
+        stretches.push((from, len));
+        append(&mut pieces, part.kind, bytes);
+        if next < part.logical + part.len {
+            cut = true;
+            break;
+        }
+    }
+    let mut taken = Taken { pieces, next_offset: next, held_back: 0 };
+    if request.stream != StreamChoice::Apart && (cut || !over) {
+        let part = taken.cut_character();
+        // A limit with no room for a character must not stop the reader for ever.
+        let is_all = stretches.iter().map(|(_, len)| len).sum::<u64>() == part;
+        if !(cut || bytes_left == 0) || !is_all {
+            taken.leave(part, &stretches);
+            taken.held_back = if cut { 0 } else { part };
+        }
+    }
+    Ok(taken)
+}
+
+impl Taken {
+    /// Counts the bytes at the end that are the beginning of a character.
+    fn cut_character(&self) -> u64 {
+        match self.pieces.last() {
+            Some(Piece::Stdout(bytes) | Piece::Stderr(bytes)) => {
+                (bytes.len() - whole_characters(bytes)) as u64
+            }
+            Some(Piece::Dropped(_)) | None => 0,
+        }
+    }
+
+    /// Gives the last bytes back.
+    fn leave(&mut self, count: u64, stretches: &[(u64, u64)]) {
+        if count == 0 {
+            return;
+        }
+        if let Some(Piece::Stdout(bytes) | Piece::Stderr(bytes)) = self.pieces.last_mut() {
+            bytes.truncate(bytes.len() - count as usize);
+            if bytes.is_empty() {
+                self.pieces.pop();
+            }
+        }
+        let mut left = count;
+        for (from, len) in stretches.iter().rev() {
+            let back = left.min(*len);
+            self.next_offset = from + len - back;
+            left -= back;
+            if left == 0 {
+                return;
+            }
+        }
+    }
+}
+
+fn append(pieces: &mut Vec<Piece>, kind: EntryKind, bytes: Vec<u8>) {
+    match (pieces.last_mut(), kind) {
+        (Some(Piece::Stdout(last)), EntryKind::Stdout(_))
+        | (Some(Piece::Stderr(last)), EntryKind::Stderr(_)) => last.extend(bytes),
+        (_, EntryKind::Stdout(_)) => pieces.push(Piece::Stdout(bytes)),
+        (_, EntryKind::Stderr(_)) => pieces.push(Piece::Stderr(bytes)),
+        (_, EntryKind::Drop(count)) => pieces.push(Piece::Dropped(count)),
+    }
+}
+
+fn nth_line_end(bytes: &[u8], lines: u64) -> Option<usize> {
+    let nth = usize::try_from(lines).ok()?.checked_sub(1)?;
+    memchr::memchr_iter(b'\n', bytes).nth(nth).map(|at| at + 1)
+}
+
+/// Returns the length without a trailing part of a character.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => bytes.len(),
+        // An error without a length is a character cut short at the end.
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        Err(_) => {
+            let last = bytes.len().saturating_sub(3);
+            let start = bytes[last..].iter().rposition(|byte| byte & 0xC0 == 0xC0).map(|at| last + at);
+            match start.map(|start| (start, std::str::from_utf8(&bytes[start..]))) {
+                Some((start, Err(error))) if error.error_len().is_none() && error.valid_up_to() == 0 => start,
+                _ => bytes.len(),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_are_not_cut() {
+        assert_eq!(whole_characters("aé".as_bytes()), 3);
+        assert_eq!(whole_characters(&"aé".as_bytes()[..2]), 1);
+        assert_eq!(whole_characters(&"x€".as_bytes()[..3]), 1);
+        assert_eq!(whole_characters(b"\xff\xfe"), 2);
+        assert_eq!(whole_characters(b"\xff\xc3"), 1);
+        assert_eq!(whole_characters(b""), 0);
+    }
+
+    #[test]
+    fn lines_are_counted_to_the_end_of_each() {
+        assert_eq!(nth_line_end(b"a\nb\nc", 1), Some(2));
+        assert_eq!(nth_line_end(b"a\nb\nc", 2), Some(4));
+        assert_eq!(nth_line_end(b"a\nb\nc", 3), None);
+    }
+}

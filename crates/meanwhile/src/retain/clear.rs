@@ -1,0 +1,308 @@
+//! Removing finished tasks and their files.
+
+use mw_model::{Status, TaskId, TaskState, Timestamp};
+use serde::Serialize;
+
+use crate::disk::store::{Filter, Transaction};
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::live::kill::KillRequest;
+use crate::queue::next;
+use crate::runtime::Runtime;
+use crate::task::Task;
+
+/// How many tasks are forgotten with one change of the database; others may want to change it too.
+pub(crate) const AT_ONCE: usize = 64;
+
+/// What was removed and what was not.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct ClearReport {
+    /// Removed tasks.
+    pub cleared: Vec<TaskId>,
+    /// Tasks that were kept, and why.
+    pub kept: Vec<Retained>,
+}
+
+/// A task that was not removed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Retained {
+    /// Which.
+    pub id: TaskId,
+    /// Why.
+    pub reason: String,
+    /// What to do about it.
+    pub hint: String,
+}
+
+impl Retained {
+    /// One that lives.
+    fn live(id: &TaskId, reason: String) -> Self {
+        Self { id: id.clone(), reason, hint: "mw clear --kill ends it first".to_owned() }
+    }
+
+    /// One that cannot be removed.
+    pub(crate) fn because(id: &TaskId, error: &Error) -> Self {
+        Self { id: id.clone(), reason: error.to_string(), hint: error.hint() }
+    }
+}
+
+/// What becomes of a task of which its owner has not been told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Untold {
+    /// It goes: somebody asks for it by name.
+    Goes,
+    /// It stays until the owner knows.
+    Stays,
+}
+
+/// When output is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    /// With everything else, once the task is forgotten.
+    GoesLast,
+    /// Before the database is asked for room to forget the task: output is what takes the room.
+    GoesFirst,
+}
+
+impl Runtime {
+    /// Removes tasks. Live ones are ended first with `kill`, and kept without.
+    ///
+    /// # Errors
+    /// When the database fails, or a live task cannot be ended.
+    pub fn clear(&self, ids: &[TaskId], kill: Option<&KillRequest>) -> Result<ClearReport> {
+        let mut report = ClearReport::default();
+        if let Some(request) = kill {
+            let mut live = Vec::new();
+            for id in ids {
+                match self.reason_to_keep(id) {
+                    // Named below.
+                    Ok(None) | Err(Error::Foreign { .. }) => {}
+                    Ok(Some(_)) => live.push(id.clone()),
+                    Err(error) => return Err(error),
+                }
+            }
+            // What could not be ended is met again below, and kept.
+            let _ = self.kill_all(&live, request);
+            // Of what is damaged the lock alone tells, and a supervisor takes a moment to leave.
+            for id in &live {
+                if self.damage(id)?.is_some() {
+                    self.await_unsupervised(id)?;
+                }
+            }
+        }
+        let mut over = Vec::new();
+        for id in ids {
+            match self.reason_to_keep(id) {
+                Ok(None) => over.push(id.clone()),
+                Ok(Some(reason)) => report.kept.push(Retained::live(id, reason)),
+                Err(error @ Error::Foreign { .. }) => report.kept.push(Retained::because(id, &error)),
+                Err(error) => return Err(error),
+            }
+        }
+        self.clear_finished(&over, Untold::Goes, &mut report)?;
+        self.sweep_log_names();
+        self.give_room_back();
+        Ok(report)
+    }
+
+    /// Makes the database smaller after much was removed, where it is worth it and the disk allows it.
+    pub(crate) fn give_room_back(&self) {
+        if let Ok(store) = self.durable() {
+            store.shrink();
+        }
+    }
+
+    /// Tells why a task may not be removed: it lives, or children of it do. What its directory shows decides, because a full
+    /// disk keeps an ending out of the database.
+    ///
+    /// # Errors
+    /// When it is unknown, what has its name is no task, or the database fails.
+    pub fn reason_to_keep(&self, id: &TaskId) -> Result<Option<String>> {
+        self.home.refuse_foreign(id)?;
+        match self.current(id) {
+            Ok(task) => Ok(reason_to_keep(&task)),
+            Err(Error::Damaged { .. }) => self.reason_to_keep_damaged(id),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn reason_to_keep_damaged(&self, id: &TaskId) -> Result<Option<String>> {
+        Ok(self.home.is_supervised(id)?.then(|| "it runs, though its files are damaged".to_owned()))
+    }
+
+    /// Removes tasks that were finished a moment ago; those of which that is no longer true are kept.
+    pub(crate) fn clear_finished(
+        &self,
+        ids: &[TaskId],
+        untold: Untold,
+        report: &mut ClearReport,
+    ) -> Result<()> {
+        let mut without_room = Vec::new();
+        for some in ids.chunks(AT_ONCE) {
+            for id in some {
+                self.await_unsupervised(id)?;
+            }
+            fail_point("clear-looked");
+            match self.forget_tasks(some, untold, Output::GoesLast, report) {
+                Err(Error::Store(error)) if error.is_lack_of_room() => without_room.extend_from_slice(some),
+                other => other?,
+            }
+        }
+        // One by one, and then again: what the others took may be room enough.
+        for is_last in [false, true] {
+            for id in std::mem::take(&mut without_room) {
+                match self.forget_tasks(std::slice::from_ref(&id), untold, Output::GoesFirst, report) {
+                    Err(Error::Store(error)) if error.is_lack_of_room() && is_last => {
+                        let reason =
+                            "its output is removed, but the database has no room to forget it".to_owned();
+                        let hint = "make room on the disk and clear it again".to_owned();
+                        report.kept.push(Retained { id, reason, hint });
+                    }
+                    Err(Error::Store(error)) if error.is_lack_of_room() => without_room.push(id),
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets tasks in one change, each only if it is still finished inside it, and removes their files after.
+    ///
+    /// A task that the database has forgotten is marked in its directory before: what is left of that when this process
+    /// is killed is no task, and does not come back when the database is rebuilt.
+    fn forget_tasks(
+        &self,
+        ids: &[TaskId],
+        untold: Untold,
+        output: Output,
+        report: &mut ClearReport,
+    ) -> Result<()> {
+        let databases = match self.databases() {
+            // Not even room to open it, so nobody can run a task again either.
+            Err(Error::Store(error)) if error.is_lack_of_room() && output == Output::GoesFirst => {
+                ids.iter().try_for_each(|id| self.remove_output_of_finished(id))?;
+                return Err(error.into());
+            }
+            other => other?,
+        };
+        let changes = databases
+            .iter()
+            .map(|database| database.begin(&self.home.tasks()))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
+        let (mut going, mut kept) = (Vec::new(), Vec::new());
+        for id in ids {
+            match self.reason_to_keep_now(&changes, id, untold)? {
+                Some(reason) => kept.push(reason),
+                None => going.push(id.clone()),
+            }
+        }
+        for (database, change) in databases.iter().zip(&changes) {
+            for id in &going {
+                next::release_followers(&self.home, change, id)?;
+                self.keep_hook_calls(database, change, id)?;
+            }
+            change.delete_all(&going)?;
+        }
+        if output == Output::GoesFirst {
+            going.iter().try_for_each(|id| self.remove_output(id))?;
+        }
+        going.iter().for_each(|id| self.home.begin_clearing(id));
+        fail_point("clear-marked");
+        if let Err(error) = changes.into_iter().try_for_each(Transaction::commit) {
+            going.iter().for_each(|id| self.home.leave_clearing(id));
+            return Err(error.into());
+        }
+        fail_point("clear-committed");
+        report.kept.extend(kept);
+        for id in going {
+            match self.home.try_remove_task(&id).and_then(|()| self.remove_keeper(&id)) {
+                Ok(()) => report.cleared.push(id),
+                Err(error) => report.kept.push(Retained::because(&id, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_output_of_finished(&self, id: &TaskId) -> Result<()> {
+        let is_finished = self.reason_to_keep(id)?.is_none() && !self.home.is_supervised(id)?;
+        if is_finished { self.remove_output(id) } else { Ok(()) }
+    }
+
+    fn remove_output(&self, id: &TaskId) -> Result<()> {
+        let failed = Error::io(format!("cannot remove the output in {}", self.home.task(id).display()));
+        self.home.remove_output(id).map_err(failed)
+    }
+
+    /// Decides inside the change: since the first look somebody may have run the task again.
+    fn reason_to_keep_now(
+        &self,
+        changes: &[Transaction<'_>],
+        id: &TaskId,
+        untold: Untold,
+    ) -> Result<Option<Retained>> {
+        match self.home.refuse_foreign(id) {
+            Err(foreign @ Error::Foreign { .. }) => return Ok(Some(Retained::because(id, &foreign))),
+            looked => looked?,
+        }
+        let mut is_known = false;
+        for change in changes {
+            let Some(mut task) = change.task(id)? else { continue };
+            is_known = true;
+            self.overlay(&mut task);
+            if let Some(reason) = reason_to_keep(&task) {
+                return Ok(Some(Retained::live(id, reason)));
+            }
+            if untold == Untold::Stays && change.has_open_notices(id)? {
+                let (reason, hint) = ("its owner has not been told of its end", "mw notices tells it");
+                return Ok(Some(Retained {
+                    id: id.clone(),
+                    reason: reason.to_owned(),
+                    hint: hint.to_owned(),
+                }));
+            }
+        }
+        let reason = if is_known {
+            self.home.is_supervised(id)?.then(|| "its supervisor has not gone away".to_owned())
+        } else {
+            self.reason_to_keep_damaged(id)?
+        };
+        Ok(reason.map(|reason| Retained::live(id, reason)))
+    }
+
+    /// Returns the finished tasks that fit, oldest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn finished(&self, filter: &Filter, older_than_ms: Option<u64>) -> Result<Vec<Task>> {
+        self.reconcile()?;
+        let before = older_than_ms
+            .map(|ms| self.clock.now().as_micros().saturating_sub(ms.saturating_mul(1000) as i64));
+        let mut finished = self.store()?.ended(filter, before, &self.home.tasks())?;
+        // A full disk keeps endings out of the database, not out of the directories.
+        let live = Filter {
+            statuses: vec![Status::Running, Status::Resumed, Status::Cancelling],
+            limit: u32::MAX,
+            offset: 0,
+            ..filter.clone()
+        };
+        let mut unwritten = self.store()?.list(&live, &self.home.tasks())?.tasks;
+        unwritten.iter_mut().for_each(|task| self.overlay(task));
+        unwritten.retain(|task| {
+            let fits = filter.statuses.is_empty() || filter.statuses.contains(&task.status);
+            let is_old = |ended: Timestamp| before.is_none_or(|before| ended.as_micros() < before);
+            fits && task.status.is_terminal() && task.ended_at.is_some_and(is_old)
+        });
+        finished.extend(unwritten);
+        Ok(finished)
+    }
+}
+
+/// Tells why a task in this state may not be removed.
+fn reason_to_keep(task: &Task) -> Option<String> {
+    let is_over = matches!(task.state, TaskState::Ended { .. });
+    match (is_over, task.survivors) {
+        (true, 0) => None,
+        (true, _) => Some("it is over, but children of it live".to_owned()),
+        (false, _) => Some(format!("it is {}", task.status.word())),
+    }
+}

@@ -1,0 +1,153 @@
+//! A hold on a session: a locked file in the session's directory, which the kernel takes back when the holder
+//! dies, however it dies.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use mw_model::wire::HOST_PREFIX;
+
+use super::dir::open_below;
+use crate::disk::platform;
+
+/// What those who are told, and do not host, begin their files' names with.
+const TELLER_PREFIX: &str = "teller-";
+
+/// A hold. Given back when dropped.
+pub(crate) struct Lease {
+    /// The file's name, by which the ledger knows the holder.
+    token: String,
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lease {
+    /// Takes a host's hold on the session whose directory this is; its tasks end with the last of these.
+    pub(crate) fn host(session: &Path) -> io::Result<Self> {
+        Self::take(session, HOST_PREFIX)
+    }
+
+    /// Takes the hold of somebody who only wants the news.
+    pub(crate) fn teller(session: &Path) -> io::Result<Self> {
+        Self::take(session, TELLER_PREFIX)
+    }
+
+    fn take(session: &Path, prefix: &str) -> io::Result<Self> {
+        sweep(session);
+        loop {
+            let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
+            let path = session.join(&token);
+            let mut file = open_below(session, &path, OpenOptions::new().read(true))?;
+            file.lock()?;
+            // A sweeper may have taken it for a dead one's before it was locked.
+            if fs::metadata(&path).is_ok() {
+                file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
+                return Ok(Self { token, path, _file: file });
+            }
+        }
+    }
+
+    pub(crate) fn token(&self) -> &str {
+        &self.token
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Tells whether the holder with this token lives.
+pub(crate) fn is_held(session: &Path, token: &str) -> bool {
+    File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
+}
+
+/// Returns those who hold the session in either way and live: their tokens and their processes.
+pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
+    let Ok(entries) = fs::read_dir(session) else { return Vec::new() };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let is_hold = |name: &String| name.starts_with(HOST_PREFIX) || name.starts_with(TELLER_PREFIX);
+    let held = names.filter(|name| is_hold(name) && is_held(session, name));
+    held.filter_map(|name| {
+        let pid = fs::read_to_string(session.join(&name)).ok()?.trim().parse().ok()?;
+        Some((name, pid))
+    })
+    .collect()
+}
+
+/// Counts the hosts that live.
+pub(crate) fn count_held(session: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(session) else { return 0 };
+    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    names.filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
+}
+
+/// Removes what killed holders left.
+fn sweep(session: &Path) {
+    if !fs::symlink_metadata(session).is_ok_and(|found| found.is_dir()) {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(session) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_hold = [HOST_PREFIX, TELLER_PREFIX]
+            .iter()
+            .any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+        // The lock is kept until the file is gone: a new holder who has not locked it yet then sees that.
+        if is_hold
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+            drop(file);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_lasts_as_long_as_its_holder_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = dir.path().join("s");
+        let (one, two) = (Lease::host(&session).unwrap(), Lease::teller(&session).unwrap());
+        let token = one.token().to_owned();
+        assert_ne!(token, two.token());
+        assert!(is_held(&session, &token));
+        assert_eq!(count_held(&session), 1);
+        drop(one);
+        assert!(!is_held(&session, &token));
+        assert!(is_held(&session, two.token()));
+        drop(two);
+        assert_eq!(fs::read_dir(&session).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn holders_that_come_at_once_do_not_sweep_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        for _ in 0..50 {
+            let taking = || {
+                std::thread::spawn({
+                    let session = dir.path().to_owned();
+                    move || Lease::teller(&session).unwrap()
+                })
+            };
+            let taken: Vec<_> =
+                [(); 8].map(|()| taking()).into_iter().map(|one| one.join().unwrap()).collect();
+            assert!(taken.iter().all(|lease| is_held(dir.path(), lease.token())));
+        }
+    }
+
+    #[test]
+    fn what_a_dead_host_left_is_swept() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("host-dead"), "1\n").unwrap();
+        assert!(!is_held(dir.path(), "host-dead"));
+        let lease = Lease::host(dir.path()).unwrap();
+        assert!(!dir.path().join("host-dead").exists());
+        assert!(is_held(dir.path(), lease.token()));
+    }
+}

@@ -1,0 +1,214 @@
+//! What a caller asks for, and what is refused before anything is changed.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use mw_model::{
+    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind,
+};
+
+use crate::approval::Approval;
+use crate::error::{Error, Result};
+use crate::launch::hand_over;
+use crate::live::ready;
+use crate::notify::notices::Teller;
+use crate::settings::AtCapacity;
+
+/// The last year that times in records can tell.
+const LAST_YEAR: i64 = 9999;
+
+/// What to do when a task's name belongs to a live one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IfRunning {
+    /// Refuse.
+    #[default]
+    Refuse,
+    /// Return the live one.
+    Return,
+    /// End the live one and run it again.
+    Restart,
+}
+
+/// A task as it is asked for.
+#[derive(Clone, Debug)]
+pub struct TaskRequest {
+    /// What sort of work it is.
+    pub kind: TaskKind,
+    /// The owner.
+    pub session: String,
+    /// What to execute.
+    pub command: CommandSpec,
+    /// Where.
+    pub cwd: PathBuf,
+    /// The whole environment; two marks of ours are added. A `TRACEPARENT` in it is the span of whoever asks, and
+    /// the command gets that of its run instead.
+    pub env: Vec<EnvVar>,
+    /// File mode creation mask.
+    pub umask: u32,
+    /// The dialect through which it is asked for; notices and hooks speak of it so.
+    pub dialect: Dialect,
+    /// The context in which its short handle counts, if not its session.
+    pub context: Option<String>,
+    /// Whether whoever asks waits for it in the foreground. It has no short handle, and no hooks, unless it goes on
+    /// in the background.
+    pub foreground: bool,
+    /// A name unique among the session's live tasks.
+    pub name: Option<String>,
+    /// What to do when it is not.
+    pub if_running: IfRunning,
+    /// A line for people.
+    pub description: Option<String>,
+    /// How its streams are connected.
+    pub io: Io,
+    /// Limits.
+    pub limits: Limits,
+    /// Whether it ends with its session.
+    pub lifetime: Lifetime,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// Tasks that must complete first.
+    pub after: Vec<TaskId>,
+    /// Higher starts earlier.
+    pub priority: i32,
+    /// What makes it ready, if anybody wants to know.
+    pub ready: Option<ReadyWhen>,
+    /// Whether it gets a descriptor to tell its progress on.
+    pub progress_fd: bool,
+    /// The session on whose behalf the owner works.
+    pub parent_session: Option<String>,
+    /// The message that led to it.
+    pub parent_message: Option<String>,
+    /// What to do when no slot is free.
+    pub at_capacity: AtCapacity,
+    /// Whether it takes no slot and waits for none, as a command does that somebody waits for.
+    pub uncounted: bool,
+    /// Who will tell how it ends, because it waits for that. If this one dies first, the session is told as
+    /// it is of every end.
+    pub teller: Option<Teller>,
+    /// The server that starts it; see [`Host::of_own_starts`](crate::Host::of_own_starts).
+    pub starter: Option<Teller>,
+    /// What an agent is asked; the command is then what drives that agent.
+    pub agent: Option<Box<AgentSpec>>,
+    /// Who let it pass.
+    pub approval: Approval,
+    /// How long or how much it will be, as whoever wants it expects; whoever is asked about it reads that.
+    pub expected: Option<String>,
+}
+
+impl TaskRequest {
+    /// Asks for a command with usual limits; everything else can be changed before it is started.
+    #[must_use]
+    pub fn new(session: &str, command: CommandSpec, cwd: PathBuf, env: Vec<EnvVar>) -> Self {
+        Self {
+            kind: TaskKind::Shell,
+            session: session.to_owned(),
+            command,
+            cwd,
+            env,
+            umask: 0o022,
+            dialect: Dialect::Canonical,
+            context: None,
+            foreground: false,
+            name: None,
+            if_running: IfRunning::Refuse,
+            description: None,
+            io: Io::Pipes,
+            limits: Limits::default(),
+            lifetime: Lifetime::Session,
+            batch: None,
+            after: Vec::new(),
+            priority: 0,
+            ready: None,
+            progress_fd: false,
+            parent_session: None,
+            parent_message: None,
+            at_capacity: AtCapacity::Queue,
+            uncounted: false,
+            teller: None,
+            starter: None,
+            agent: None,
+            approval: Approval::User,
+            expected: None,
+        }
+    }
+
+    /// Refuses what could never run.
+    pub(crate) fn check(&self) -> Result<()> {
+        let invalid = |message: &str, hint: &str| {
+            Err(Error::Invalid { message: message.to_owned(), hint: hint.to_owned() })
+        };
+        let argv = self.command.argv();
+        let blank = match &self.command {
+            CommandSpec::Shell { script, .. } => script.to_lossy().trim().is_empty(),
+            CommandSpec::Argv(words) => words.first().is_none_or(|word| word.as_bytes().is_empty()),
+        };
+        if blank {
+            return invalid("the command is empty", "write what to run: mw start 'make test'");
+        }
+        let texts = argv.iter().chain(self.env.iter().flat_map(|var| [&var.name, &var.value]));
+        if texts.into_iter().any(|text| text.as_bytes().contains(&0)) {
+            return invalid(
+                "the command or its environment holds a NUL byte",
+                "remove it: no program can receive one",
+            );
+        }
+        if let CommandSpec::Shell { script, .. } = &self.command
+            && let Some(quote) = mw_model::unclosed_quote(&script.to_lossy())
+        {
+            return invalid(
+                &format!("the script has an unclosed {quote}"),
+                "close the quote, or escape it with a backslash",
+            );
+        }
+        if let Some(name) = &self.name {
+            let odd = name.trim().is_empty() || name.len() > 100 || name.chars().any(char::is_control);
+            if odd {
+                return invalid("that name cannot be used", "use up to 100 printable characters");
+            }
+            if mw_model::looks_like_handle(name) {
+                return invalid(
+                    &format!(
+                        "the name {name:?} could stand for another task: it looks like an id or a handle"
+                    ),
+                    "choose one that is not like bash-k3f9x2ab, bash_1 or task_20260209_143022",
+                );
+            }
+        }
+        if self.limits.deadline.is_some_and(|deadline| deadline.civil().0 > LAST_YEAR) {
+            return invalid(
+                &format!("the deadline lies after the year {LAST_YEAR}"),
+                "choose a shorter --deadline, or none",
+            );
+        }
+        if self.limits.output_cap > 0 && self.limits.output_cap < 512 {
+            return invalid("an output cap under 512 bytes leaves no room", "use 512 or more, or 0 for none");
+        }
+        if let Err(wrong) = self.limits.resources.check() {
+            return invalid(
+                &format!("the limit given with --{} is out of range", wrong.name),
+                &wrong.to_string(),
+            );
+        }
+        self.ready.as_ref().map_or(Ok(()), ready::check)?;
+        self.check_directory()?;
+        let path =
+            self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
+        hand_over::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
+    }
+
+    fn check_directory(&self) -> Result<()> {
+        let refuse = |why: &str| Error::Invalid {
+            message: format!("the working directory {} {why}", self.cwd.display()),
+            hint: "name an existing directory with --cwd".to_owned(),
+        };
+        match fs::metadata(&self.cwd) {
+            Ok(found) if !found.is_dir() => Err(refuse("is not a directory")),
+            Ok(_) if rustix::fs::access(&self.cwd, rustix::fs::Access::EXEC_OK).is_err() => {
+                Err(refuse("may not be entered"))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => Err(refuse(&format!("cannot be used: {error}"))),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! A further run of the same spec.
+
+use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
+
+use crate::error::{Error, Result};
+use crate::fail_point::fail_point;
+use crate::launch::hand_over;
+use crate::live::kill::KillRequest;
+use crate::read::redact::Redactor;
+use crate::runtime::Runtime;
+use crate::task::{Scope, Task};
+
+impl Runtime {
+    /// Ends the present run, if there is one, and starts the next. Of several who want that at once one gets it for each
+    /// run; the others are refused, or restart what the first one made.
+    ///
+    /// # Errors
+    /// When the task is unknown, its spec is damaged, it cannot be executed any more, or somebody else restarts it. No
+    /// further run comes of it then, now or later.
+    pub fn restart(&self, handle: &str, scope: &Scope) -> Result<Task> {
+        let id = self.resolve_for_deed(handle, scope)?;
+        let spec = self.spec_to_run(&id)?;
+        self.reconcile_task(&id)?;
+        let task = self.stored(&id)?;
+        // What can no longer run is refused before anything is ended.
+        hand_over::check_place(&spec.cwd)?;
+        hand_over::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
+        if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
+            let request = KillRequest::term("restart".to_owned());
+            let killed = self.kill_all(std::slice::from_ref(&id), &request).all_done();
+            self.reconcile_task(&id)?;
+            // Where somebody else has restarted it meanwhile, that decides below.
+            if let Err(error) = killed
+                && self.stored(&id)?.state.run() == task.state.run()
+            {
+                return Err(error);
+            }
+        }
+        self.await_unsupervised(&id)?;
+        let task = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
+            TaskState::Ended { .. } if task.survivors == 0 => Ok(()),
+            TaskState::Ended { .. } => Err("processes of its last run live; kill it first"),
+            TaskState::Pending { .. } | TaskState::Starting { .. } => {
+                Err("it is being restarted by somebody else")
+            }
+            TaskState::Running { .. } | TaskState::Cancelling { .. } => {
+                Err("it was started again by somebody else, or did not end")
+            }
+        })?;
+        Ok(self.start_requeued(task, &spec))
+    }
+
+    /// Reads what a further run would execute.
+    pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
+        self.home.refuse_foreign(id)?;
+        self.home.spec(id)
+    }
+
+    /// Makes the next run wait, if the task still fits. When this returns the run will come; after an error it never
+    /// will.
+    pub(crate) fn requeue(
+        &self,
+        id: &TaskId,
+        origin: RunOrigin,
+        message: Option<&str>,
+        fits: impl FnOnce(&Task) -> std::result::Result<(), &'static str>,
+    ) -> Result<Task> {
+        fail_point("restart-looked");
+        let task = self.change(id, |changing| {
+            changing.look_at_directory()?;
+            fits(changing.task()).map_err(|why| changing.refusal(why))?;
+            if self.home.is_supervised(id)? {
+                return Err(changing.refusal("its supervisor has not gone away; try again"));
+            }
+            let run = changing.task().state.run();
+            self.home.prepare_shelf(id, run)?;
+            let noted = self.home.set_follow_up(id, run + 1, message);
+            noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;
+            changing.apply(&Event::Requeued { origin })?;
+            self.home.note_waiting()?;
+            fail_point("restart-prepared");
+            Ok(changing.task().clone())
+        })?;
+        fail_point("restart-committed");
+        self.shelve_waiting(id);
+        Ok(task)
+    }
+
+    /// Starts whatever may start now that a further run waits, and returns the task as it stands. The run will come,
+    /// so nothing that goes wrong here is an error of the request.
+    pub(crate) fn start_requeued(&self, requeued: Task, spec: &TaskSpec) -> Task {
+        let _ = self.reconcile();
+        let mut task = self.current(&requeued.id).unwrap_or(requeued);
+        let _ = self.complete(&mut task);
+        Redactor::new(&self.settings.redact, &spec.env).task(&mut task);
+        task
+    }
+}
