@@ -7,18 +7,17 @@
 //!    hooks).
 //! 3. The project: the host's word for it, else the directory the host started us in. Gemini CLI and OpenCode tell
 //!    their servers nothing else, so two of them in one project share a session. Each living server then tells the
-//!    ends of what it started itself, see [`is_shared`].
+//!    ends of what it started itself, see [`meanwhile::is_shared`].
 //!
 //! A server keeps the session it was started with. Claude Code's hooks name another after `/clear`; they find the
 //! server's by `Runtime::served_beside`.
 
 use std::path::{Path, PathBuf};
 
+use meanwhile::PROJECT_SESSION;
+
 /// A session has a name of at most this many bytes, see `MEANWHILE_SESSION`.
 const MOST_BYTES: usize = 200;
-
-/// What the session of a project begins with.
-const PROJECT: &str = "project:";
 
 /// The session of a host, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,14 +63,8 @@ pub fn session_of(clues: &Clues) -> String {
     }
     match &clues.host_session {
         Some(session) => usable(&format!("{}:{}", session.host, session.id)),
-        None => usable(&format!("{PROJECT}{}", clues.project.display())),
+        None => usable(&format!("{PROJECT_SESSION}{}", clues.project.display())),
     }
-}
-
-/// Tells whether agents that know nothing of each other may have this session: it is named after a project only.
-#[must_use]
-pub fn is_shared(session: &str) -> bool {
-    session.starts_with(PROJECT)
 }
 
 /// Makes a name usable: short enough and printable, and still one of its own.

@@ -48,6 +48,7 @@ pub use disk::store::{EventRow, ExportState, Filter, Order, Page};
 pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
 pub use launch::hand_over::Supervisor;
+pub use launch::program::{NoProgram, find_program};
 pub use live::agent::{AgentMessage, child_session, keeper_session};
 pub use live::kill::{KillFailure, KillRequest, Kills};
 pub use live::ports::{PortHolder, PortHolders};
@@ -69,6 +70,7 @@ pub use read::wait::{Condition, WaitReply, WaitRequest};
 pub use retain::clear::{ClearReport, Retained};
 pub use runtime::{Ear, Runtime};
 pub use session::lifecycle::SessionInfo;
+pub use session::starters::{PROJECT_SESSION, is_shared};
 pub use settings::{
     AtCapacity, HookSettings, Programs, QueueSettings, RedactSettings, RetentionSettings, Settings,
     TraceSettings,

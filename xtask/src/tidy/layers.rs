@@ -14,7 +14,7 @@ struct Layer {
     complete: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 9] = [
+const LAYERS: [Layer; 10] = [
     Layer {
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
@@ -40,9 +40,15 @@ const LAYERS: [Layer; 9] = [
         complete: None,
     },
     Layer {
+        manifest: "crates/tools/Cargo.toml",
+        package: "mw-tools",
+        below: &["meanwhile", "mw-model", "mw-policy"],
+        complete: None,
+    },
+    Layer {
         manifest: "crates/agents/Cargo.toml",
         package: "mw-agents",
-        below: &["meanwhile", "mw-model", "mw-policy"],
+        below: &["meanwhile", "mw-model", "mw-policy", "mw-tools"],
         complete: None,
     },
     Layer {
@@ -55,7 +61,7 @@ const LAYERS: [Layer; 9] = [
         manifest: "crates/cli/Cargo.toml",
         package: "mw-cli",
         // The supervisor's executable is installed beside `mw`, from the same package.
-        below: &["meanwhile", "mw-agents", "mw-ui", "mw-model", "mw-supervisor"],
+        below: &["meanwhile", "mw-agents", "mw-tools", "mw-ui", "mw-model", "mw-supervisor"],
         complete: None,
     },
     Layer {

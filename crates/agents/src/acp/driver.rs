@@ -19,7 +19,8 @@ use super::talk::{Conversation, Stay, Talk};
 use super::terminals::Terminals;
 use super::transcript::Transcript;
 use super::wire::{Garbage, Transport};
-use super::worktree::{self, Changes};
+use mw_tools::delegation::worktree;
+use mw_tools::delegation::worktree::Changes;
 
 /// What a driver is started with.
 pub struct DriverOptions {

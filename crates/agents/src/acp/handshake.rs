@@ -9,8 +9,8 @@ use agent_client_protocol::Client as ClientRole;
 use super::error::AcpError;
 use super::process::{AgentProcess, Start};
 use super::quirks::Quirks;
-use super::registry::AgentEntry;
 use super::{talk, wire};
+use mw_tools::delegation::AgentEntry;
 
 /// How long a greeting may take; some agents load a lot first.
 const PATIENCE: Duration = Duration::from_secs(20);

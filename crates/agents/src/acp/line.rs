@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::hold::hold;
 use super::permissions::Permissions;
-use crate::dialects::Dialect;
+use mw_tools::dialects::Dialect;
 
 /// What a line is opened with.
 pub struct LineOptions {

@@ -23,7 +23,7 @@ use super::quirks::Quirks;
 use super::serving::{apart, serving};
 use super::transcript::Transcript;
 use super::wire::Garbage;
-use crate::dialects::Dialect;
+use mw_tools::dialects::Dialect;
 
 /// How long an agent may take over requests that take a moment.
 const MOMENT: Duration = Duration::from_secs(60);

@@ -11,7 +11,7 @@ use meanwhile::{
 };
 use mw_model::{CommandSpec, EnvVar, RawText, TaskId, signal_number};
 
-use crate::tools::LOOK_EVERY;
+use mw_tools::call::LOOK_EVERY;
 
 /// How much of a terminal's output is given back where the agent sets no limit.
 const USUAL_LIMIT: u64 = 1 << 20;

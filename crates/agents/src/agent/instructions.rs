@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::dialects::Dialect;
 use crate::mcp::instructions;
-use crate::tools::Background;
+use mw_tools::call::Background;
+use mw_tools::dialects::Dialect;
 
 /// The files in which projects instruct agents; the first that is there counts.
 const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];

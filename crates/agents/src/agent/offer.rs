@@ -6,9 +6,9 @@ use std::time::Duration;
 use meanwhile::Settings;
 
 use super::model::{ModelChoice, ModelError};
-use crate::dialects::Dialect;
 use crate::mcp::Tells;
-use crate::tools::Premises;
+use mw_tools::call::Premises;
+use mw_tools::dialects::Dialect;
 
 /// What the agent is made of.
 pub struct AgentOffer {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::toolset::ToolSpec;
+use mw_tools::ToolSpec;
 
 /// How long a server may take to begin.
 const BEGIN: Duration = Duration::from_secs(30);

@@ -10,7 +10,7 @@ use super::conversation::{Answered, Call, Conversation, Record};
 use super::files::Place;
 use super::servers::Servers;
 use super::store::{Store, StoreError};
-use crate::tools::Premises;
+use mw_tools::call::Premises;
 
 /// One session.
 pub(super) struct Session {

@@ -28,11 +28,11 @@ use super::session::{Parts, Session};
 use super::store::{Found, Store, StoreError, new_id};
 use super::talk::Talk;
 use super::turn::failed;
-use crate::dialects::Dialect;
 use crate::mcp::calls::Calls;
 use crate::mcp::teller::{Manner, Tellers};
-use crate::tools::SessionEnd;
-use crate::toolset::Toolset;
+use mw_tools::Toolset;
+use mw_tools::call::SessionEnd;
+use mw_tools::dialects::Dialect;
 
 /// How long calls may take to end once the client is gone: what was cancelled is ended first.
 const LAST_WORDS: Duration = Duration::from_secs(8);

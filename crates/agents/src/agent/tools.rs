@@ -20,8 +20,8 @@ use super::talk::Talk;
 use super::waiting::Waiting;
 use crate::mcp::receipts::Receipt;
 use crate::mcp::teller::{Drained, Told};
-use crate::tools::{CallTrace, Desk, Premises, Reply, put_below};
-use crate::toolset::ToolSpec;
+use mw_tools::ToolSpec;
+use mw_tools::call::{CallTrace, Desk, Premises, Reply, put_below};
 
 /// Most bytes of a file whose change is shown as a whole.
 const MOST_DIFF: usize = 128 << 10;

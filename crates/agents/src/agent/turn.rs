@@ -19,7 +19,7 @@ use super::store::StoreError;
 use super::talk::Talk;
 use crate::acp::HEARD;
 use crate::mcp::receipts::Receipt;
-use crate::toolset::ToolSpec;
+use mw_tools::ToolSpec;
 
 /// A turn under way.
 pub(super) struct Turn<'a> {

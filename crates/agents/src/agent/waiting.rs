@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::talk::{Said, Talk};
-use crate::tools::{Caller, Patience};
+use mw_tools::call::{Caller, Patience};
 
 /// How often a question looks whether it was answered another way.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

@@ -31,10 +31,10 @@ use std::time::Duration;
 use meanwhile::{HouseRules, Settings};
 use mw_model::chat::{ChatNews, ChatOrder};
 
-use crate::acp::AgentEntry;
-use crate::dialects::Dialect;
-use crate::dialects::screens::Layout;
-use crate::tools::Premises;
+use mw_tools::call::Premises;
+use mw_tools::delegation::AgentEntry;
+use mw_tools::dialects::Dialect;
+use mw_tools::dialects::screens::Layout;
 
 use office::{Message, Office};
 pub use transcript::{Transcript, TranscriptError, new_session};

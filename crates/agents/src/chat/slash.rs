@@ -12,9 +12,10 @@ use mw_policy::Tool;
 
 use super::office::Message;
 use super::watch::question;
-use crate::dialects::Dialect;
-use crate::dialects::screens::{self, Layout};
-use crate::tools::{Caller, Desk, Patience, Premises, Refusal, ShellCall, start};
+use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
+use mw_tools::dialects::Dialect;
+use mw_tools::dialects::screens::{self, Layout};
+use mw_tools::operations::{ShellCall, start};
 
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;

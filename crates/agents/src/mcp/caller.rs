@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
-use crate::tools::{Caller, Patience};
+use mw_tools::call::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
 const TELL_EVERY: Duration = Duration::from_secs(5);

@@ -1,7 +1,7 @@
 //! What a model is told about background work when it meets the server.
 
-use crate::dialects::Dialect;
-use crate::tools::Background;
+use mw_tools::call::Background;
+use mw_tools::dialects::Dialect;
 
 /// Returns the server's instructions.
 pub(crate) fn instructions(dialect: Dialect, background: Background) -> String {

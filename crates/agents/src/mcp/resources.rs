@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use crate::tools::Premises;
+use mw_tools::call::Premises;
 
 const ALL: &str = "meanwhile://tasks";
 

@@ -26,10 +26,10 @@ use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
 use super::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
-use crate::dialects::{Dialect, Speaks};
 use crate::session_of::{Clues, HostSession, session_of};
-use crate::tools::{Caller, Desk, Premises, Reply};
-use crate::toolset::{Form, Toolset};
+use mw_tools::call::{Caller, Desk, Premises, Reply};
+use mw_tools::dialects::{Dialect, Speaks};
+use mw_tools::{Form, Toolset};
 
 /// Most bytes of arguments in one call.
 const MOST_ARGUMENTS: usize = 1 << 20;

@@ -14,8 +14,9 @@ use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
 use super::server::Server;
-use crate::dialects::canonical;
-use crate::tools::{Desk, Excerpt, Patient, Premises, Ran, Reply};
+use mw_tools::call::{Desk, Patient, Premises, Reply};
+use mw_tools::dialects::canonical;
+use mw_tools::operations::{Excerpt, Ran};
 
 /// How long a command may take before it becomes a task.
 pub(super) const AT_ONCE: Duration = Duration::from_secs(2);

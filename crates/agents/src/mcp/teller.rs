@@ -10,9 +10,9 @@ use meanwhile::{DeliveryPolicy, Moment, Runtime, Scope, Settings, Teller};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
-use crate::dialects::Dialect;
-use crate::session_of::is_shared;
-use crate::tools::SessionEnd;
+use meanwhile::is_shared;
+use mw_tools::call::SessionEnd;
+use mw_tools::dialects::Dialect;
 
 /// Most bytes of notices in front of one reply.
 const MOST_BYTES: usize = 8 << 10;
@@ -30,7 +30,7 @@ pub enum Tells {
 #[derive(Clone)]
 pub(crate) struct Manner {
     pub(crate) dialect: Dialect,
-    /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](crate::tools::Premises::context_stamp).
+    /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
     pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
 }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use meanwhile::find_program;
+
 use super::error::SetupError;
 use super::json::Syntax;
 use super::value::Value;
@@ -125,8 +127,7 @@ impl Surroundings<'_> {
     #[must_use]
     pub fn has(&self, host: &Host) -> bool {
         let path = (self.variable)("PATH").unwrap_or_default();
-        let runs =
-            |program: &&str| std::env::split_paths(&path).any(|directory| directory.join(program).is_file());
+        let runs = |program: &&str| find_program(program, Some(path.as_ref()), Path::new("/")).is_ok();
         let left_traces = |file: &HostFile| {
             let own = !file.user.directory.is_empty();
             own && self.resolve(&file.user).is_ok_and(|path| path.parent().is_some_and(Path::is_dir))

@@ -8,9 +8,9 @@ use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::policy::Mode;
-use mw_agents::Dialect;
 use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent};
-use mw_agents::tools::Premises;
+use mw_tools::Dialect;
+use mw_tools::call::Premises;
 
 use super::policy::parse_mode;
 use super::premises::premises;

@@ -10,11 +10,11 @@ use std::time::Duration;
 use clap::Args;
 use meanwhile::policy::Mode;
 use meanwhile::{Filter, HouseRules, Runtime, Scope};
-use mw_agents::Dialect;
-use mw_agents::acp::AgentEntry;
 use mw_agents::chat::{Chat, ChatOptions, Transcript, TranscriptError, Wake, new_session};
-use mw_agents::dialects::screens::Layout;
-use mw_agents::tools::{Background, Premises};
+use mw_tools::Dialect;
+use mw_tools::call::{Background, Premises};
+use mw_tools::delegation::AgentEntry;
+use mw_tools::dialects::screens::Layout;
 use mw_ui::chat::{self, Ending, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 

@@ -8,10 +8,11 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
+use meanwhile::is_shared;
 use meanwhile::{Moment, Runtime, Settings};
 use mw_agents::hook::{HookCall, HookHost, HookMoment};
 use mw_agents::setup::HOSTS;
-use mw_agents::{Clues, is_shared, session_of};
+use mw_agents::{Clues, session_of};
 
 use super::wake;
 use crate::context::{Context, Needs};

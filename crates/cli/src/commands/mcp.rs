@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::{Runtime, Settings};
+use mw_agents::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
-use mw_agents::tools::Premises;
-use mw_agents::{Clues, Dialect, Toolset};
+use mw_tools::call::Premises;
+use mw_tools::{Dialect, Toolset};
 
 use super::premises::premises;
 use super::start::current_umask;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use meanwhile::model::context_stamp;
 use meanwhile::policy::Mode;
 use meanwhile::{Clock, SystemClock};
-use mw_agents::tools::{Background, Premises};
+use mw_tools::call::{Background, Premises};
 
 use super::start::environment;
 use crate::config::Config;

@@ -1,8 +1,8 @@
 //! `mw tools`: what a model is offered.
 
 use clap::{Args, ValueEnum};
-use mw_agents::tools::Background;
-use mw_agents::{Dialect, Form, Toolset, table};
+use mw_tools::call::Background;
+use mw_tools::{Dialect, Form, Toolset, table};
 use serde_json::Value;
 
 use crate::context::Context;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, ValueEnum};
 use meanwhile::model::{Event, parse_duration_ms, signal_name};
 use meanwhile::{EventRow, Runtime, Scope};
-use mw_agents::Dialect;
+use mw_tools::Dialect;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use meanwhile::model::{DEPTH_VARIABLE, RawText};
-use mw_agents::acp::{AgentEntry, AgentSettings, Registry};
+use mw_tools::delegation::{AgentEntry, AgentSettings, Registry};
 use serde::Deserialize;
 
 use super::load::Config;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Lifetime;
 use meanwhile::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
-use mw_agents::USUAL_WAIT_MS;
 use mw_agents::mcp::Tells;
-use mw_agents::tools::SessionEnd;
+use mw_tools::USUAL_WAIT_MS;
+use mw_tools::call::SessionEnd;
 
 use super::accepts::{Accepts, Value};
 use super::file::{Entry, SettingsFile};

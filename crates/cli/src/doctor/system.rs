@@ -2,8 +2,10 @@
 
 use std::env;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
+use meanwhile::find_program;
 use serde_json::Value;
 
 use super::Check;
@@ -71,7 +73,7 @@ impl Feature {
 fn sandbox() -> Check {
     let path = env::var_os("PATH").unwrap_or_default();
     let name = "sandbox";
-    if !env::split_paths(&path).any(|directory| directory.join("bwrap").is_file()) {
+    if find_program("bwrap", Some(&path), Path::new("/")).is_err() {
         let spaces = fs::read_to_string("/proc/sys/user/max_user_namespaces").unwrap_or_default();
         let allowed = spaces.trim().parse::<u64>().is_ok_and(|most| most > 0);
         let namespaces =

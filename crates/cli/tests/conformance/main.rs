@@ -18,10 +18,10 @@ use std::time::Duration;
 use meanwhile::{AtCapacity, Policy, Programs, Settings};
 use mw_agents::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, Tells, listen_with};
-use mw_agents::tools::{Background, Premises};
-use mw_agents::{Dialect, Toolset};
 use mw_model::{EnvVar, Limits};
 use mw_testkit::{Home, clients};
+use mw_tools::call::{Background, Premises};
+use mw_tools::{Dialect, Toolset};
 
 use fixtures::Fixtures;
 
@@ -45,7 +45,7 @@ fn fixtures(home: &Home) -> Fixtures {
         shell: "/bin/sh".into(),
         limits: Limits::default(),
         lifetime: meanwhile::model::Lifetime::Session,
-        session_end: mw_agents::tools::SessionEnd::Keep,
+        session_end: mw_tools::call::SessionEnd::Keep,
         at_capacity: AtCapacity::Queue,
         context_stamp: "conformance".to_owned(),
         reply_bytes: 8192,

@@ -1,7 +1,7 @@
 //! The tools that the suite looks for by name: those that are plain ones are in the server's own set.
 
-use mw_agents::tools::Reply;
-use mw_agents::{CustomTool, ToolSpec, Toolset};
+use mw_tools::call::Reply;
+use mw_tools::{CustomTool, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
 /// Tools that the wrapper answers, with what they take.

@@ -1,7 +1,7 @@
 //! Hands a task to a supervisor and takes its answer.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, IoSlice};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
@@ -22,6 +22,7 @@ use mw_model::{
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
 use super::fork_server;
+use super::program::program_of;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::read::redact::Redactor;
@@ -148,7 +149,7 @@ pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> R
     let argv = spec.command.argv();
     let path =
         spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
-    let program = find_program(&argv[0], path, &spec.cwd)?;
+    let program = program_of(&spec.command, path, &spec.cwd)?;
     let env = environment(spec, run);
     let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
     Ok(message(settings, spec, run, launch))
@@ -256,37 +257,9 @@ pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> 
     }
 }
 
-/// Finds the file to execute as a shell would: a name with a slash is a path, others are looked up.
-fn find_program(name: &RawText, path: Option<&[u8]>, cwd: &RawText) -> Result<RawText> {
-    const USUAL_PATH: &[u8] = b"/usr/local/bin:/usr/bin:/bin";
-    let name_os = OsStr::from_bytes(name.as_bytes());
-    let cwd = Path::new(OsStr::from_bytes(cwd.as_bytes()));
-    let is_path = name.as_bytes().contains(&b'/');
-    let places = if is_path { b"" } else { path.unwrap_or(USUAL_PATH) };
-    let mut unfit = None;
-    for place in places.split(|byte| *byte == b':') {
-        let file = if is_path { cwd.join(name_os) } else { cwd.join(OsStr::from_bytes(place)).join(name_os) };
-        let Ok(found) = fs::metadata(&file) else { continue };
-        if found.is_file() && rustix::fs::access(&file, rustix::fs::Access::EXEC_OK).is_ok() {
-            return Ok(file.as_os_str().as_bytes().into());
-        }
-        unfit.get_or_insert(file);
-    }
-    Err(match unfit {
-        Some(file) => Error::Spawn {
-            code: "not_executable".to_owned(),
-            message: format!("{} is not an executable file", file.display()),
-        },
-        None => Error::Spawn {
-            code: "not_found".to_owned(),
-            message: format!("program {:?} was not found", name.to_lossy()),
-        },
-    })
-}
-
 /// Refuses what could not be executed, before anything is changed.
 pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&[u8]>) -> Result<()> {
-    find_program(&command.argv()[0], path, cwd).map(|_| ())
+    program_of(command, path, cwd).map(|_| ())
 }
 
 /// Refuses a directory that is gone.

@@ -6,3 +6,4 @@
 pub(crate) mod adopt;
 pub(crate) mod fork_server;
 pub(crate) mod hand_over;
+pub(crate) mod program;

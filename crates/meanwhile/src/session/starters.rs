@@ -13,6 +13,15 @@ use crate::notify::notices::{Host, Teller};
 use crate::runtime::Runtime;
 use crate::task::Task;
 
+/// What the name of a session begins with that belongs to a project, because its host names none.
+pub const PROJECT_SESSION: &str = "project:";
+
+/// Tells whether agents that know nothing of each other may have this session: it is named after a project only.
+#[must_use]
+pub fn is_shared(session: &str) -> bool {
+    session.starts_with(PROJECT_SESSION)
+}
+
 /// The lock of a session's one waker.
 const WAKER_FILE: &str = "waker";
 

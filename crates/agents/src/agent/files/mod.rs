@@ -14,8 +14,8 @@ pub(super) use view::excerpt;
 
 use serde_json::{Value, json};
 
-use crate::tools::Effect;
-use crate::toolset::ToolSpec;
+use mw_tools::ToolSpec;
+use mw_tools::call::Effect;
 
 /// A tool for files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,142 @@
+//! Which agents there are: those of the settings, and those known to us that are installed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use meanwhile::find_program;
+
+/// How an agent is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentEntry {
+    /// Its name.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// What is added to its environment.
+    pub env: Vec<(String, String)>,
+    /// The mode its sessions are put into.
+    pub mode: Option<String>,
+    /// Whether it stands in the settings; the others were found.
+    pub configured: bool,
+}
+
+/// An agent that is known to speak the protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    /// The name it gets.
+    pub name: &'static str,
+    /// What is looked for on the PATH, and what it is called with; the first that is there counts.
+    pub commands: &'static [&'static [&'static str]],
+}
+
+/// Agents that speak the protocol, by the names of their programs.
+static KNOWN: [Known; 7] = [
+    Known { name: "claude", commands: &[&["claude-agent-acp"], &["claude-code-acp"]] },
+    Known { name: "codex", commands: &[&["codex-acp"]] },
+    Known { name: "gemini", commands: &[&["gemini", "--experimental-acp"]] },
+    Known { name: "opencode", commands: &[&["opencode", "acp"]] },
+    Known { name: "goose", commands: &[&["goose", "acp"]] },
+    Known { name: "qwen", commands: &[&["qwen", "--experimental-acp"]] },
+    Known { name: "copilot", commands: &[&["copilot", "--acp"]] },
+];
+
+/// Our own agent's name.
+const OWN: &str = "mw";
+
+/// The agents that can be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Registry {
+    entries: BTreeMap<String, AgentEntry>,
+    /// Who is asked when nobody is named.
+    pub default: Option<String>,
+}
+
+impl Registry {
+    /// Those of the settings, our own (`mw acp`), and the known ones that are on this PATH. The settings count more.
+    #[must_use]
+    pub fn new(configured: Vec<AgentEntry>, path: &str, mw: &Path) -> Self {
+        let mut entries = BTreeMap::new();
+        for known in &KNOWN {
+            let found = known
+                .commands
+                .iter()
+                .find(|command| find_program(command[0], Some(path.as_ref()), Path::new("/")).is_ok());
+            if let Some(command) = found {
+                entries.insert(known.name.to_owned(), plain(known.name, command.iter().copied()));
+            }
+        }
+        let mw = mw.to_string_lossy();
+        entries.insert(OWN.to_owned(), plain(OWN, [mw.as_ref(), "acp"]));
+        for entry in configured {
+            entries.insert(entry.name.clone(), entry);
+        }
+        Self { entries, default: None }
+    }
+
+    /// Returns the agent of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&AgentEntry> {
+        self.entries.get(name)
+    }
+
+    /// Returns who is asked when nobody is named: the one of the settings, else the first in them, else the first
+    /// that was found, else our own.
+    #[must_use]
+    pub fn default_agent(&self) -> Option<&AgentEntry> {
+        let chosen = self.default.as_ref().and_then(|name| self.get(name));
+        let configured = || self.entries.values().find(|entry| entry.configured);
+        let found = || self.entries.values().find(|entry| entry.name != OWN);
+        chosen.or_else(configured).or_else(found).or_else(|| self.get(OWN))
+    }
+
+    /// Returns all of them, by name.
+    pub fn entries(&self) -> impl Iterator<Item = &AgentEntry> {
+        self.entries.values()
+    }
+
+    /// Returns their names.
+    #[must_use]
+    pub fn names(&self) -> Vec<&str> {
+        self.entries.keys().map(String::as_str).collect()
+    }
+}
+
+fn plain<'a>(name: &str, command: impl IntoIterator<Item = &'a str>) -> AgentEntry {
+    AgentEntry {
+        name: name.to_owned(),
+        command: command.into_iter().map(str::to_owned).collect(),
+        env: Vec::new(),
+        mode: None,
+        configured: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    fn program(directory: &Path, name: &str) {
+        let file = directory.join(name);
+        fs::write(&file, "#!/bin/sh\n").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
+    fn known_agents_are_found_and_the_settings_count_more() {
+        let dir = tempfile::tempdir().unwrap();
+        program(dir.path(), "opencode");
+        program(dir.path(), "claude-code-acp");
+        let path = dir.path().to_string_lossy().into_owned();
+        let own = AgentEntry { configured: true, ..plain("opencode", ["other"]) };
+        let registry = Registry::new(vec![own], &path, Path::new("/bin/mw"));
+        assert_eq!(registry.names(), ["claude", "mw", "opencode"]);
+        assert_eq!(registry.get("claude").unwrap().command, ["claude-code-acp"]);
+        assert_eq!(registry.get("opencode").unwrap().command, ["other"]);
+        assert_eq!(registry.default_agent().unwrap().name, "opencode");
+        let none = Registry::new(Vec::new(), "", Path::new("/bin/mw"));
+        assert_eq!(none.default_agent().unwrap().command, ["/bin/mw", "acp"]);
+    }
+}

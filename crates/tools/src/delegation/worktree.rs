@@ -1,0 +1,132 @@
+//! A fresh git worktree for one agent: made before it starts, looked through at its end, removed when it is clean.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use mw_model::Worktree;
+
+/// Where worktrees are, within their repository: the project's settings hold there, and git does not see them.
+const PLACE: &str = ".meanwhile/worktrees";
+
+/// Makes a worktree of the repository that a directory lies in; returns it and the same directory within it.
+///
+/// # Errors
+/// In words, when the directory lies in no repository or git fails.
+pub fn make(cwd: &Path) -> Result<(Worktree, PathBuf), String> {
+    let top = git(cwd, &["rev-parse", "--show-toplevel"])
+        .map_err(|why| format!("{} is in no git repository: {why}", cwd.display()))?;
+    let top = PathBuf::from(top);
+    let base = git(&top, &["rev-parse", "HEAD"]).map_err(|why| format!("there is no commit yet: {why}"))?;
+    let path = free_place(&top).map_err(|error| error.to_string())?;
+    let target = path.to_string_lossy();
+    git(&top, &["worktree", "add", "--detach", "--quiet", &target, &base])?;
+    let real = fs::canonicalize(cwd).map_err(|error| error.to_string())?;
+    let below = real.strip_prefix(&top).unwrap_or(Path::new("")).to_owned();
+    let inside = match path.join(&below) {
+        inside if inside.is_dir() && !below.as_os_str().is_empty() => inside,
+        _ => path.clone(),
+    };
+    let raw = |path: &Path| path.as_os_str().as_bytes().into();
+    Ok((Worktree { repository: raw(&top), path: raw(&path), base }, inside))
+}
+
+/// Makes an empty directory that nobody else has.
+fn free_place(top: &Path) -> io::Result<PathBuf> {
+    let directory = top.join(PLACE);
+    fs::create_dir_all(&directory)?;
+    if let Some(own) = directory.parent() {
+        fs::write(own.join(".gitignore"), "*\n")?;
+    }
+    for number in 1.. {
+        let path = directory.join(number.to_string());
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::Error::other("no name is free"))
+}
+
+/// What a worktree holds that its repository does not.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Changes {
+    /// Nothing: it was removed.
+    None,
+    /// No file differs, but there are commits that undo each other: it was kept for them.
+    Commits,
+    /// This, as a diff against the commit it began with: bytes as git wrote them, whatever the files hold.
+    Diff(Vec<u8>),
+    /// Nobody knows; it was left alone.
+    Unknown(String),
+}
+
+/// Looks a worktree through: its changes as a diff, also those that were committed and files that are new. A clean
+/// one is removed.
+pub fn finish(worktree: &Worktree) -> Changes {
+    let path = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.path.as_bytes()));
+    let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
+    if !path.is_dir() {
+        return Changes::Unknown(format!("{} is gone", path.display()));
+    }
+    match diff(&path, &worktree.base) {
+        Ok(diff) if diff.is_empty() => {
+            let head = git(&path, &["rev-parse", "HEAD"]);
+            if head.is_ok_and(|head| head != worktree.base) {
+                return Changes::Commits;
+            }
+            match git(&repository, &["worktree", "remove", "--force", &path.to_string_lossy()]) {
+                Ok(_) => Changes::None,
+                Err(why) => Changes::Unknown(why),
+            }
+        }
+        Ok(diff) => Changes::Diff(diff),
+        Err(why) => Changes::Unknown(why),
+    }
+}
+
+/// Returns all changes since a commit. They are looked for with a copy of the index, so that nothing the agent staged
+/// or left unstaged is touched.
+fn diff(path: &Path, base: &str) -> Result<Vec<u8>, String> {
+    let real = path.join(git(path, &["rev-parse", "--git-path", "index"])?);
+    let copy = real.with_file_name("meanwhile-index");
+    let copied = match fs::copy(&real, &copy) {
+        // Nothing was ever staged.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        other => other,
+    };
+    copied.map_err(|error| format!("its index cannot be copied: {error}"))?;
+    let with_copy = |arguments: &[&str]| git_output(path, arguments, Some(&copy));
+    let found = with_copy(&["add", "--all", "--intent-to-add"])
+        .and_then(|_| with_copy(&["diff", "--no-color", "--no-ext-diff", "--binary", base]));
+    let _ = fs::remove_file(&copy);
+    found
+}
+
+/// Takes a worktree away in which nothing has happened.
+pub fn discard(worktree: &Worktree) {
+    let repository = PathBuf::from(std::ffi::OsStr::from_bytes(worktree.repository.as_bytes()));
+    let _ = git(&repository, &["worktree", "remove", "--force", &worktree.path.to_lossy()]);
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
+    let output = git_output(directory, arguments, None)?;
+    Ok(String::from_utf8_lossy(&output).trim_end_matches('\n').to_owned())
+}
+
+/// Runs git, with another index where one is named; returns what it printed.
+fn git_output(directory: &Path, arguments: &[&str], index: Option<&Path>) -> Result<Vec<u8>, String> {
+    let mut command = Command::new("git");
+    command.arg("-C").arg(directory).args(arguments);
+    command.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
+    command.envs(index.map(|index| ("GIT_INDEX_FILE", index)));
+    let output = command.output().map_err(|error| format!("git cannot be run: {error}"))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(said.lines().next().unwrap_or("git failed").to_owned())
+}

@@ -1,0 +1,344 @@
+//! The background-task specification: `background_output`, `background_block`, `background_cancel`,
+//! `background_clear`, and for agents `background_task` and `background_resume`.
+
+use meanwhile::{Condition, Error, Filter, Task};
+use serde_json::{Value, json};
+
+use super::text::{minutes, title};
+use super::{Dialect, Speaks};
+use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::operations::{
+    ClearCall, Cleared, Excerpt, StopCall, WaitCall, Wish, clear, delegate, follow_up, list, shorten, stop,
+    told, wait,
+};
+
+const OWN: Dialect = Dialect::BackgroundTask;
+
+/// What is told of one task.
+const SUMMARY: &[Field] = &[
+    Field::new("task_id", "string"),
+    Field::new("description", "string"),
+    Field::new("agent", "string|null"),
+    Field::new("status", "string"),
+    Field::new("queued", "boolean"),
+    Field::new("createdAt", "string"),
+    Field::new("completedAt", "string|null"),
+    Field::new("parentSession", "string|null"),
+    Field::new("parentMessage", "string|null"),
+    Field::new("batchId", "string|null"),
+    Field::new("resumeCount", "integer"),
+    Field::new("exitCode", "integer|null"),
+];
+
+pub(super) static TOOLS: [Tool; 6] = [
+    Tool {
+        name: "background_task",
+        title: "Ask an agent",
+        about: "Launch an agent in the background with a prompt. Returns its task id at once; you are told the result when it is done.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("description", Kind::Text, "A few words"),
+            Parameter::required(
+                "prompt",
+                Kind::Text,
+                "What it should do; it knows nothing of this conversation",
+            ),
+            Parameter::optional("agent", Kind::Text, "Which agent"),
+            Parameter::optional("batch_id", Kind::Text, "Groups related tasks"),
+            Parameter::optional("parent_message", Kind::Text, "Id of the message it comes from, if known"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: SUMMARY,
+        run: background_task,
+    },
+    Tool {
+        name: "background_resume",
+        title: "Send an agent a follow-up",
+        about: "Send a follow-up message to a completed task; its agent remembers the conversation. Returns at once; use background_block to wait for the response.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("message", Kind::Text, ""),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: SUMMARY,
+        run: background_resume,
+    },
+    Tool {
+        name: "background_output",
+        title: "Status or result of a task",
+        about: "Return the result of a finished background task, or status and progress of a running one. Never blocks; use background_block to wait.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_id", Kind::Text, ""),
+            Parameter::optional("batch_id", Kind::Text, "Instead: status of all tasks of a batch"),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("result", "string"),
+            Field::new("error", "string"),
+            Field::new("progress", "object"),
+            Field::new("batchId", "string|null"),
+            Field::new("resumeCount", "integer"),
+            Field::new("retrievedAt", "string"),
+            Field::new("tasks", "array"),
+        ],
+        run: background_output,
+    },
+    Tool {
+        name: "background_block",
+        title: "Wait for tasks",
+        about: "Wait until all of these tasks have ended, or until the timeout (ms, default {wait}). Returns the status of each.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, "All tasks of a batch, too"),
+            Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array"), Field::new("timed_out", "boolean")],
+        run: background_block,
+    },
+    Tool {
+        name: "background_cancel",
+        title: "Cancel tasks",
+        about: "Cancel a task, or all running tasks of a batch.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_id", Kind::Text, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array")],
+        run: background_cancel,
+    },
+    Tool {
+        name: "background_clear",
+        title: "Forget finished tasks",
+        about: "Remove finished tasks with their results: these, those of a batch, or all. Running ones are kept unless cancel is set.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional(
+                "cancel",
+                Kind::Flag { default: Some(false) },
+                "Cancel those that run, first",
+            ),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("cleared", "array"), Field::new("kept", "array")],
+        run: background_clear,
+    },
+];
+
+fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let text = |name: &str| arguments.text(name).map(str::to_owned);
+    let wish = Wish {
+        agent: text("agent"),
+        prompt: arguments.required("prompt").to_owned(),
+        title: text("description"),
+        batch: text("batch_id"),
+        parent_message: text("parent_message"),
+        ..Wish::default()
+    };
+    let task = desk.task(delegate(wish, desk)?.id.as_str())?;
+    let text = format!("{}\nYou are told the result when it is done; do not poll.", line(&task));
+    Ok(Reply::new(text, summary(&task)))
+}
+
+fn background_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let task = follow_up(arguments.required("task_id"), arguments.required("message"), desk)?;
+    let task = desk.task(task.id.as_str())?;
+    let text = format!("{}\nThe message was sent; you are told the response when it is there.", line(&task));
+    Ok(Reply::new(text, summary(&task)))
+}
+
+fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let handle = match (arguments.text("task_id"), arguments.text("batch_id")) {
+        (Some(handle), _) => handle,
+        (None, Some(batch)) => return batch_status(batch, desk),
+        (None, None) => return Err(Refusal::argument("task_id", "or batch_id is needed")),
+    };
+    let task = desk.task(handle)?;
+    let output = Excerpt::of(&task, desk)?;
+    let mut data = summary(&task);
+    let mut text = line(&task);
+    if !output.text.is_empty() {
+        text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
+    }
+    if output.left_out > 0 {
+        text.push_str(&format!("\n\nFull output: {}", task.output_path));
+    }
+    if !task.status.is_terminal() {
+        data["progress"] = progress(&task, &output, desk);
+        return Ok(Reply::new(text, data));
+    }
+    data["result"] = output.text.into();
+    data["retrievedAt"] = json!(desk.runtime.note_retrieved(&task.id)?);
+    if let Some(error) = task.agent.as_ref().and_then(|agent| agent.error.as_ref()) {
+        data["error"] = error.as_str().into();
+    } else if OWN.state(&task) == "error" {
+        data["error"] = task.cause.clone().unwrap_or_else(|| task.status.word().to_owned()).into();
+    }
+    Ok(Reply::new(text, data).telling([task.id]))
+}
+
+/// How far a task has come, and that it lives.
+fn progress(task: &Task, output: &Excerpt, desk: &Desk<'_>) -> Value {
+    let Some(agent) = &task.agent else {
+        let last = desk.runtime.last_output(task);
+        return json!({"lastUpdate": last, "output": output.text, "progress": task.progress});
+    };
+    let activity = &agent.activity;
+    let tools: Vec<_> = activity.recent_tools.iter().map(mw_model::ToolUse::called).collect();
+    json!({
+        "toolCalls": activity.tool_calls,
+        "recentTools": tools,
+        "lastUpdate": activity.last_update,
+        "plan": activity.plan,
+        "waiting": activity.waiting,
+        "output": output.text,
+        "progress": task.progress,
+    })
+}
+
+fn batch_status(batch: &str, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let filter = Filter { batch: Some(batch.to_owned()), ..Filter::new(desk.scope()) };
+    let mut listed = list(filter, room, desk)?;
+    complete(&mut listed.tasks, desk);
+    let mut lines: Vec<_> = listed.tasks.iter().map(line).collect();
+    lines.extend(more(listed.missing() as usize));
+    if lines.is_empty() {
+        lines.push("No task of that batch.".to_owned());
+    }
+    let tasks: Vec<_> = listed.tasks.iter().map(summary).collect();
+    Ok(Reply::new(lines.join("\n"), json!({"tasks": tasks})))
+}
+
+/// Adds what is known only where one task is asked for: its parents, and who does it.
+fn complete(tasks: &mut [Task], desk: &Desk<'_>) {
+    for task in tasks {
+        if let Ok(whole) = desk.task(task.id.as_str()) {
+            *task = whole;
+        }
+    }
+}
+
+/// How much room a task takes in a reply about several.
+fn room(task: &Task) -> usize {
+    line(task).len() + summary(task).to_string().len()
+}
+
+/// Says how many tasks a reply has no room for.
+fn more(missing: usize) -> Option<String> {
+    (missing > 0).then(|| format!("({missing} more are not shown)"))
+}
+
+fn background_block(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let timeout = desk.wait(arguments.number("timeout"));
+    let mut tasks = arguments.texts("task_ids").unwrap_or_default();
+    if let Some(batch) = arguments.text("batch_id") {
+        let all = Filter { batch: Some(batch.to_owned()), limit: u32::MAX, ..Filter::new(desk.scope()) };
+        tasks.extend(desk.runtime.list(&all)?.tasks.iter().map(|task| task.id.to_string()));
+    } else if tasks.is_empty() {
+        return Err(Refusal::argument("task_ids", "or batch_id is needed"));
+    }
+    let mut waited =
+        wait(WaitCall { tasks, any: false, condition: Condition::Exit, timeout: Some(timeout) }, desk)?;
+    complete(&mut waited.tasks, desk);
+    let missing = shorten(&mut waited.tasks, room, desk);
+    let told: Vec<_> = waited.ended().map(|task| task.id.clone()).collect();
+    let mut lines: Vec<_> = waited.tasks.iter().map(line).collect();
+    lines.extend(more(missing));
+    lines.extend(waited.unknown.iter().map(|id| format!("{id}: not found")));
+    if lines.is_empty() {
+        lines.push("No task of that batch.".to_owned());
+    }
+    if waited.timed_out {
+        lines.push("The time is up; what runs goes on.".to_owned());
+    }
+    let mut tasks: Vec<_> = waited.tasks.iter().map(summary).collect();
+    tasks
+        .extend(waited.unknown.iter().map(|id| json!({"task_id": id, "status": null, "error": "not found"})));
+    let data = json!({"tasks": tasks, "timed_out": waited.timed_out});
+    Ok(Reply::new(lines.join("\n"), data).telling(told))
+}
+
+fn background_cancel(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let (task, batch) = (arguments.text("task_id"), arguments.text("batch_id"));
+    if task.is_none() && batch.is_none() {
+        return Err(Refusal::argument("task_id", "or batch_id is needed"));
+    }
+    let tasks = task.map(str::to_owned).into_iter().collect();
+    let call = StopCall { batch: batch.map(str::to_owned), ..StopCall::term(tasks) };
+    let mut stopped = stop(&call, desk)?;
+    let missing = shorten(&mut stopped, |one| room(&one.after), desk);
+    let mut lines: Vec<_> = stopped.iter().map(|one| line(&one.after)).collect();
+    lines.extend(more(missing));
+    let text =
+        if lines.is_empty() { "Nothing of that batch is running.".to_owned() } else { lines.join("\n") };
+    let tasks: Vec<_> = stopped.iter().map(|one| summary(&one.after)).collect();
+    Ok(Reply::new(text, json!({"tasks": tasks})).telling(told(&stopped)))
+}
+
+fn background_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ClearCall {
+        tasks: arguments.texts("task_ids"),
+        batch: arguments.text("batch_id").map(str::to_owned),
+        cancel: arguments.flag("cancel") == Some(true),
+    };
+    let Cleared { removed, kept } = clear(&call, desk)?;
+    let mut text = format!("Cleared {} tasks.", removed.len());
+    for one in &kept {
+        text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
+    }
+    Ok(Reply::new(text, json!({"cleared": removed, "kept": kept})))
+}
+
+fn line(task: &Task) -> String {
+    let queued = if task.queue_position.is_some() { " (queued)" } else { "" };
+    let time = task.duration_ms.map(|ms| format!(", {}", minutes(ms))).unwrap_or_default();
+    let why = match (OWN.state(task), &task.cause) {
+        ("error" | "cancelled", Some(cause)) => format!(", {cause}"),
+        _ => String::new(),
+    };
+    format!("{}: {}{queued}{why}{time} — {}", task.id, OWN.state(task), title(task))
+}
+
+fn summary(task: &Task) -> Value {
+    json!({
+        "task_id": task.id,
+        "description": title(task),
+        "agent": task.agent.as_ref().map(|agent| &agent.name),
+        "status": OWN.state(task),
+        "queued": task.queue_position.is_some(),
+        "createdAt": task.created_at,
+        "completedAt": task.ended_at,
+        "parentSession": task.parent_session,
+        "parentMessage": task.parent_message,
+        "batchId": task.batch_id,
+        "resumeCount": task.resume_count,
+        "exitCode": task.exit_code,
+    })
+}
+
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    let text = match refusal {
+        Refusal::Engine(Error::NotFound(id)) => {
+            let live: Vec<_> = desk.live().iter().map(|task| task.id.to_string()).collect();
+            let list = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
+            format!("Task {id:?} not found. Running: {list}.")
+        }
+        other => format!("{other}."),
+    };
+    Reply::failure(text.clone(), json!({"error": text}))
+}

@@ -1,0 +1,223 @@
+//! Our own set: names and parameters that models already know, replies that cost few tokens.
+
+mod calls;
+
+pub use calls::ran;
+
+use serde_json::json;
+
+use super::Dialect;
+use crate::call::{Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+
+/// What is told of an agent's task.
+const ANSWER: &[Field] = &[
+    Field::new("task_id", "string"),
+    Field::new("status", "string"),
+    Field::new("answer", "string|null"),
+    Field::new("output_path", "string"),
+];
+
+pub(super) static TOOLS: [Tool; 9] = [
+    Tool {
+        name: "shell",
+        title: "Run a command",
+        about: "Run a shell command and return its output and exit code. Long output is cut in the middle; the reply names the full log.",
+        about_background: "With run_in_background it starts at once and you are told when it ends: go on working, never sleep or poll. Use task_wait only if you can do nothing else.",
+        parameters: &[
+            Parameter::required("command", Kind::Command, ""),
+            Parameter::optional("run_in_background", Kind::Flag { default: None }, "Return at once")
+                .with_background(),
+            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "End it after this many ms"),
+            Parameter::optional("description", Kind::Text, "5-10 words for people"),
+            Parameter::optional("expected", Kind::Text, "Of long work: \"~5 min\", \"247 files\""),
+            Parameter::optional("cwd", Kind::Text, ""),
+            Parameter::optional("env", Kind::Pairs, ""),
+            Parameter::optional("pty", Kind::Flag { default: None }, "Give it a terminal, for task_input")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("pid", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("left_out_bytes", "integer"),
+            Field::new("output_path", "string"),
+        ],
+        run: calls::shell,
+    },
+    Tool {
+        name: "task_output",
+        title: "Read a task's output",
+        about: "Status and output of a task: what is new since your last call, or the last `lines`, or from `offset`, or lines matching the regex `pattern`.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::optional("block", Kind::Flag { default: None }, "Wait for its end first"),
+            Parameter::optional("timeout", Kind::Wait { most: None, shown: "integer" }, "ms to block"),
+            Parameter::optional("lines", Kind::Whole(Range::any(None)), ""),
+            Parameter::optional("offset", Kind::Whole(Range::any(None)), ""),
+            Parameter::optional("pattern", Kind::Text, ""),
+            Parameter::optional(
+                "stream",
+                Kind::Word { words: &["both", "stdout", "stderr"], default: None },
+                "",
+            ),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("next_offset", "integer|null"),
+            Field::new("more", "boolean"),
+            Field::new("timed_out", "boolean"),
+        ],
+        run: calls::task_output,
+    },
+    Tool {
+        name: "task_wait",
+        title: "Wait for tasks",
+        about: "Block until all (or any) of the tasks end, print a line matching `pattern`, or open `port`; return how they ended. Without task_ids: all of yours that run. Costs nothing while it waits. A timeout leaves the tasks running.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional("any", Kind::Flag { default: None }, "One is enough"),
+            Parameter::optional("pattern", Kind::Text, ""),
+            Parameter::optional(
+                "port",
+                Kind::Whole(Range { least: 1, most: Some(65_535), default: None }),
+                "",
+            ),
+            Parameter::optional("timeout", Kind::Whole(Range::any(None)), "ms"),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("tasks", "array"),
+            Field::new("met", "array"),
+            Field::new("not_found", "array"),
+            Field::new("timed_out", "boolean"),
+        ],
+        run: calls::task_wait,
+    },
+    Tool {
+        name: "task_stop",
+        title: "End tasks",
+        about: "End tasks and everything they started; SIGKILL follows after 5 s.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional("signal", Kind::Text, "Default TERM; any but TERM, INT, KILL is only sent"),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array")],
+        run: calls::task_stop,
+    },
+    Tool {
+        name: "task_list",
+        title: "List tasks",
+        about: "List this session's tasks, live ones first.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional(
+                "status",
+                Kind::Word {
+                    words: &["pending", "running", "completed", "failed", "cancelled", "timed_out", "lost"],
+                    default: None,
+                },
+                "",
+            ),
+            Parameter::optional("batch_id", Kind::Text, ""),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("tasks", "array"), Field::new("total", "integer")],
+        run: calls::task_list,
+    },
+    Tool {
+        name: "agent",
+        title: "Ask another agent",
+        about: "Ask another agent, which knows nothing of this conversation, and return its answer.",
+        about_background: "With run_in_background you are told its answer later.",
+        parameters: &[
+            Parameter::required("prompt", Kind::Text, ""),
+            Parameter::optional("agent", Kind::Text, "Which; else the default"),
+            Parameter::optional("run_in_background", Kind::Flag { default: None }, "").with_background(),
+            Parameter::optional("description", Kind::Text, ""),
+            Parameter::optional("cwd", Kind::Text, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+            Parameter::optional("worktree", Kind::Flag { default: None }, "A git worktree of its own"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: ANSWER,
+        run: calls::agent,
+    },
+    Tool {
+        name: "task_resume",
+        title: "Send an agent a follow-up",
+        about: "Send a message to an agent that has answered; it remembers. You are told its answer later.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("message", Kind::Text, ""),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: ANSWER,
+        run: calls::task_resume,
+    },
+    Tool {
+        name: "task_input",
+        title: "Type into a task",
+        about: "Type into a task that was started with pty.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::required("text", Kind::Text, ""),
+            Parameter::optional("enter", Kind::Flag { default: Some(true) }, "Press Enter after it"),
+        ],
+        effect: Effect::Types,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("bytes", "integer")],
+        run: calls::task_input,
+    },
+    Tool {
+        name: "task_clear",
+        title: "Forget finished tasks",
+        about: "Remove finished tasks and their logs: these, or all.",
+        about_background: "",
+        parameters: &[
+            Parameter::optional("task_ids", Kind::Texts, ""),
+            Parameter::optional("batch_id", Kind::Text, ""),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("removed", "array"), Field::new("kept", "array")],
+        run: calls::task_clear,
+    },
+];
+
+/// Refuses in words that help: what is wrong, and which tasks there are.
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    let live: Vec<_> = desk.live().iter().map(|task| Dialect::Canonical.handle(task)).collect();
+    let rest = match refusal {
+        Refusal::Engine(meanwhile::Error::NotFound(_)) if live.is_empty() => " No task is live.".to_owned(),
+        Refusal::Engine(meanwhile::Error::NotFound(_)) => format!(" Live: {}.", live.join(", ")),
+        Refusal::Engine(meanwhile::Error::AtCapacity { .. }) => {
+            format!(" End one first: {}.", live.join(", "))
+        }
+        Refusal::Engine(_) | Refusal::Argument { .. } | Refusal::NoBackground { .. } => String::new(),
+    };
+    let text = format!("{refusal}.{rest}");
+    let data = json!({"error": {"code": refusal.code(), "message": text}});
+    Reply::failure(text, data)
+}

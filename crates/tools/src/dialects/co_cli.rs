@@ -1,0 +1,277 @@
+//! co-cli: four tools whose replies are objects with a `display` for people. Commands are split like a shell
+//! would and executed without one.
+
+use meanwhile::{Error, Filter, From, StreamChoice, Task};
+use mw_model::{CommandSpec, Status};
+use serde_json::{Value, json};
+
+use super::text::{dated, first_line, minutes, title};
+use super::{Dialect, Speaks, screens};
+use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+
+const OWN: Dialect = Dialect::CoCli;
+/// How many lines a status shows.
+const LINES: u64 = 20;
+/// How much room a row of the list takes besides the description.
+const ROW: usize = 80;
+
+pub(super) static TOOLS: [Tool; 4] = [
+    Tool {
+        name: "start_background_task",
+        title: "Start a background task",
+        about: "Start a long-running command in the background. The command is executed without a shell unless `shell` is set. Example: command \"uv run pytest\", description \"Run the tests\".",
+        about_background: "",
+        parameters: &[
+            Parameter::required("command", Kind::Command, "The command, such as \"uv run pytest\""),
+            Parameter::required("description", Kind::Text, "What it does, for people"),
+            Parameter::optional("working_directory", Kind::Text, "Where (default: the current directory)"),
+            Parameter::optional("shell", Kind::Flag { default: Some(false) }, "Run it with a shell"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("display", "string"),
+        ],
+        run: start_background_task,
+    },
+    Tool {
+        name: "check_task_status",
+        title: "Check a task",
+        about: "Check status, duration, exit code and last output lines of a background task. Never blocks.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::optional("include_output", Kind::Flag { default: Some(true) }, "The last 20 lines"),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("duration_seconds", "number|null"),
+            Field::new("duration", "number|null"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("progress", "object|null"),
+            Field::new("display", "string"),
+        ],
+        run: check_task_status,
+    },
+    Tool {
+        name: "cancel_background_task",
+        title: "Cancel a task",
+        about: "Cancel a running background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("task_id", Kind::Text, "")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("display", "string"),
+        ],
+        run: cancel_background_task,
+    },
+    Tool {
+        name: "list_background_tasks",
+        title: "List tasks",
+        about: "List background tasks, newest first.",
+        about_background: "",
+        parameters: &[Parameter::optional(
+            "status_filter",
+            Kind::Word { words: &["pending", "running", "completed", "failed", "cancelled"], default: None },
+            "",
+        )],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("tasks", "array"),
+            Field::new("count", "integer"),
+            Field::new("display", "string"),
+        ],
+        run: list_background_tasks,
+    },
+];
+
+fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let command = arguments.required("command");
+    let command = if arguments.flag("shell") == Some(true) {
+        CommandSpec::Shell { program: desk.premises.shell.clone(), script: command.into() }
+    } else {
+        CommandSpec::Argv(words(command)?.into_iter().map(Into::into).collect())
+    };
+    let call = ShellCall {
+        cwd: arguments.text("working_directory").map(Into::into),
+        title: arguments.text("description").map(str::to_owned),
+        ..ShellCall::of(command)
+    };
+    let task = start(&call, desk)?;
+    let id = dated(&task);
+    let display = format!("{}: {}\nCheck status: /status {id}", begun(&task, &id), title(&task));
+    Ok(shown(json!({"task_id": id, "status": OWN.state(&task), "display": display})))
+}
+
+/// Says what has become of a start: one without a slot has not begun.
+pub(super) fn begun(task: &Task, id: &str) -> String {
+    match task.queue_position {
+        Some(place) => format!("Queued background task {id} (pending, number {place} in the queue)"),
+        None => format!("Started background task {id}"),
+    }
+}
+
+/// Splits a command as a shell would.
+fn words(command: &str) -> Result<Vec<String>, Refusal> {
+    let words = shlex::split(command)
+        .ok_or_else(|| Refusal::argument("command", "has an unclosed quote, or ends in a backslash"))?;
+    if words.is_empty() { Err(Refusal::argument("command", "is empty")) } else { Ok(words) }
+}
+
+/// A reply whose text is what people see, too.
+fn shown(data: Value) -> Reply {
+    let text = data["display"].as_str().unwrap_or_default().to_owned();
+    Reply::new(text, data)
+}
+
+fn check_task_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let with_output = arguments.flag("include_output") != Some(false);
+    let handle = arguments.required("task_id").to_owned();
+    let call = OutputCall {
+        task: handle,
+        stream: StreamChoice::Both,
+        from: From::TailLines(LINES),
+        max_lines: 0,
+        within: 0,
+        parts: 1,
+    };
+    let read = output(call, desk)?;
+    let task = &read.task;
+    let (id, lines) = (dated(task), read.text.trim_end_matches('\n'));
+    let mut display = format!("Task: {id}\nStatus: {}", shown_state(task));
+    if let Some(progress) = progress(task) {
+        display.push_str(&format!("\n{progress}"));
+    }
+    if let Some(ms) = task.duration_ms {
+        display.push_str(&format!("\nDuration: {}", minutes(ms)));
+    }
+    if let Some(code) = task.exit_code {
+        display.push_str(&format!("\nExit code: {code}"));
+    }
+    if with_output && !lines.is_empty() {
+        display.push_str(&format!("\n\nRecent output:\n{lines}"));
+    }
+    // One that never began has none.
+    if task.started_at.is_some() {
+        display.push_str(&format!("\n\nFull output: {}", desk.runtime.log_of(task).display()));
+    }
+    let duration = duration(task);
+    let reply = shown(json!({
+        "task_id": id,
+        "status": OWN.state(task),
+        "duration_seconds": duration,
+        "duration": duration,
+        "exit_code": task.exit_code,
+        "output": if with_output { lines } else { "" },
+        "span_id": task.span_id,
+        "progress": task.progress,
+        "display": display,
+    }));
+    let told = (task.status.is_terminal() && with_output).then(|| task.id.clone());
+    Ok(reply.telling(told))
+}
+
+/// Says how far a running task has come: `Running: 132/247 files processed (53%)`.
+pub(super) fn progress(task: &Task) -> Option<String> {
+    let progress = task.progress.as_ref().filter(|_| !task.status.is_terminal())?;
+    let steps = match (progress.done, progress.total) {
+        (Some(done), Some(total)) => Some(format!("{done}/{total}")),
+        (Some(done), None) => Some(done.to_string()),
+        (None, _) => None,
+    };
+    let text = progress.text.as_deref().map(first_line).unwrap_or_default();
+    // What a line of output says it says once.
+    let steps = steps.filter(|steps| !text.contains(steps.as_str()));
+    let percent = progress.percent.map(|percent| format!("{}%", percent.trunc()));
+    let percent =
+        percent.filter(|percent| !text.contains(percent.as_str())).map(|percent| format!("({percent})"));
+    let words = [steps, Some(text).filter(|text| !text.is_empty()), percent];
+    Some(format!("Running: {}", words.into_iter().flatten().collect::<Vec<_>>().join(" ")))
+}
+
+/// Its word for the state, and what that word leaves out.
+fn shown_state(task: &Task) -> String {
+    let word = OWN.state(task);
+    match (task.status, &task.cause) {
+        (Status::Cancelling, _) => "cancelling".to_owned(),
+        (Status::TimedOut | Status::Lost, Some(cause)) => format!("{word} ({cause})"),
+        _ => word.to_owned(),
+    }
+}
+
+fn duration(task: &Task) -> Option<f64> {
+    task.duration_ms.map(|ms| ms as f64 / 1000.0)
+}
+
+fn cancel_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let before = desk.task(arguments.required("task_id"))?;
+    let id = dated(&before);
+    if before.status.is_terminal() {
+        let display = format!("Task {id} is not running (status: {}).", OWN.state(&before));
+        let data = json!({"task_id": id, "status": OWN.state(&before), "display": display});
+        return Ok(Reply { failed: true, ..shown(data) }.telling([before.id]));
+    }
+    let stopped = stop(&StopCall::term(vec![before.id.to_string()]), desk)?;
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let after = &one.after;
+    let (status, failed) = (OWN.state(after), after.status != Status::Cancelled);
+    let display = match after.status {
+        Status::Cancelled => format!("Task {id} cancelled."),
+        // It was over before the signal came.
+        _ if after.status.is_terminal() => format!("Task {id} is not running (status: {status})."),
+        _ => format!("Task {id} was told to end and still runs (status: {status})."),
+    };
+    let data = json!({"task_id": id, "status": status, "display": display});
+    Ok(Reply { failed, ..shown(data) }.telling(told(&stopped)))
+}
+
+fn list_background_tasks(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let wanted = arguments.text("status_filter");
+    let statuses = Status::ALL
+        .into_iter()
+        .filter(|status| wanted.is_some_and(|word| OWN.word(*status, None) == Some(word)));
+    let filter = Filter { statuses: statuses.collect(), ..Filter::new(desk.scope()) };
+    let room = |task: &Task| title(task).len() + entry(task).to_string().len() + ROW;
+    let listed = list(filter, room, desk)?;
+    let missing = listed.missing();
+    let mut tasks = listed.tasks;
+    tasks.sort_by_key(|task| std::cmp::Reverse(task.created_at));
+    let mut display = screens::table(&tasks, OWN);
+    if missing > 0 {
+        display.push_str(&format!("\n({missing} older ones are not shown)"));
+    }
+    let entries: Vec<_> = tasks.iter().map(entry).collect();
+    Ok(shown(json!({"tasks": entries, "count": listed.total, "display": display})))
+}
+
+fn entry(task: &Task) -> Value {
+    let duration = duration(task);
+    json!({
+        "task_id": dated(task),
+        "status": OWN.state(task),
+        "duration": duration,
+        "duration_seconds": duration,
+        "description": title(task),
+        "exit_code": task.exit_code,
+        "started_at": task.started_at,
+    })
+}
+
+pub(super) fn refuse(refusal: &Refusal) -> Reply {
+    let display = match refusal {
+        Refusal::Engine(Error::NotFound(id)) => format!("Task {id} not found."),
+        other => format!("{other}."),
+    };
+    Reply::failure(display.clone(), json!({"error": display, "display": display}))
+}

@@ -1,0 +1,92 @@
+//! Five sources and our own set: names, parameters, defaults and replies over the same operations. A dialect
+//! holds no state.
+
+mod background_task;
+pub mod canonical;
+mod co_cli;
+mod mycode;
+mod opta;
+mod panel;
+pub mod screens;
+mod text;
+mod zidane;
+
+use meanwhile::Task;
+use serde_json::json;
+
+pub use mw_model::Dialect;
+
+use crate::call::{Desk, Refusal, Reply, Tool};
+
+/// What a dialect has to say about the calls of models.
+pub trait Speaks: Copy {
+    /// Returns its tools.
+    fn tools(self) -> &'static [Tool];
+
+    /// Puts a refusal into its words.
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply;
+
+    /// Puts a refusal into its words that came before there was a home to look at.
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply;
+
+    /// Tells whether the replies of its source are objects, and not lines of text.
+    fn replies_with_objects(self) -> bool;
+
+    /// Returns its word for the state a task is in. All but zidane have one for every state.
+    fn state(self, task: &Task) -> &'static str;
+}
+
+impl Speaks for Dialect {
+    fn tools(self) -> &'static [Tool] {
+        match self {
+            Self::Canonical => &canonical::TOOLS,
+            Self::Zidane => &zidane::TOOLS,
+            Self::Mycode => &mycode::TOOLS,
+            Self::BackgroundTask => &background_task::TOOLS,
+            Self::Opta => &opta::TOOLS,
+            Self::CoCli => &co_cli::TOOLS,
+        }
+    }
+
+    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+        match self {
+            Self::Canonical => canonical::refuse(refusal, desk),
+            Self::Zidane => zidane::refuse(refusal, desk),
+            Self::Mycode => mycode::refuse(refusal),
+            Self::BackgroundTask => background_task::refuse(refusal, desk),
+            Self::Opta => opta::refuse(refusal, desk),
+            Self::CoCli => co_cli::refuse(refusal),
+        }
+    }
+
+    fn replies_with_objects(self) -> bool {
+        match self {
+            Self::Mycode | Self::BackgroundTask | Self::CoCli => true,
+            Self::Canonical | Self::Zidane | Self::Opta => false,
+        }
+    }
+
+    fn refuse_unopened(self, refusal: &Refusal) -> Reply {
+        let mut reply = match self {
+            Self::Mycode => mycode::refuse(refusal),
+            Self::CoCli => co_cli::refuse(refusal),
+            Self::Canonical => {
+                let text = refusal.to_string();
+                let data = json!({"error": {"code": refusal.code(), "message": text}});
+                Reply::failure(text, data)
+            }
+            Self::Zidane | Self::BackgroundTask | Self::Opta => {
+                let text = refusal.to_string();
+                Reply::failure(text.clone(), json!({"error": text}))
+            }
+        };
+        if let Refusal::Engine(error) = refusal {
+            reply.text = format!("{}. {}", reply.text.trim_end_matches('.'), error.hint());
+        }
+        reply
+    }
+
+    fn state(self, task: &Task) -> &'static str {
+        self.word(task.status, task.cause_value()).unwrap_or("running")
+    }
+}

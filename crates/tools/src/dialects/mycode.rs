@@ -1,0 +1,349 @@
+//! mycode: `Bash`, `Task`, `TaskOutput` and the `KillShell` it relies on. Replies are objects; the text beside them is a box.
+
+use meanwhile::{Condition, Error, Runtime, Task};
+use mw_model::wire::{AGENT_FILE, LOG_FILE};
+use mw_model::{Status, TaskKind};
+use serde_json::{Value, json};
+
+use super::panel::Panel;
+use super::text::{command, first_line, minutes, title};
+use super::{Dialect, Speaks};
+use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::operations::{
+    Excerpt, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,
+};
+
+const OWN: Dialect = Dialect::Mycode;
+const RECENT: usize = 3;
+/// Types of subagents that every host of such a tool has: whoever is asked by default does their work.
+const USUAL_TYPES: [&str; 2] = ["Bash", "general-purpose"];
+
+pub(super) static TOOLS: [Tool; 4] = [
+    Tool {
+        name: "Bash",
+        title: "Run a command",
+        about: "Run a command with bash and return its output and exit code.",
+        about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the result.",
+        parameters: &[
+            Parameter::required("command", Kind::Command, "The command"),
+            Parameter::optional("description", Kind::Text, "What it is for"),
+            Parameter::optional("timeout", Kind::Number(Range::any(None)), "Longest run in milliseconds"),
+            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_file", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer"),
+        ],
+        run: bash,
+    },
+    Tool {
+        name: "Task",
+        title: "Ask a subagent",
+        about: "Run a subagent with a prompt and return its answer.",
+        about_background: "With run_in_background it returns at once with a task id and the output file; use TaskOutput to get the answer.",
+        parameters: &[
+            Parameter::required("description", Kind::Text, "What it is for"),
+            Parameter::required("prompt", Kind::Text, "What it should do"),
+            Parameter::optional("subagent_type", Kind::Text, "Which agent; Bash is the default one"),
+            Parameter::optional("run_in_background", Kind::Flag { default: Some(false) }, "Return at once")
+                .with_background(),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_file", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("error", "string"),
+        ],
+        run: task,
+    },
+    Tool {
+        name: "TaskOutput",
+        title: "Get a task's output",
+        about: "Get status, output and exit code of a background task.\n\nParameters:\n- task_id: the task's id\n- block: wait until it ends (default true)\n- timeout: longest wait in milliseconds (default {wait}, at most 600000)\n\nUse block=false for a quick check. The /tasks command lists all tasks.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("task_id", Kind::Text, ""),
+            Parameter::optional("block", Kind::Flag { default: Some(true) }, ""),
+            Parameter::optional("timeout", Kind::Wait { most: Some(600_000), shown: "number" }, ""),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("success", "boolean"),
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer"),
+            Field::new("error", "string"),
+            Field::new("elapsed_ms", "integer"),
+            Field::new("truncated", "boolean"),
+            Field::new("timed_out", "boolean"),
+            Field::new("task", "object"),
+        ],
+        run: task_output,
+    },
+    Tool {
+        name: "KillShell",
+        title: "Kill a task",
+        about: "Kill a background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("shell_id", Kind::Text, "The task's id")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("success", "boolean"),
+            Field::new("task_id", "string"),
+            Field::new("status", "string"),
+            Field::new("error", "string"),
+        ],
+        run: kill_shell,
+    },
+];
+
+fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        title: arguments.text("description").map(str::to_owned),
+        run_timeout_ms: arguments.number("timeout"),
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    if arguments.flag("run_in_background") == Some(true) {
+        return Ok(started(&start(&call, desk)?, desk));
+    }
+    let ran = run(&call, desk)?;
+    if !ran.task.status.is_terminal() {
+        let reply = started(&ran.task, desk);
+        let after = minutes(ran.task.duration_ms.unwrap_or(0));
+        let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
+        return Ok(Reply { text, ..reply });
+    }
+    let code = exit_code(&ran.task);
+    let data = json!({"output": ran.output.text, "exit_code": code});
+    let mut text = ran.output.text.clone();
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("\nFull output: {}", output_file(&ran.task, desk)));
+    }
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
+    }
+    if code != 0 {
+        text.push_str(&format!("\nExit code: {code}"));
+    }
+    Ok(ran.told_by(Reply::new(text, data)))
+}
+
+fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let wish = Wish {
+        agent: arguments.text("subagent_type").and_then(|kind| agent_of(kind, desk)),
+        prompt: arguments.required("prompt").to_owned(),
+        title: arguments.text("description").map(str::to_owned),
+        ..Wish::default()
+    };
+    let mut task = delegate(wish, desk)?;
+    if arguments.flag("run_in_background") != Some(true) {
+        task = await_answer(&task, desk)?;
+    }
+    task = desk.task(task.id.as_str())?;
+    if !task.status.is_terminal() {
+        return Ok(started(&task, desk));
+    }
+    let output = Excerpt::of(&task, desk)?;
+    let mut data = json!({
+        "task_id": task.id, "output_file": output_file(&task, desk), "status": OWN.state(&task), "output": output.text,
+    });
+    let failed = task.status != Status::Completed;
+    if failed {
+        data["error"] = task.cause.clone().unwrap_or_default().into();
+    }
+    let mut text = output.text;
+    if output.left_out > 0 {
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
+    }
+    Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
+}
+
+/// Returns which agent does the work of a type; nothing for the one that is asked by default.
+fn agent_of(kind: &str, desk: &Desk<'_>) -> Option<String> {
+    let is_known = desk.premises.agents.as_ref().is_some_and(|agents| agents.registry.get(kind).is_some());
+    let is_usual = USUAL_TYPES.iter().any(|usual| usual.eq_ignore_ascii_case(kind));
+    (is_known || !is_usual).then(|| kind.to_owned())
+}
+
+/// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks.
+fn output_file(task: &Task, desk: &Desk<'_>) -> String {
+    output_file_in(task, desk.runtime)
+}
+
+pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> String {
+    let (end, file) = if task.kind == TaskKind::Agent { ("json", AGENT_FILE) } else { ("log", LOG_FILE) };
+    let linked = runtime.link_beside(task, &format!("{}.{end}", task.id), Some(file));
+    linked.map_or_else(
+        // Where no link can be made the file itself is named.
+        |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
+        |path| path.to_string_lossy().into_owned(),
+    )
+}
+
+/// Says that a task was started.
+pub(super) fn started_screen(task: &Task, output_file: &str) -> String {
+    let panel = Panel::new("Background Task Started")
+        .field("Task ID", task.id.as_str())
+        .field("Command", &first_line(&task.command))
+        .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
+        .path("Output", output_file);
+    format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
+}
+
+/// Draws one task with the end of its output.
+pub(super) fn screen(task: &Task, output: &str) -> String {
+    if task.status.is_terminal() { completed(task, output) } else { status(task, output) }.draw()
+}
+
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
+    let file = output_file(task, desk);
+    let text = started_screen(task, &file);
+    Reply::new(text, json!({"task_id": task.id, "output_file": file, "status": OWN.state(task)}))
+}
+
+/// The record of a task, field by field as its source has it.
+fn record(task: &Task, desk: &Desk<'_>) -> Value {
+    let mut record = json!({
+        "id": task.id,
+        "type": if task.kind == TaskKind::Shell { "bash" } else { task.kind.word() },
+        "description": title(task),
+        "status": OWN.state(task),
+        "started_at": task.started_at,
+        "completed_at": task.ended_at,
+        "output_file": output_file(task, desk),
+        "exit_code": task.status.is_terminal().then(|| exit_code(task)),
+        "error": error_text(task),
+    });
+    record["metadata"] = match &task.agent {
+        Some(agent) => json!({"subagentType": agent.name, "prompt": command(task)}),
+        None => json!({"command": command(task), "cwd": task.cwd, "pid": task.pid}),
+    };
+    record
+}
+
+fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let task = desk.task(arguments.required("task_id"))?;
+    let mut timed_out = false;
+    if arguments.flag("block") != Some(false) {
+        let timeout = desk.wait(arguments.number("timeout"));
+        let call = WaitCall {
+            tasks: vec![task.id.to_string()],
+            any: false,
+            condition: Condition::Exit,
+            timeout: Some(timeout),
+        };
+        timed_out = wait(call, desk)?.timed_out;
+    }
+    let task = desk.task(task.id.as_str())?;
+    let output = Excerpt::of(&task, desk)?;
+    let over = task.status.is_terminal();
+    let panel = if over { completed(&task, &output.text) } else { status(&task, &output.text) };
+    let mut text = panel.draw();
+    if timed_out {
+        text.push_str("\nTimed out waiting; the task goes on.");
+    }
+    if !output.text.is_empty() {
+        text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
+    }
+    if output.left_out > 0 {
+        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
+    }
+    let mut data = json!({
+        "success": true,
+        "task_id": task.id,
+        "status": OWN.state(&task),
+        "output": output.text,
+        "elapsed_ms": task.duration_ms.unwrap_or(0),
+        "truncated": output.left_out > 0 || task.dropped_bytes > 0,
+        "timed_out": timed_out,
+        "task": record(&task, desk),
+    });
+    if over {
+        data["exit_code"] = exit_code(&task).into();
+    }
+    if let Some(error) = error_text(&task) {
+        data["error"] = error.into();
+    }
+    Ok(Reply::new(text, data).telling(over.then(|| task.id.clone())))
+}
+
+/// Succeeds only with a task that was not over.
+fn kill_shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let id = arguments.required("shell_id").to_owned();
+    let stopped = stop(&StopCall::term(vec![id.clone()]), desk)?;
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id).into()) };
+    let state = OWN.state(&one.after);
+    let mut data = json!({"success": true, "task_id": one.after.id, "status": state});
+    if one.before.status.is_terminal() {
+        let error = format!("Task {} is not running (status: {state})", one.after.id);
+        data["success"] = false.into();
+        data["error"] = error.clone().into();
+        return Ok(Reply { failed: true, ..Reply::new(error, data) }.telling(told(&stopped)));
+    }
+    Ok(Reply::new(format!("Task {} {state}", one.after.id), data).telling(told(&stopped)))
+}
+
+fn status(task: &Task, output: &str) -> Panel {
+    let elapsed = minutes(task.duration_ms.unwrap_or(0));
+    let state =
+        if task.started_at.is_some() { format!("Running ({elapsed} elapsed)") } else { "Pending".to_owned() };
+    Panel::new("Task Status")
+        .field("Task ID", task.id.as_str())
+        .field("Status", &state)
+        .block("Recent Output", last_lines(output))
+}
+
+fn completed(task: &Task, output: &str) -> Panel {
+    let state = match OWN.state(task) {
+        "completed" => "Completed",
+        "cancelled" => "Cancelled",
+        _ => "Error",
+    };
+    Panel::new("Task Completed")
+        .field("Task ID", task.id.as_str())
+        .field("Status", state)
+        .field("Exit Code", &exit_code(task).to_string())
+        .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
+        .block("Summary", summary(output))
+}
+
+fn summary(output: &str) -> Vec<String> {
+    meanwhile::summary::summarize(output.as_bytes()).into_iter().collect()
+}
+
+fn last_lines(text: &str) -> Vec<String> {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(RECENT)..].iter().map(|line| first_line(line)).collect()
+}
+
+/// A missing exit code is −1.
+fn exit_code(task: &Task) -> i32 {
+    task.exit_code.unwrap_or(-1)
+}
+
+/// What went wrong, where the state alone does not say it.
+fn error_text(task: &Task) -> Option<String> {
+    let says_little = task.status.is_error() && (task.status != Status::Failed || task.exit_code.is_none());
+    task.cause.clone().filter(|_| says_little)
+}
+
+pub(super) fn refuse(refusal: &Refusal) -> Reply {
+    let (id, error) = match refusal {
+        Refusal::Engine(Error::NotFound(id)) => (id.clone(), "Task not found".to_owned()),
+        other => (String::new(), other.to_string()),
+    };
+    let data: Value = json!({"success": false, "task_id": id, "status": "error", "error": error});
+    Reply::failure(error, data)
+}

@@ -1,0 +1,264 @@
+//! opta: `bg_start`, `bg_status`, `bg_output`, `bg_kill`. Replies are lines of text.
+
+use meanwhile::{Error, Filter, From, StreamChoice, Task};
+use mw_model::{Status, signal_number};
+use serde_json::{Value, json};
+
+use super::text::{clip, command, quoted, seconds};
+use super::{Dialect, Speaks};
+use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
+use crate::operations::{OutputCall, ShellCall, StopCall, list, output, start, stop, told};
+
+const OWN: Dialect = Dialect::Opta;
+/// How much of a label is shown.
+const LABEL: usize = 200;
+/// Whose place in the output `bg_output` keeps.
+const READER: &str = "bg_output";
+
+pub(super) static TOOLS: [Tool; 4] = [
+    Tool {
+        name: "bg_start",
+        title: "Start a process",
+        about: "Start a shell command in the background and return a process ID. For long-running commands: tests, builds, dev servers.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("command", Kind::Command, "Shell command to execute"),
+            Parameter::optional(
+                "timeout",
+                Kind::Number(Range::any(None)),
+                "Timeout in ms (default: 300000 = 5 min, 0 = no timeout)",
+            ),
+            Parameter::optional("label", Kind::Text, "Human-readable label, such as \"dev server\""),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("id", "string"),
+            Field::new("pid", "integer|null"),
+            Field::new("command", "string"),
+            Field::new("endsWithSession", "boolean"),
+        ],
+        run: bg_start,
+    },
+    Tool {
+        name: "bg_status",
+        title: "Status of processes",
+        about: "Show state, PID, runtime and exit code of one background process, or of all.",
+        about_background: "",
+        parameters: &[Parameter::optional(
+            "id",
+            Kind::Text,
+            "Process ID from bg_start; leave out to list all",
+        )],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("processes", "array")],
+        run: bg_status,
+    },
+    Tool {
+        name: "bg_output",
+        title: "Output of a process",
+        about: "Get stdout and stderr of a background process: what is new since the last read, unless told otherwise.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("id", Kind::Text, "Process ID from bg_start"),
+            Parameter::optional("lines", Kind::Number(Range::any(None)), "Lines from the end (default: 50)"),
+            Parameter::optional(
+                "stream",
+                Kind::Word { words: &["stdout", "stderr", "both"], default: None },
+                "Which stream (default: both)",
+            ),
+            Parameter::optional(
+                "since_last_read",
+                Kind::Flag { default: None },
+                "Only what is new since the last bg_output call (default: true)",
+            ),
+        ],
+        effect: Effect::Reads,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("stdout", "string"),
+            Field::new("stderr", "string"),
+            Field::new("truncated", "boolean"),
+        ],
+        run: bg_output,
+    },
+    Tool {
+        name: "bg_kill",
+        title: "Kill a process",
+        about: "End a background process: SIGTERM, then SIGKILL after 5 s if it still runs.",
+        about_background: "",
+        parameters: &[
+            Parameter::required("id", Kind::Text, "Process ID to kill"),
+            Parameter::optional(
+                "signal",
+                Kind::Word { words: &["SIGTERM", "SIGKILL", "SIGINT"], default: None },
+                "Signal to send (default: SIGTERM)",
+            ),
+        ],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[Field::new("id", "string"), Field::new("killed", "boolean"), Field::new("state", "string")],
+        run: bg_kill,
+    },
+];
+
+fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        title: arguments.text("label").map(str::to_owned),
+        run_timeout_ms: arguments.number("timeout"),
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    let task = start(&call, desk)?;
+    let id = OWN.handle(&task);
+    let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| pid.to_string());
+    let text = format!("Process started: id={id} pid={pid} cmd={}", quoted(&command(&task)));
+    let ends = desk.ends_with_session(&task);
+    let data = json!({"id": id, "pid": task.pid, "command": command(&task), "endsWithSession": ends});
+    Ok(Reply::new(text, data))
+}
+
+fn bg_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let (tasks, total) = match arguments.text("id").filter(|id| !id.is_empty()) {
+        Some(id) => (vec![desk.task(id)?], 1),
+        None => {
+            let room = |task: &Task| line(task).len() + entry(task).to_string().len();
+            let listed = list(Filter::new(desk.scope()), room, desk)?;
+            (listed.tasks, listed.total)
+        }
+    };
+    let mut lines: Vec<_> = tasks.iter().map(line).collect();
+    let missing = total - tasks.len() as u64;
+    if missing > 0 {
+        lines.push(format!("({missing} older ones are not shown)"));
+    }
+    let text = if lines.is_empty() { "No background processes.".to_owned() } else { lines.join("\n") };
+    Ok(Reply::new(text, json!({"processes": tasks.iter().map(entry).collect::<Vec<_>>()})))
+}
+
+fn line(task: &Task) -> String {
+    let mut line = format!(
+        "id={} state={} pid={} runtime={} cmd={}",
+        OWN.handle(task),
+        OWN.state(task),
+        task.pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string()),
+        seconds(task.duration_ms.unwrap_or(0)),
+        quoted(&command(task))
+    );
+    if task.queue_position.is_some() {
+        line.push_str(" queued");
+    }
+    if let Some(label) = &task.description {
+        line.push_str(&format!(" label={}", quoted(&clip(label, LABEL))));
+    }
+    if let Some(code) = task.exit_code {
+        line.push_str(&format!(" exit={code}"));
+    }
+    if let Some(signal) = &task.signal {
+        line.push_str(&format!(" signal={signal}"));
+    }
+    if let Some(cause) = error_text(task) {
+        line.push_str(&format!(" error={}", quoted(cause)));
+    }
+    line
+}
+
+/// What the state alone does not say.
+fn error_text(task: &Task) -> Option<&str> {
+    let says_little = task.status == Status::Lost || (task.status == Status::Failed && task.pid.is_none());
+    task.cause.as_deref().filter(|_| says_little)
+}
+
+fn entry(task: &Task) -> Value {
+    let ms = |at: mw_model::Timestamp| at.as_micros() / 1000;
+    json!({
+        "id": OWN.handle(task),
+        "pid": task.pid,
+        "command": command(task),
+        "label": task.description.as_deref().map(|label| clip(label, LABEL)),
+        "state": OWN.state(task),
+        "exitCode": task.exit_code,
+        "startedAt": ms(task.started_at.unwrap_or(task.created_at)),
+        "endedAt": task.ended_at.map(ms),
+        "runtimeMs": task.duration_ms.unwrap_or(0),
+        "error": error_text(task),
+    })
+}
+
+fn bg_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let wanted = arguments.text("stream").unwrap_or("both");
+    let news_only = arguments.flag("since_last_read") != Some(false);
+    let parts = if wanted == "both" { 2 } else { 1 };
+    let lines = arguments.number("lines").unwrap_or(50).max(1);
+    let mut data = json!({"stdout": "", "stderr": "", "truncated": false});
+    let mut text = String::new();
+    for (name, stream) in [("stdout", StreamChoice::Stdout), ("stderr", StreamChoice::Stderr)] {
+        if wanted != "both" && wanted != name {
+            continue;
+        }
+        let reader = desk.reader(READER);
+        let (from, max_lines) =
+            if news_only { (From::Cursor(reader.clone()), lines) } else { (From::TailLines(lines), 0) };
+        let task = arguments.required("id").to_owned();
+        let within = desk.premises.stream_bytes;
+        let read = output(OutputCall { task, stream, from, max_lines, within, parts }, desk)?;
+        if !news_only {
+            // Reading moves the place, whichever way it was read.
+            desk.runtime.move_cursor(&read.task.id, &reader, stream, read.next_offset)?;
+        }
+        let shown = read.text.trim_end_matches('\n');
+        data[name] = shown.into();
+        text.push_str(&format!("[{name}]\n"));
+        if read.passed_over > 0 {
+            text.push_str(&format!("({} older bytes of {name} are left out)\n", read.passed_over));
+        }
+        text.push_str(shown);
+        if !shown.is_empty() {
+            text.push('\n');
+        }
+        if read.left > 0 {
+            text.push_str(&format!("({} more bytes of {name}: call again)\n", read.left));
+        }
+        // What came before the place of the last read was seen; what was dropped never was.
+        let misses = read.passed_over > 0 || (read.misses && !news_only) || read.task.dropped_bytes > 0;
+        if read.left > 0 || misses {
+            data["truncated"] = true.into();
+        }
+    }
+    // Output and nothing else: how it ended is told by bg_status, or by a notice.
+    Ok(Reply::new(text, data))
+}
+
+fn bg_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let word = arguments.text("signal").unwrap_or("SIGTERM");
+    let signal = signal_number(word).ok_or_else(|| Refusal::argument("signal", "is no signal"))?;
+    let id = arguments.required("id");
+    let stopped = stop(&StopCall { tasks: vec![id.to_owned()], batch: None, signal }, desk)?;
+    let Some(one) = stopped.first() else { return Err(Error::NotFound(id.to_owned()).into()) };
+    let (handle, state) = (OWN.handle(&one.after), OWN.state(&one.after));
+    let killed = !one.before.status.is_terminal();
+    let text = if killed {
+        format!("Process {handle} killed (was running for {})", seconds(one.after.duration_ms.unwrap_or(0)))
+    } else {
+        format!("Process {handle} is not running (state={state})")
+    };
+    let data = json!({"id": handle, "killed": killed, "state": state});
+    Ok(Reply::new(text, data).telling(told(&stopped)))
+}
+
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    let text = match refusal {
+        Refusal::Engine(Error::NotFound(id)) => {
+            format!("Error: Process not found: Process \"{id}\" not found")
+        }
+        Refusal::Engine(Error::AtCapacity { limit }) => {
+            let live: Vec<_> = desk.live().iter().map(|task| OWN.handle(task)).collect();
+            let list = live.join(", ");
+            format!(
+                "Error: Max concurrent processes ({limit}) reached. Kill a process first. Use bg_kill; running: {list}."
+            )
+        }
+        other => format!("Error: {other}"),
+    };
+    Reply::failure(text.clone(), json!({"error": text}))
+}

@@ -1,0 +1,185 @@
+//! zidane: one flag on `shell`, and `shell_kill`. Replies are lines of text.
+
+use mw_model::TaskKind;
+use serde_json::json;
+
+use meanwhile::{Error, Task};
+
+use super::Dialect;
+use super::text::seconds;
+use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
+use crate::operations::{ShellCall, StopCall, run, start, stop, told};
+
+const OWN: Dialect = Dialect::Zidane;
+
+pub(super) static TOOLS: [Tool; 2] = [
+    Tool {
+        name: "shell",
+        title: "Run a command",
+        about: "Run a shell command and return its output and exit code.",
+        about_background: "Set run_in_background for commands that take long: the call returns at once with a task id and the path of the log, and a <task-notification> follows when the command ends. Read the log with read_file. Do not sleep and do not read the log in a loop: the notification is the wake-up. Standard input is closed.",
+        parameters: &[
+            Parameter::required("command", Kind::Command, "The command"),
+            Parameter::optional(
+                "run_in_background",
+                Kind::Flag { default: Some(false) },
+                "Return at once; a notification follows when it ends",
+            )
+            .with_background(),
+            Parameter::optional("cwd", Kind::Text, "Working directory"),
+            Parameter::optional("env", Kind::Pairs, "Additional environment"),
+        ],
+        effect: Effect::Runs,
+        offered: Offered::Always,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("output_path", "string"),
+            Field::new("pid", "integer|null"),
+            Field::new("output", "string"),
+            Field::new("exit_code", "integer|null"),
+        ],
+        run: shell,
+    },
+    Tool {
+        name: "shell_kill",
+        title: "Kill a background task",
+        about: "End a background task and everything it started.",
+        about_background: "",
+        parameters: &[Parameter::required("task_id", Kind::Text, "Such as bash_1")],
+        effect: Effect::Ends,
+        offered: Offered::WithBackground,
+        reply: &[
+            Field::new("task_id", "string"),
+            Field::new("status", "string|null"),
+            Field::new("exit_code", "integer|null"),
+            Field::new("signal", "string|null"),
+            Field::new("output_path", "string"),
+            Field::new("duration_ms", "integer|null"),
+        ],
+        run: shell_kill,
+    },
+];
+
+fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let call = ShellCall {
+        cwd: arguments.text("cwd").map(Into::into),
+        env: arguments.pairs("env"),
+        ..ShellCall::script(arguments.required("command"), desk)
+    };
+    if arguments.flag("run_in_background") == Some(true) {
+        let task = start(&call, desk)?;
+        return Ok(started(&task, desk));
+    }
+    let ran = run(&call, desk)?;
+    if !ran.task.status.is_terminal() {
+        let reply = started(&ran.task, desk);
+        let after = seconds(ran.task.duration_ms.unwrap_or(0));
+        let text =
+            format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
+        return Ok(Reply { text, ..reply });
+    }
+    let code = exit_code(&ran.task);
+    let mut text = ran.output.text.clone();
+    if let Some(limit) = ran.cut_off {
+        text.push_str(&format!("\n[ended: a call may take {} here]", seconds(limit.as_millis() as u64)));
+    }
+    if ran.output.left_out > 0 {
+        text.push_str(&format!("\n[whole output: {}]", ran.task.output_path));
+    }
+    if code != Some(0) {
+        text.push_str(&format!(
+            "\n[exit code {}]",
+            code.map_or("unknown".to_owned(), |code| code.to_string())
+        ));
+    }
+    let data = json!({"output": ran.output.text, "exit_code": code});
+    Ok(ran.told_by(Reply::new(text, data)))
+}
+
+fn started(task: &Task, desk: &Desk<'_>) -> Reply {
+    let log = log_of(task, desk);
+    let id = OWN.handle(task);
+    let (begun, state) = match task.pid {
+        Some(pid) => (format!("Started {id} (pid {pid})."), "The task is running in the background."),
+        None => (
+            format!("Queued {id}: no slot is free, and it starts as soon as one is."),
+            "The task is not running yet.",
+        ),
+    };
+    let ends = desk.end_in_words(task);
+    let text = format!(
+        "{begun} Output: {log}\n\n{state} `read_file` on the output file shows its progress; a \
+         <task-notification> follows when it ends. {ends}"
+    );
+    Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
+}
+
+/// The log under the name that tells the task and the context.
+fn log_of(task: &Task, desk: &Desk<'_>) -> String {
+    desk.runtime.log_of(task).to_string_lossy().into_owned()
+}
+
+fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
+    let id = arguments.required("task_id");
+    // Subagents are none of its business.
+    let task = desk.task(id)?;
+    if task.kind != TaskKind::Shell {
+        return Err(Error::NotFound(id.to_owned()).into());
+    }
+    let stopped = stop(&StopCall::term(vec![task.id.to_string()]), desk)?;
+    let Some(one) = stopped.first() else {
+        return Err(Error::NotFound(id.to_owned()).into());
+    };
+    let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
+    let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
+    let left = one.before.survivors;
+    let text = if one.before.status.is_terminal() && left > 0 {
+        let (processes, still) = if left == 1 { ("process", "was") } else { ("processes", "were") };
+        let now = match one.receipt.survivors.len() {
+            0 => format!("{still} killed"),
+            alive => format!("{still} sent SIGTERM; {alive} still live"),
+        };
+        format!("{id} had exited ({exited}); the {left} {processes} that it left {now}. Output: {log}")
+    } else if one.before.status.is_terminal() {
+        match OWN.word(one.after.status, one.after.cause_value()) {
+            Some(_) => format!("{id} was not running (exited {exited}). Output: {log}"),
+            None => format!("{id} is lost: how it ended is not known. Output: {log}"),
+        }
+    } else if one.after.started_at.is_none() {
+        format!("Killed {id} before it began. Output: {log}")
+    } else {
+        format!("Killed {id} (exited {exited}). Output: {log}")
+    };
+    let data = json!({
+        "task_id": id,
+        "status": OWN.word(one.after.status, one.after.cause_value()),
+        "exit_code": code,
+        "signal": one.after.signal,
+        "output_path": log,
+        "duration_ms": one.after.duration_ms,
+    });
+    Ok(Reply::new(text, data).telling(told(&stopped)))
+}
+
+/// The code a shell would show: 128 and the signal for what a signal ended.
+fn exit_code(task: &Task) -> Option<i32> {
+    OWN.exit_code(task.cause_value()?)
+}
+
+pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    // One that waits for its turn is not listed, nor is what another host of this session started.
+    let listed = |task: &Task| {
+        task.kind == TaskKind::Shell
+            && OWN.word(task.status, task.cause_value()).is_some()
+            && task.context.as_deref() == desk.context()
+    };
+    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
+    let text = match refusal {
+        Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
+            format!("No task {id:?}. None is running.")
+        }
+        Refusal::Engine(Error::NotFound(id)) => format!("No task {id:?}. Running: {}.", live.join(", ")),
+        other => format!("{other}."),
+    };
+    Reply::failure(text.clone(), json!({"error": text}))
+}

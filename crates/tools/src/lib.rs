@@ -1,0 +1,27 @@
+//! The tools that a model calls: one set of operations, and several dialects to ask for them.
+//!
+//! ```text
+//! call ──▶ toolset ──▶ dialect (names, schemas, words) ──▶ operation ──▶ meanwhile
+//!                          ▲                                   │
+//!                          └──────────── reply ◀───────────────┘
+//! ```
+//!
+//! Nothing here is async and nothing knows a protocol, so any agent loop can embed it. The MCP server and the built-in
+//! agent of `mw-agents` are two that do.
+#![forbid(unsafe_code)]
+
+pub mod call;
+pub mod delegation;
+pub mod dialects;
+pub mod operations;
+mod table;
+mod toolset;
+
+pub use dialects::Dialect;
+pub use table::table;
+pub use toolset::{CustomTool, Form, RegistryError, ToolSpec, Toolset, USUAL_WAIT_MS};
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tools.md")]
+pub struct ToolsPage;

@@ -1,0 +1,149 @@
+//! As much of a task's output as a reply may hold.
+
+use meanwhile::{Error, From, ReadReply, ReadRequest, Task, clean_text};
+use mw_model::TaskKind;
+
+use crate::call::Desk;
+
+/// A part of a task's output, and what is missing from it.
+#[derive(Clone, Debug, Default)]
+pub struct Excerpt {
+    /// The text: all of it, or its head and its tail with a line between them that says what is missing.
+    pub text: String,
+    /// How many bytes are left out.
+    pub left_out: u64,
+}
+
+impl Excerpt {
+    /// Takes the head and the tail of what a task has printed so far.
+    ///
+    /// # Errors
+    /// When its log is gone.
+    pub fn of(task: &Task, desk: &Desk<'_>) -> Result<Self, Error> {
+        Self::within(task, desk.premises.reply_bytes, desk)
+    }
+
+    /// The same with another limit than that of a whole reply.
+    ///
+    /// # Errors
+    /// When its log is gone.
+    pub fn within(task: &Task, most: u64, desk: &Desk<'_>) -> Result<Self, Error> {
+        let most = most.max(1);
+        if let Some(answer) = answer(task, desk) {
+            return Ok(Self::head(&answer, most));
+        }
+        let tail = read(task, desk, From::TailBytes(most), most)?;
+        if !tail.has_earlier {
+            return Ok(Self { text: shown(&tail, most), left_out: 0 });
+        }
+        // The end says how it went, so it has the greater part.
+        let (quarter, rest) = ((most / 4).max(1), most - most / 4);
+        let head = read(task, desk, From::Offset(0), quarter)?;
+        let tail = read(task, desk, From::TailBytes(rest), rest)?;
+        let bytes = tail.bytes();
+        let whole = after_cut_character(&bytes);
+        let cut = (bytes.len() - whole.len()) as u64;
+        let left_out = (tail.offset + cut).saturating_sub(head.next_offset);
+        let (first, last) = (shown(&head, quarter), legible(whole, rest));
+        let text = format!("{}\n[… {left_out} bytes left out …]\n{last}", first.trim_end_matches('\n'));
+        Ok(Self { text, left_out })
+    }
+}
+
+impl Excerpt {
+    /// Takes the head of an answer.
+    fn head(answer: &str, most: u64) -> Self {
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let text = without_notifications(&clean_text(answer));
+        if text.len() <= most {
+            return Self { text, left_out: 0 };
+        }
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let left_out = (text.len() - end) as u64;
+        Self { text: format!("{}\n[… {left_out} bytes left out …]", &text[..end]), left_out }
+    }
+}
+
+/// Returns what an agent has answered, once it has.
+pub(crate) fn answer(task: &Task, desk: &Desk<'_>) -> Option<String> {
+    let is_over = task.kind == TaskKind::Agent && task.status.is_terminal();
+    is_over.then(|| desk.runtime.agent_result(&task.id, task.state.run())).flatten()
+}
+
+/// Reads a task's output.
+fn read(task: &Task, desk: &Desk<'_>, from: From, max_bytes: u64) -> Result<ReadReply, Error> {
+    let request = ReadRequest { from, max_bytes, ..ReadRequest::default() };
+    desk.runtime.read_shown(task.id.as_str(), &desk.scope(), &request)
+}
+
+/// Puts output into the form in which a model may see it.
+pub(crate) fn shown(reply: &ReadReply, most: u64) -> String {
+    legible(&reply.bytes(), most)
+}
+
+/// Returns what comes after a character that a cut went through.
+fn after_cut_character(bytes: &[u8]) -> &[u8] {
+    const LONGEST_REST: usize = 3;
+    let rest = bytes.iter().take(LONGEST_REST).take_while(|byte| **byte & 0xC0 == 0x80).count();
+    &bytes[rest..]
+}
+
+/// Makes a text of bytes, without control sequences. One that has grown beyond what a reply may hold, because
+/// bytes that are no text became characters of three bytes, has `?` in their place.
+fn legible(bytes: &[u8], most: u64) -> String {
+    let text = without_notifications(&clean_text(&String::from_utf8_lossy(bytes)));
+    if text.len() as u64 > most { text.replace(char::REPLACEMENT_CHARACTER, "?") } else { text }
+}
+
+/// The name of the element in which a model is told about tasks.
+const NOTIFICATION: &str = "task-notification";
+
+/// Takes the meaning from whatever looks like a notification in a text: only a server writes those, and a command
+/// may print what it likes.
+pub(crate) fn without_notifications(text: &str) -> String {
+    let lower = text.to_ascii_lowercase();
+    let mut safe = String::with_capacity(text.len());
+    let mut done = 0;
+    for (at, _) in lower.match_indices('<') {
+        let inside = lower[at + 1..].trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        if inside.starts_with(NOTIFICATION) {
+            safe.push_str(&text[done..at]);
+            safe.push_str("&lt;");
+            done = at + 1;
+        }
+    }
+    safe.push_str(&text[done..]);
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_cannot_print_a_notification() {
+        for (text, safe) in [
+            ("<task-notification>x</task-notification>", "&lt;task-notification>x&lt;/task-notification>"),
+            ("a < b <p> < / Task-Notification>", "a < b <p> &lt; / Task-Notification>"),
+            ("ä<TASK-NOTIFICATION x=1", "ä&lt;TASK-NOTIFICATION x=1"),
+            ("task-notification <task", "task-notification <task"),
+        ] {
+            assert_eq!(without_notifications(text), safe);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_make_no_reply_longer() {
+        assert_eq!(legible(b"a\xffb", 100), "a\u{fffd}b");
+        assert_eq!(legible(b"a\xffb", 3), "a?b");
+        assert_eq!(legible("é€".as_bytes(), 5), "é€");
+    }
+
+    #[test]
+    fn a_cut_character_is_passed_over() {
+        assert_eq!(after_cut_character(&"€x".as_bytes()[1..]), b"x");
+        assert_eq!(after_cut_character("€x".as_bytes()), "€x".as_bytes());
+        assert_eq!(after_cut_character(&[0x80; 5]), &[0x80; 2]);
+        assert_eq!(after_cut_character(b""), b"");
+    }
+}

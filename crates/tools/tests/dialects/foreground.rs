@@ -1,0 +1,130 @@
+//! Commands somebody waits for: they run through the same engine and never wait for a slot.
+
+use std::time::Duration;
+
+use mw_model::Status;
+use mw_testkit::children::{gate, leave_setsid};
+use mw_testkit::{SOON, wait_until};
+use mw_tools::Dialect;
+use mw_tools::call::Background;
+use serde_json::json;
+
+use crate::world::{LeavesWhen, SLEEPER, World};
+
+const SHELLS: [(Dialect, &str); 3] =
+    [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")];
+
+#[test]
+fn a_full_house_delays_no_foreground_command() {
+    for (dialect, tool) in SHELLS {
+        let world = World::new(dialect);
+        world.fill();
+        let reply = world.done(tool, json!({"command": "echo at once"}));
+        assert_eq!((&reply.data["output"], &reply.data["exit_code"]), (&json!("at once\n"), &json!(0)));
+    }
+}
+
+#[test]
+fn what_outlives_a_call_goes_on_and_the_reply_says_so() {
+    for (dialect, tool, says) in [
+        (Dialect::Canonical, "shell", "it goes on in the background as bash-"),
+        (Dialect::Zidane, "shell", "longer than one may, so the command goes on:\nStarted bash_1 (pid "),
+        (Dialect::Mycode, "Bash", "it goes on in the background.\n\n┌─ Background Task Started"),
+    ] {
+        let mut world = World::new(dialect);
+        world.premises.longest_call = Duration::from_millis(300);
+        let reply = world.done(tool, json!({"command": format!("echo begun; {}; touch ran", gate("go"))}));
+        assert!(reply.text.contains(says), "{}", reply.text);
+        assert_eq!(reply.told, [], "{dialect:?}: it runs");
+        let task = world.task(reply.data["task_id"].as_str().unwrap());
+        assert!(!task.status.is_terminal());
+        world.home.open("go");
+        assert_eq!(world.over(&task.id).status, Status::Completed);
+        assert!(world.home.has_file("ran"));
+    }
+}
+
+#[test]
+fn where_background_work_is_off_nothing_outlives_a_call() {
+    for (dialect, tool) in SHELLS {
+        let mut world = World::new(dialect);
+        world.premises.longest_call = Duration::from_millis(300);
+        world.premises.background = Background::Off;
+        // On a busy machine it may not get as far as to print.
+        let reply = wait_until(SOON, "one that has begun in its time", || {
+            let reply = world.done(tool, json!({"command": format!("echo begun; {SLEEPER}")}));
+            Some(reply).filter(|reply| reply.text.contains("begun"))
+        });
+        assert!(reply.text.to_lowercase().contains("ended: a call may take 0"), "{}", reply.text);
+        assert!(world.tasks().iter().all(|task| task.status == Status::Cancelled));
+        assert_eq!(reply.told.len(), 1);
+    }
+}
+
+#[test]
+fn whoever_goes_away_ends_the_command_and_its_tree() {
+    for (dialect, tool) in SHELLS {
+        let world = World::new(dialect);
+        let others = world.start(SLEEPER);
+        let work = world.home.work();
+        let caller = LeavesWhen::new(|| work.join("child").exists());
+        let command = format!("{} echo begun; exec sleep 600", leave_setsid("child"));
+        let reply = world.call_as(tool, &json!({"command": command}), &caller);
+        let tasks = world.tasks();
+        let (ours, rest): (Vec<_>, Vec<_>) = tasks.iter().partition(|task| task.id != others.id);
+        assert_eq!(ours[0].status, Status::Cancelled, "{}", reply.text);
+        assert!(!rest[0].status.is_terminal(), "others go on");
+        assert!(!reply.text.contains("goes on"), "{}", reply.text);
+        world.home.until_dead(world.home.pid_in("child"));
+    }
+}
+
+#[test]
+fn directory_and_environment_are_honoured() {
+    for (dialect, tool) in [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell")] {
+        let world = World::new(dialect);
+        let work = world.home.work();
+        std::fs::create_dir_all(work.join("a/b")).unwrap();
+        let output =
+            |given: serde_json::Value| world.done(tool, given).data["output"].as_str().unwrap().to_owned();
+        let here = format!("{}\n", work.display());
+        assert_eq!(output(json!({"command": "pwd"})), here);
+        assert_eq!(output(json!({"command": "pwd", "cwd": ""})), here);
+        assert_eq!(output(json!({"command": "pwd", "cwd": "a/b"})), format!("{}/a/b\n", work.display()));
+        assert_eq!(
+            output(json!({"command": "pwd", "cwd": work.join("a")})),
+            format!("{}/a\n", work.display())
+        );
+        let env = json!({"MINE": "it's \"mine\"", "LANG": "other", "N": 5});
+        assert_eq!(
+            output(json!({"command": "echo $MINE $LANG $N; test -n \"$PATH\" && echo path", "env": env})),
+            "it's \"mine\" other 5\npath\n"
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_started_is_refused_and_leaves_nothing() {
+    for (dialect, tool) in SHELLS {
+        let mut world = World::new(dialect);
+        if dialect != Dialect::Mycode {
+            for cwd in ["no/such/place", "/etc/passwd"] {
+                for flag in [true, false] {
+                    let given = json!({"command": "true", "cwd": cwd, "run_in_background": flag});
+                    let reply = world.refused(tool, given);
+                    assert!(reply.text.contains("working directory"), "{}", reply.text);
+                }
+            }
+        }
+        world.premises.shell = "/no/such/shell".into();
+        let reply = world.refused(tool, json!({"command": "true", "run_in_background": true}));
+        assert!(reply.text.contains("/no/such/shell"), "{}", reply.text);
+        for command in [json!(""), json!(" \n"), json!(7), json!(null), json!(["ls"]), json!({"a": 1})] {
+            let reply = world.refused(tool, json!({"command": command}));
+            assert!(reply.text.contains("command "), "{}", reply.text);
+        }
+        let reply = world.refused(tool, json!({"command": "a\0b"}));
+        assert!(!reply.text.is_empty());
+        assert_eq!(world.tasks().len(), 0, "{dialect:?}: no phantom task");
+    }
+}

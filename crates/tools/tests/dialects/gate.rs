@@ -1,0 +1,126 @@
+//! Every call of every dialect passes the gate.
+
+use std::fs;
+use std::time::Duration;
+
+use meanwhile::{ApprovalPatience, Policy};
+use mw_policy::{Mode, Profile};
+use mw_tools::Dialect;
+use mw_tools::call::Reply;
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+const DIALECTS: [Dialect; 6] = [
+    Dialect::Canonical,
+    Dialect::Zidane,
+    Dialect::Mycode,
+    Dialect::BackgroundTask,
+    Dialect::Opta,
+    Dialect::CoCli,
+];
+
+/// A world where nobody answers, in a mode and with a dialect's own conventions.
+fn world(dialect: Dialect, mode: Mode) -> World {
+    let mut world = World::new(dialect);
+    fs::create_dir(world.home.work().join(".git")).unwrap();
+    fs::write(world.home.work().join("precious"), "x").unwrap();
+    let patience = ApprovalPatience { wait: Duration::from_millis(20), keep: Duration::from_secs(600) };
+    world.premises.policy = Policy {
+        mode,
+        profile: Profile::named(dialect.name()).unwrap_or_default(),
+        patience,
+        ..Policy::default()
+    };
+    world
+}
+
+/// Returns the calls of a dialect that run a command.
+fn starts(dialect: Dialect, command: &str) -> Vec<(&'static str, Value)> {
+    let both = |tool| {
+        vec![
+            (tool, json!({"command": command})),
+            (tool, json!({"command": command, "run_in_background": true})),
+        ]
+    };
+    match dialect {
+        Dialect::Canonical | Dialect::Zidane => both("shell"),
+        Dialect::Mycode => both("Bash"),
+        // It starts subagents only.
+        Dialect::BackgroundTask => Vec::new(),
+        Dialect::Opta => vec![("bg_start", json!({"command": command}))],
+        Dialect::CoCli => {
+            let start = |shell: bool| json!({"command": command, "description": "x", "shell": shell});
+            vec![("start_background_task", start(false)), ("start_background_task", start(true))]
+        }
+    }
+}
+
+fn refused(reply: &Reply) -> bool {
+    reply.failed && (reply.text.contains("needs a person's approval") || reply.text.contains("not allowed"))
+}
+
+#[test]
+fn foreground_and_background_pass_one_gate_in_every_dialect() {
+    for dialect in DIALECTS {
+        let world = world(dialect, Mode::Safe);
+        for (tool, given) in starts(dialect, "rm precious") {
+            let reply = world.call(tool, given);
+            assert!(refused(&reply) && reply.asks.is_some(), "{dialect:?} {tool}: {}", reply.text);
+            assert!(reply.text.contains("mw approve ask-"), "{dialect:?}: {}", reply.text);
+        }
+        assert!(world.home.has_file("precious") && world.tasks().is_empty(), "{dialect:?}");
+        // opta asks before every start, the others let the command decide.
+        for (tool, given) in starts(dialect, "ls") {
+            let reply = world.call(tool, given);
+            assert_eq!(refused(&reply), dialect == Dialect::Opta, "{dialect:?} {tool}: {}", reply.text);
+        }
+    }
+}
+
+/// the words of a program and a script for a shell are judged each for what it is.
+#[test]
+fn a_command_is_judged_in_its_own_form() {
+    let world = world(Dialect::CoCli, Mode::Safe);
+    let start = |command: &str, shell: bool| {
+        let given = json!({"command": command, "description": "x", "shell": shell});
+        refused(&world.call("start_background_task", given))
+    };
+    assert!(!start("ls '; rm precious'", false), "to ls it is the name of a file");
+    assert!(!start("ls '; rm precious'", true), "and so it is in quotes");
+    assert!(start("ls ; rm precious", true), "a shell runs both");
+    assert!(start("sh -c 'ls ; rm precious'", false), "whoever calls it");
+    assert!(world.home.has_file("precious"));
+}
+
+#[test]
+fn plan_mode_looks_and_changes_nothing() {
+    let world = world(Dialect::Opta, Mode::Plan);
+    assert!(!world.call("bg_status", json!({})).failed);
+    for (tool, given) in [("bg_start", json!({"command": "ls"})), ("bg_kill", json!({"id": "bash_1"}))] {
+        let reply = world.call(tool, given);
+        assert!(reply.failed && reply.text.contains("mode plan") && reply.asks.is_none(), "{}", reply.text);
+    }
+}
+
+#[test]
+fn ci_mode_denies_all_four_and_asks_nobody() {
+    let mut world = world(Dialect::Opta, Mode::Ci);
+    let calls = [
+        ("bg_start", json!({"command": "ls"})),
+        ("bg_kill", json!({"id": "bash_1"})),
+        ("bg_status", json!({})),
+        ("bg_output", json!({"id": "bash_1"})),
+    ];
+    for (tool, given) in &calls {
+        let reply = world.call(tool, given.clone());
+        assert!(reply.failed && reply.text.contains("mode ci"), "{tool}: {}", reply.text);
+    }
+    world.premises.policy.ci_reads = true;
+    assert!(!world.call("bg_status", json!({})).failed);
+    // What has to be asked about is refused at once: nobody is there.
+    let mut world = World::new(Dialect::Canonical);
+    let patience = ApprovalPatience { wait: Duration::from_secs(3600), ..ApprovalPatience::default() };
+    world.premises.policy = Policy { mode: Mode::Ci, patience, ..Policy::default() };
+    assert!(refused(&world.call("shell", json!({"command": "rm precious"}))));
+}

@@ -1,0 +1,179 @@
+//! mycode: `Bash` and `TaskOutput`.
+
+use std::time::{Duration, Instant};
+
+use mw_testkit::children::gated;
+use mw_tools::Dialect;
+use mw_tools::call::Background;
+use serde_json::{Value, json};
+
+use crate::world::{SLEEPER, World};
+
+fn world() -> World {
+    World::new(Dialect::Mycode)
+}
+
+#[test]
+fn parameters_defaults_and_ranges() {
+    let specs = world().tools.specs(Background::On);
+    let names: Vec<_> = specs.iter().map(|spec| spec.name.as_str()).collect();
+    assert_eq!(names, ["Bash", "Task", "TaskOutput", "KillShell"]);
+    assert_eq!(specs[0].input_schema["properties"]["run_in_background"]["type"], "boolean");
+    assert_eq!(specs[1].input_schema["required"], json!(["description", "prompt"]));
+    let properties = &specs[2].input_schema["properties"];
+    assert_eq!(specs[2].input_schema["required"], json!(["task_id"]));
+    assert_eq!(properties["task_id"], json!({"type": "string"}));
+    assert_eq!(properties["block"], json!({"type": "boolean", "default": true}));
+    let timeout = json!({"type": "number", "default": 30000, "minimum": 0, "maximum": 600_000});
+    assert_eq!(properties["timeout"], timeout);
+    for part in ["task_id", "block", "timeout", "30000", "600000", "block=false", "/tasks"] {
+        assert!(specs[2].description.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_start_returns_id_and_output_file() {
+    let world = world();
+    let given = json!({"command": "echo ${BASH_VERSION:+bash}; exec sleep 600", "run_in_background": true, "description": "Wait"});
+    let reply = world.done("Bash", given);
+    let id = reply.data["task_id"].as_str().unwrap();
+    assert!(id.strip_prefix("bash-").is_some_and(|rest| rest.len() == 8), "{id}");
+    let task = world.task(id);
+    let file = reply.data["output_file"].as_str().unwrap();
+    assert_eq!(reply.data, json!({"task_id": id, "output_file": file, "status": "running"}));
+    assert!(file.ends_with(&format!("/tasks/{id}.log")), "{file}");
+    assert_eq!(std::fs::canonicalize(file).unwrap(), std::fs::canonicalize(&task.output_path).unwrap());
+    assert_eq!(task.description.as_deref(), Some("Wait"));
+    world.home.until_logged(id, "bash");
+}
+
+#[test]
+fn the_foreground_returns_output_and_code() {
+    let world = world();
+    let reply = world.done("Bash", json!({"command": "echo hi"}));
+    assert_eq!((reply.text.as_str(), &reply.data), ("hi\n", &json!({"output": "hi\n", "exit_code": 0})));
+    let reply = world.done("Bash", json!({"command": "echo no; exit 2"}));
+    assert_eq!(reply.text, "no\n\nExit code: 2");
+    // The time limit of the call ends the command.
+    let reply = world.done("Bash", json!({"command": SLEEPER, "timeout": 100}));
+    assert_eq!(reply.data["exit_code"], -1);
+}
+
+/// The name of a log goes with its task.
+#[test]
+fn a_cleared_task_leaves_no_name_of_its_log_behind() {
+    let world = world();
+    let reply = world.done("Bash", json!({"command": "true", "run_in_background": true}));
+    let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
+    let task = world.over(&world.task(reply.data["task_id"].as_str().unwrap()).id);
+    assert!(file.is_symlink());
+    world.runtime.clear(&[task.id], None).unwrap();
+    assert!(!file.is_symlink(), "{}", file.display());
+}
+
+/// All fields of the source's record of a task are in one place.
+#[test]
+fn the_record_of_a_task_is_in_one_reply() {
+    let world = world();
+    let task = world.start_with("echo hi; exit 3", |request| request.description = Some("Say hi".to_owned()));
+    let task = world.over(&task.id);
+    let record = world.done("TaskOutput", json!({"task_id": task.id})).data["task"].clone();
+    let wanted = json!({
+        "id": task.id, "type": "bash", "description": "Say hi", "status": "error",
+        "started_at": task.started_at, "completed_at": task.ended_at, "exit_code": 3, "error": null,
+        "output_file": world.home.state().join(format!("tasks/{}.log", task.id)),
+        "metadata": {"command": "echo hi; exit 3", "cwd": task.cwd, "pid": task.pid},
+    });
+    assert_eq!(record, wanted);
+    let running = world.start(SLEEPER);
+    let record =
+        world.done("TaskOutput", json!({"task_id": running.id, "block": false})).data["task"].clone();
+    assert_eq!((&record["completed_at"], &record["exit_code"]), (&Value::Null, &Value::Null), "{record}");
+}
+
+#[test]
+fn a_quick_check_never_waits() {
+    let world = world();
+    let task = world.start("echo part; exec sleep 600");
+    world.home.until_logged(task.id.as_str(), "part");
+    let begun = Instant::now();
+    let reply = world.done("TaskOutput", json!({"task_id": task.id, "block": false}));
+    assert!(begun.elapsed() < Duration::from_secs(50));
+    let data = &reply.data;
+    assert_eq!((&data["status"], &data["output"]), (&json!("running"), &json!("part\n")));
+    assert_eq!((&data["exit_code"], &data["timed_out"]), (&Value::Null, &json!(false)));
+    assert!(data["elapsed_ms"].is_u64());
+}
+
+#[test]
+fn blocking_is_the_default_and_ends_with_the_task() {
+    let world = world();
+    let task = world.start(&gated("go", 0));
+    world.home.open("go");
+    let reply = world.done("TaskOutput", json!({"task_id": task.id}));
+    assert_eq!((&reply.data["status"], &reply.data["exit_code"]), (&json!("completed"), &json!(0)));
+    // The time stops with the task.
+    let first = reply.data["elapsed_ms"].clone();
+    assert_eq!(world.done("TaskOutput", json!({"task_id": task.id})).data["elapsed_ms"], first);
+}
+
+#[test]
+fn a_wait_that_times_out_says_so_and_stops_nothing() {
+    let world = world();
+    let task = world.start("echo part; exec sleep 600");
+    world.home.until_logged(task.id.as_str(), "part");
+    let reply = world.done("TaskOutput", json!({"task_id": task.id, "timeout": 50}));
+    assert_eq!((&reply.data["timed_out"], &reply.data["status"]), (&json!(true), &json!("running")));
+    assert_eq!(reply.data["output"], "part\n");
+    assert!(reply.text.contains("Timed out waiting"), "{}", reply.text);
+    assert!(!world.task(task.id.as_str()).status.is_terminal());
+    for timeout in [json!(600_001), json!(-1)] {
+        let reply = world.refused("TaskOutput", json!({"task_id": task.id, "timeout": timeout}));
+        assert!(reply.text.contains("timeout"), "{}", reply.text);
+    }
+}
+
+#[test]
+fn what_waits_for_a_slot_is_waited_for_too() {
+    let world = world();
+    let running = world.fill();
+    let reply = world.done("Bash", json!({"command": "echo at last", "run_in_background": true}));
+    assert_eq!(reply.data["status"], "pending");
+    assert!(reply.text.contains("│ Status: Pending"), "{}", reply.text);
+    let id = reply.data["task_id"].clone();
+    let reply = world.done("TaskOutput", json!({"task_id": id, "timeout": 50}));
+    assert_eq!((&reply.data["status"], &reply.data["timed_out"]), (&json!("pending"), &json!(true)));
+    let kill = meanwhile::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
+    world.runtime.kill_all(&[running[0].id.clone()], &kill).all_done().unwrap();
+    let reply = world.done("TaskOutput", json!({"task_id": id}));
+    assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
+}
+
+/// Cancelling succeeds only with what runs.
+#[test]
+fn a_task_can_be_killed_once() {
+    let world = world();
+    let task = world.start(SLEEPER);
+    let reply = world.done("KillShell", json!({"shell_id": task.id}));
+    assert_eq!(reply.data, json!({"success": true, "task_id": task.id, "status": "cancelled"}));
+    assert_eq!(reply.told, std::slice::from_ref(&task.id));
+    let again = world.call("KillShell", json!({"shell_id": task.id}));
+    assert!(again.failed);
+    assert_eq!((&again.data["success"], &again.data["status"]), (&json!(false), &json!("cancelled")));
+    assert_eq!(again.text, format!("Task {} is not running (status: cancelled)", task.id));
+    assert_eq!(world.refused("KillShell", json!({"shell_id": "bash-zzzzzzzz"})).text, "Task not found");
+}
+
+#[test]
+fn unknown_ids_are_answered_as_the_source_does() {
+    let world = world();
+    let foreign = world.start_with(SLEEPER, |request| request.session = "another".to_owned());
+    let cleared = world.finished("true");
+    world.runtime.clear(std::slice::from_ref(&cleared.id), None).unwrap();
+    for id in ["bash-zzzzzzzz", foreign.id.as_str(), cleared.id.as_str(), "agent-abc123", ""] {
+        let reply = world.refused("TaskOutput", json!({"task_id": id}));
+        let wanted = json!({"success": false, "task_id": id, "status": "error", "error": "Task not found"});
+        assert_eq!(reply.data, wanted);
+        assert_eq!(reply.text, "Task not found");
+    }
+}

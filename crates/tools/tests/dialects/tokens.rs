@@ -1,0 +1,20 @@
+//! What the tools cost a model in every request.
+
+use mw_tools::call::Background;
+use mw_tools::{Dialect, Form, Toolset};
+use serde_json::Value;
+
+/// Most tokens that our own set may cost.
+const MOST: usize = 1800;
+
+#[test]
+fn our_own_set_stays_cheap() {
+    let encoding = tiktoken_rs::o200k_base().unwrap();
+    for dialect in Dialect::ALL {
+        let specs = Toolset::of(dialect).specs(Background::On);
+        let list: Vec<Value> = specs.iter().map(|spec| spec.written(Form::Mcp)).collect();
+        let tokens = encoding.encode_with_special_tokens(&Value::from(list).to_string()).len();
+        println!("{}: {} tools, {tokens} tokens", dialect.name(), specs.len());
+        assert!(dialect != Dialect::Canonical || tokens < MOST, "{tokens} tokens");
+    }
+}

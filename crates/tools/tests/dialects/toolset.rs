@@ -1,0 +1,183 @@
+//! The registry: aliases, tools of the host's own, variants, switching off.
+
+use mw_tools::call::{Background, Effect, Reply};
+use mw_tools::{CustomTool, Dialect, Form, RegistryError, ToolSpec, Toolset};
+use serde_json::{Value, json};
+
+use crate::world::World;
+
+fn custom(name: &str) -> CustomTool {
+    let spec = ToolSpec {
+        name: name.to_owned(),
+        title: "Mine".to_owned(),
+        description: "The host's own run_in_background.".to_owned(),
+        input_schema: json!({"type": "object", "properties": {"run_in_background": {"type": "boolean"}}}),
+        output_schema: None,
+        effect: None,
+    };
+    CustomTool { spec, run: Box::new(|given, _| Reply::new("mine".to_owned(), json!({"given": given}))) }
+}
+
+fn names(tools: &Toolset, background: Background) -> Vec<String> {
+    tools.specs(background).into_iter().map(|spec| spec.name).collect()
+}
+
+#[test]
+fn switched_off_the_flag_vanishes_from_schema_and_description() {
+    for dialect in Dialect::ALL {
+        let tools = Toolset::of(dialect);
+        for spec in tools.specs(Background::Off) {
+            let text = spec.written(Form::Mcp)["inputSchema"].to_string() + &spec.description;
+            for word in ["background", "notification", "TaskOutput", "task_wait", "poll", "pty"] {
+                assert!(!text.contains(word), "{dialect:?} {}: {word}", spec.name);
+            }
+        }
+    }
+    let left = |dialect| names(&Toolset::of(dialect), Background::Off);
+    assert_eq!(left(Dialect::Canonical), ["shell"]);
+    assert_eq!(left(Dialect::Zidane), ["shell"]);
+    assert_eq!(left(Dialect::Mycode), ["Bash"]);
+    for dialect in [Dialect::BackgroundTask, Dialect::Opta, Dialect::CoCli] {
+        assert_eq!(left(dialect), [""; 0], "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_forged_flag_is_refused_and_starts_nothing() {
+    for (dialect, tool) in
+        [(Dialect::Canonical, "shell"), (Dialect::Zidane, "shell"), (Dialect::Mycode, "Bash")]
+    {
+        let mut world = World::new(dialect);
+        world.premises.background = Background::Off;
+        for flag in [json!(true), json!("true")] {
+            let reply = world.refused(tool, json!({"command": "touch ran", "run_in_background": flag}));
+            assert!(reply.text.contains("switched off") && reply.text.contains("run_in_background"));
+        }
+        assert!(!world.home.has_file("ran"), "no silent foreground run");
+        assert_eq!(world.tasks().len(), 0, "no task is left");
+        // The foreground works, and a flag that is not set does no harm.
+        let reply = world.done(tool, json!({"command": "echo hi", "run_in_background": false}));
+        assert_eq!(reply.data["output"], "hi\n");
+    }
+    let mut world = World::new(Dialect::Canonical);
+    world.premises.background = Background::Off;
+    let desk = mw_tools::call::Desk::new(&world.runtime, &world.premises, &mw_tools::call::Patient);
+    let given = json!({"task_ids": ["x"]});
+    assert!(world.tools.call("task_wait", given.as_object().unwrap(), &desk).is_none());
+    assert!(world.tools.call("nonsense", given.as_object().unwrap(), &desk).is_none());
+}
+
+#[test]
+fn a_variant_holds_whatever_holds_for_the_rest() {
+    let mut world = World::new(Dialect::Canonical);
+    world.tools = Toolset::of(Dialect::Canonical).with_variant("shell", Background::Off).unwrap();
+    let specs = world.tools.specs(Background::On);
+    assert_eq!(specs.len(), 9);
+    assert_eq!(specs[0].input_schema["properties"]["run_in_background"], Value::Null);
+    assert!(!specs[0].description.contains("background"));
+    let reply = world.refused("shell", json!({"command": "true", "run_in_background": true}));
+    assert!(reply.text.contains("switched off"), "{}", reply.text);
+    // The other way round, too.
+    world.premises.background = Background::Off;
+    world.tools = Toolset::of(Dialect::Zidane).with_variant("shell", Background::On).unwrap();
+    assert_eq!(names(&world.tools, Background::Off), ["shell"]);
+    let reply = world.done("shell", json!({"command": "true", "run_in_background": true}));
+    assert_eq!(reply.data["task_id"], "bash_1");
+    let none = Toolset::of(Dialect::Opta).with_variant("shell", Background::Off).err();
+    assert_eq!(none, Some(RegistryError::NoSuchTool("shell".to_owned())));
+}
+
+#[test]
+fn a_tool_of_the_hosts_own_is_left_alone() {
+    let mut world = World::new(Dialect::Zidane);
+    world.tools = Toolset::of(Dialect::Zidane).with(custom("shell")).unwrap();
+    for background in [Background::On, Background::Off] {
+        let specs = world.tools.specs(background);
+        let mine = specs.iter().find(|spec| spec.name == "shell").unwrap();
+        assert_eq!(*mine, custom("shell").spec);
+        assert_eq!(mine.written(Form::Mcp)["annotations"], Value::Null);
+    }
+    world.premises.background = Background::Off;
+    let reply = world.done("shell", json!({"command": "touch ran", "run_in_background": true}));
+    assert_eq!(reply.text, "mine");
+    assert!(!world.home.has_file("ran"));
+    let twice = Toolset::of(Dialect::Zidane).with(custom("x")).unwrap().with(custom("x")).err();
+    assert_eq!(twice, Some(RegistryError::NameTaken("x".to_owned())));
+}
+
+/// Z-125: a tool with alias `OldName` is run when called by it.
+#[test]
+fn an_alias_is_dispatched_and_never_offered() {
+    let mut world = World::new(Dialect::Canonical);
+    world.tools = Toolset::of(Dialect::Canonical)
+        .with_alias("OldName", "task_list")
+        .unwrap()
+        .with_alias("OldName", "task_list")
+        .unwrap();
+    let reply = world.done("OldName", json!({}));
+    assert_eq!(reply.text, "No tasks.");
+    assert!(!names(&world.tools, Background::On).contains(&"OldName".to_owned()));
+}
+
+#[test]
+fn an_alias_never_shadows() {
+    let tools = || Toolset::of(Dialect::Canonical);
+    let hides = |name: &str| Some(RegistryError::AliasHidesTool(name.to_owned()));
+    assert_eq!(tools().with_alias("shell", "task_list").err(), hides("shell"));
+    assert_eq!(tools().with_alias("x", "y").err(), Some(RegistryError::NoSuchTool("y".to_owned())));
+    let twice = tools().with_alias("x", "shell").unwrap().with_alias("x", "task_list").err().unwrap();
+    assert_eq!(twice.to_string(), r#"the alias "x" means "shell" already and cannot mean "task_list", too"#);
+    assert_eq!(tools().with_alias("mine", "shell").unwrap().with(custom("mine")).err(), hides("mine"));
+    assert_eq!(tools().with_alias("bg_kill", "shell").unwrap().and(Dialect::Opta).err(), hides("bg_kill"));
+    // What is taken out takes its aliases along.
+    let without = tools().with_alias("x", "task_list").unwrap().without("task_list").unwrap();
+    assert!(without.with(custom("x")).is_ok());
+    assert!(tools().without("x").is_err());
+}
+
+#[test]
+fn dialects_share_a_registry_and_its_tasks() {
+    let mut world = World::new(Dialect::Opta);
+    let tools = Toolset::of(Dialect::Opta).and(Dialect::CoCli).unwrap().and(Dialect::BackgroundTask).unwrap();
+    world.tools = tools.and(Dialect::Mycode).unwrap().and(Dialect::Zidane).unwrap();
+    assert_eq!(names(&world.tools, Background::On).len(), 20);
+    let twice = Toolset::of(Dialect::Zidane).and(Dialect::Canonical).err();
+    assert_eq!(twice, Some(RegistryError::NameTaken("shell".to_owned())));
+    // A task of one is known to all, by any of its names.
+    let task = world.finished("echo out");
+    for dialect in Dialect::ALL {
+        let handle = dialect.handle(&task);
+        for (tool, name) in [
+            ("bg_output", "id"),
+            ("check_task_status", "task_id"),
+            ("background_output", "task_id"),
+            ("TaskOutput", "task_id"),
+            ("shell_kill", "task_id"),
+        ] {
+            world.done(tool, json!({name: handle}));
+        }
+    }
+}
+
+#[test]
+fn hints_say_what_a_call_does_to_the_world() {
+    let hints = |dialect, name: &str| {
+        let specs = Toolset::of(dialect).specs(Background::On);
+        let spec = specs.into_iter().find(|spec| spec.name == name).unwrap();
+        spec.written(Form::Mcp)["annotations"].clone()
+    };
+    for dialect in Dialect::ALL {
+        for spec in Toolset::of(dialect).specs(Background::On) {
+            let has = |name: &str| spec.input_schema["properties"][name].is_object();
+            let runs = has("command") || has("prompt") || has("message");
+            assert_eq!(spec.effect == Some(Effect::Runs), runs, "{}", spec.name);
+            let name = spec.name.to_lowercase();
+            let ends = ["kill", "stop", "cancel", "clear"].iter().any(|word| name.contains(word));
+            assert_eq!(spec.effect == Some(Effect::Ends), ends, "{}", spec.name);
+        }
+    }
+    assert_eq!(hints(Dialect::Opta, "bg_status")["readOnlyHint"], true);
+    assert_eq!(hints(Dialect::Opta, "bg_start")["destructiveHint"], true);
+    assert_eq!(hints(Dialect::Opta, "bg_kill")["idempotentHint"], true);
+    assert_eq!(hints(Dialect::Canonical, "task_input")["readOnlyHint"], false);
+}

@@ -1,0 +1,296 @@
+//! A home of its own with one session, and a dialect to talk to it.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use meanwhile::{
+    AtCapacity, Filter, KillRequest, Policy, Programs, Runtime, Scope, Settings, Task, TaskRequest,
+};
+use mw_model::{CommandSpec, EnvVar, Limits, RawText, TaskId};
+use mw_testkit::{Home, SOON, need_program, processes, wait_until};
+use mw_tools::call::{Background, Caller, Desk, Patience, Patient, Premises, Reply};
+use mw_tools::{Dialect, Toolset};
+use serde_json::Value;
+
+pub const SESSION: &str = "conversation";
+/// What runs until it is ended.
+pub const SLEEPER: &str = "exec sleep 600";
+
+/// How a task can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    Exit(i32),
+    Crash,
+    KilledByModel,
+    KilledByUser,
+    TimeLimit,
+    Lost,
+}
+
+pub struct World {
+    pub runtime: Runtime,
+    pub premises: Premises,
+    pub tools: Toolset,
+    // Dropped last: what still runs ends with it.
+    pub home: Home,
+}
+
+impl World {
+    /// A world with the figures of the dialect's own profile.
+    pub fn new(dialect: Dialect) -> Self {
+        if dialect == Dialect::Mycode {
+            need_program("bash");
+        }
+        let home = Home::new(beside("mw"));
+        let (slots, at_capacity) = match dialect {
+            Dialect::Mycode => (10, AtCapacity::Queue),
+            Dialect::Opta => (5, AtCapacity::Reject),
+            Dialect::CoCli => (5, AtCapacity::Queue),
+            Dialect::Canonical | Dialect::Zidane | Dialect::BackgroundTask => (8, AtCapacity::Queue),
+        };
+        let shell = if dialect == Dialect::Mycode { "bash" } else { "/bin/sh" };
+        let run_timeout_ms = (dialect == Dialect::Opta).then_some(300_000);
+        let mut settings = Settings::new(home.state().to_owned(), programs(&home, slots));
+        settings.queue.max_running = slots;
+        let premises = Premises {
+            session: SESSION.to_owned(),
+            cwd: home.work(),
+            env: environment(&home),
+            umask: 0o022,
+            shell: shell.into(),
+            limits: Limits { run_timeout_ms, ..Limits::default() },
+            lifetime: mw_model::Lifetime::Session,
+            session_end: mw_tools::call::SessionEnd::Keep,
+            at_capacity,
+            context_stamp: "20260523-024147-123".to_owned(),
+            reply_bytes: 16 << 10,
+            stream_bytes: 1 << 20,
+            longest_call: Duration::from_secs(60),
+            background: Background::On,
+            agents: None,
+            // What is asked about is another matter: `approval` has it.
+            policy: Policy::open(),
+        };
+        let runtime = Runtime::open(settings).unwrap();
+        Self { runtime, premises, tools: Toolset::of(dialect), home }
+    }
+
+    /// Lets logs begin with the lines that say what they are, from now on.
+    pub fn log_headers(&mut self) {
+        let settings = Settings { log_header: true, ..self.runtime.settings().clone() };
+        self.runtime = Runtime::open(settings).unwrap();
+    }
+
+    /// Calls a tool. Whatever it answers fits its own schema, and tells no ending of what runs.
+    #[expect(clippy::needless_pass_by_value, reason = "calls are written with `json!` in place")]
+    #[track_caller]
+    pub fn call(&self, tool: &str, given: Value) -> Reply {
+        self.call_as(tool, &given, &Patient)
+    }
+
+    #[track_caller]
+    pub fn call_as(&self, tool: &str, given: &Value, caller: &dyn Caller) -> Reply {
+        let desk = Desk::new(&self.runtime, &self.premises, caller);
+        let reply = self.tools.call(tool, given.as_object().unwrap(), &desk).expect("a tool of that name");
+        self.check_schema(tool, &reply);
+        for id in &reply.told {
+            if let Ok(task) = self.runtime.task(id.as_str(), &Scope::All) {
+                assert!(task.status.is_terminal(), "{id} is told and is {:?}", task.status);
+            }
+        }
+        reply
+    }
+
+    /// Calls a tool that has to do what it is asked for.
+    #[track_caller]
+    pub fn done(&self, tool: &str, given: Value) -> Reply {
+        let reply = self.call(tool, given);
+        assert!(!reply.failed, "{}", reply.text);
+        reply
+    }
+
+    /// Calls a tool that has to refuse.
+    #[track_caller]
+    pub fn refused(&self, tool: &str, given: Value) -> Reply {
+        let reply = self.call(tool, given);
+        assert!(reply.failed, "{}", reply.text);
+        assert!(reply.told.is_empty(), "{:?}", reply.told);
+        reply
+    }
+
+    #[track_caller]
+    fn check_schema(&self, tool: &str, reply: &Reply) {
+        let specs = self.tools.specs(Background::On);
+        let Some(spec) = specs.iter().find(|spec| spec.name == tool) else { return };
+        let Some(properties) = spec.output_schema.as_ref().map(|schema| &schema["properties"]) else {
+            return;
+        };
+        for (name, value) in reply.data.as_object().expect("an object") {
+            let kinds = &properties[name.as_str()]["type"];
+            let fits = |kind: &str| match kind {
+                "string" => value.is_string(),
+                "integer" => value.is_i64() || value.is_u64(),
+                "number" => value.is_number(),
+                "boolean" => value.is_boolean(),
+                "array" => value.is_array(),
+                "object" => value.is_object(),
+                "null" => value.is_null(),
+                other => panic!("no JSON type: {other}"),
+            };
+            let allowed = match kinds {
+                Value::Null => true,
+                Value::String(kind) => fits(kind),
+                kinds => kinds.as_array().unwrap().iter().any(|kind| fits(kind.as_str().unwrap())),
+            };
+            assert!(allowed, "{tool}: {name} = {value} is no {kinds}");
+        }
+    }
+
+    /// Starts a script as somebody else of the same session would.
+    pub fn start(&self, script: &str) -> Task {
+        self.start_with(script, |_| {})
+    }
+
+    pub fn start_with(&self, script: &str, change: impl FnOnce(&mut TaskRequest)) -> Task {
+        let shell = CommandSpec::Shell { program: "/bin/sh".into(), script: script.into() };
+        let mut request = TaskRequest::new(SESSION, shell, self.home.work(), self.premises.env.clone());
+        change(&mut request);
+        self.runtime.start(&request).unwrap().task
+    }
+
+    /// Starts a script and waits for its end.
+    pub fn finished(&self, script: &str) -> Task {
+        self.over(&self.start(script).id)
+    }
+
+    /// Makes a task that ended so.
+    pub fn ended(&self, ending: Ending) -> Task {
+        let kill = KillRequest { by: "the user".to_owned(), signal: 15, grace_ms: None };
+        let task = match ending {
+            Ending::Exit(code) => self.start(&format!("echo out; exit {code}")),
+            Ending::Crash => self.start("echo out; kill -SEGV $$"),
+            Ending::TimeLimit => self
+                .start_with("echo out; exec sleep 600", |request| request.limits.run_timeout_ms = Some(100)),
+            Ending::KilledByModel | Ending::KilledByUser | Ending::Lost => {
+                self.start("echo out; exec sleep 600")
+            }
+        };
+        let id = task.id.as_str();
+        if matches!(ending, Ending::KilledByModel | Ending::KilledByUser | Ending::Lost) {
+            self.home.until_logged(id, "out");
+        }
+        match ending {
+            Ending::KilledByModel => {
+                drop(self.runtime.kill_as_owner(&[id], SESSION, &kill).unwrap().all_done().unwrap());
+            }
+            Ending::KilledByUser => drop(self.runtime.kill(id, &Scope::All, &kill).unwrap()),
+            Ending::Lost => {
+                self.home.slay_watchers(id);
+                self.home.slay(task.pid.unwrap());
+            }
+            Ending::Exit(_) | Ending::Crash | Ending::TimeLimit => {}
+        }
+        self.over(&task.id)
+    }
+
+    /// Waits until a task is over.
+    #[track_caller]
+    pub fn over(&self, id: &TaskId) -> Task {
+        wait_until(SOON, &format!("{id} is over"), || {
+            Some(self.task(id.as_str())).filter(|task| task.status.is_terminal())
+        })
+    }
+
+    #[track_caller]
+    pub fn task(&self, handle: &str) -> Task {
+        self.runtime.task(handle, &Scope::Session(SESSION.to_owned())).unwrap()
+    }
+
+    /// Returns all tasks of the home.
+    pub fn tasks(&self) -> Vec<Task> {
+        self.runtime.list(&Filter { limit: u32::MAX, ..Filter::new(Scope::All) }).unwrap().tasks
+    }
+
+    /// Fills every slot.
+    pub fn fill(&self) -> Vec<Task> {
+        let slots = self.runtime.settings().queue.max_running;
+        (0..slots).map(|_| self.start(SLEEPER)).collect()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let live: Vec<_> = self.tasks().into_iter().filter(|task| !task.status.is_terminal()).collect();
+        let ids: Vec<_> = live.into_iter().map(|task| task.id).collect();
+        let kill = KillRequest { by: "the end of a test".to_owned(), signal: 9, grace_ms: None };
+        let _ = self.runtime.kill_all(&ids, &kill);
+        // Supervisors and what they become at their end stand in the home; nothing may write there later.
+        let inside = |pid: &u32| processes::cwd(*pid).is_some_and(|cwd| cwd.starts_with(self.home.state()));
+        let begun = Instant::now();
+        while processes::all().iter().any(inside) && begun.elapsed() < SOON {
+            std::thread::yield_now();
+        }
+    }
+}
+
+/// A caller who goes away as soon as something is so.
+pub struct LeavesWhen<F: Fn() -> bool> {
+    pub so: F,
+    pub looks: Cell<u32>,
+}
+
+impl<F: Fn() -> bool> LeavesWhen<F> {
+    pub const fn new(so: F) -> Self {
+        Self { so, looks: Cell::new(0) }
+    }
+}
+
+impl<F: Fn() -> bool> Caller for LeavesWhen<F> {
+    fn meanwhile(&self, _: &[Task]) -> Patience {
+        self.looks.set(self.looks.get() + 1);
+        if (self.so)() { Patience::GiveUp } else { Patience::GoOn }
+    }
+}
+
+/// Returns a time of less than a minute as the sources write it, so that a slow machine fails no test.
+pub fn briefly(ms: u64) -> String {
+    assert!(ms < 60_000, "a test that takes minutes");
+    format!("{}s", ms / 1000)
+}
+
+fn environment(home: &Home) -> Vec<EnvVar> {
+    let (root, path) = (root(home), std::env::var("PATH").unwrap());
+    let pairs = [("PATH", path.as_str()), ("LANG", "C.UTF-8"), ("MW_TEST_TAG", &root)];
+    pairs.map(|(name, value)| EnvVar { name: name.into(), value: value.into() }).into()
+}
+
+/// The mark by which everything that was started in a home is found.
+fn root(home: &Home) -> String {
+    home.work().parent().unwrap().to_string_lossy().into_owned()
+}
+
+fn beside(name: &str) -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let file = here.parent().and_then(Path::parent).unwrap().join(name);
+    assert!(file.is_file(), "{} is missing: build it with `cargo build -p mw-cli`", file.display());
+    file
+}
+
+/// Finds the executables, and makes `mw settle` see the same limits as the library and nothing else.
+fn programs(home: &Home, slots: u32) -> Programs {
+    let state = home.state().to_str().unwrap().to_owned();
+    let words = [
+        "/usr/bin/env".to_owned(),
+        "-i".to_owned(),
+        format!("MEANWHILE_HOME={state}"),
+        format!("MW_TEST_TAG={}", root(home)),
+        format!("MEANWHILE_QUEUE_MAX_RUNNING={slots}"),
+        beside("mw").to_str().unwrap().to_owned(),
+        "settle".to_owned(),
+        "--home".to_owned(),
+        state,
+    ];
+    let settle = words.iter().map(|word| RawText::from(word.as_str())).collect();
+    Programs { supervisor: beside("mw-supervisor"), settle, starter_exits: false }
+}
