@@ -1,13 +1,20 @@
-//! What agents and their hosts see: one set of operations, several dialects to ask for them, an MCP server,
-//! hooks, and the set-up of hosts.
+//! What agents and their hosts see of meanwhile.
+//!
+//! ```text
+//! hosts     we live in them: their set-up, hooks and sessions
+//! mcp       we serve them tools
+//! subagent  we drive other agents, each as a task
+//! builtin   we are an agent ourselves
+//! chat      a person talks with an agent; what is behind the screen
+//! delivery  how notifications reach whoever is connected
+//! ```
 #![forbid(unsafe_code)]
 
-pub mod acp;
-pub mod agent;
+pub mod builtin;
 pub mod chat;
-pub mod hook;
+mod delivery;
+pub mod hosts;
 pub mod mcp;
-mod session_of;
-pub mod setup;
+pub mod subagent;
 
-pub use session_of::{Clues, HostSession, session_of};
+pub use delivery::Tells;

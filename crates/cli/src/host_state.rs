@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use mw_agents::setup::{HOSTS, Host, Scope, Surroundings, lasting_path};
+use mw_agents::hosts::{HOSTS, Host, Scope, Surroundings, lasting_path};
 
 use crate::error::CommandError;
 use crate::programs;

@@ -7,7 +7,7 @@ use mw_model::EnvVar;
 
 use super::ChatOptions;
 use super::office::{Message, Office};
-use crate::acp::{Line, LineOptions, Offer, PolicyPermissions, Services};
+use crate::subagent::{Line, LineOptions, Offer, PolicyPermissions, Services};
 
 impl Office<'_> {
     /// Starts the agent; what comes over its line has the number of that line.

@@ -13,7 +13,7 @@ use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Queue, Slash};
 use super::unwritten::Unwritten;
 use super::{ChatOptions, Tell, TranscriptError, watch};
-use crate::acp::{Line, LineEvent};
+use crate::subagent::{Line, LineEvent};
 
 /// What the office is told.
 pub(super) enum Message {

@@ -8,7 +8,7 @@ use mw_model::{Notice, Turn};
 
 use super::Wake;
 use super::office::Office;
-use crate::acp::TurnEnd;
+use crate::subagent::TurnEnd;
 
 impl Office<'_> {
     /// Starts the agent once more.

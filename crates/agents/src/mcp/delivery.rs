@@ -16,7 +16,7 @@ use http_body::{Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::receipts::Receipt;
+use crate::delivery::receipts::Receipt;
 
 /// The receipts of the replies to one request.
 #[derive(Clone, Default)]

@@ -17,10 +17,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::calls::Calls;
 use super::delivery::{Due, Tapped, follow};
 use super::server::Server;
 use super::stdio::LAST_WORDS;
+use crate::delivery::calls::Calls;
 
 /// Where to serve, and for whom.
 #[derive(Clone, Debug)]

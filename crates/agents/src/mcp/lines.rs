@@ -15,7 +15,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::receipts::{Receipt, Receipts};
+use crate::delivery::receipts::{Receipt, Receipts};
 
 /// Most bytes of one message.
 const MOST_LINE: usize = 16 << 20;

@@ -11,22 +11,16 @@
 //! written is told by the next one.
 
 mod caller;
-pub(crate) mod calls;
 mod delivery;
 mod elicitation;
 mod http;
-mod instructions;
 mod lines;
-pub(crate) mod receipts;
 mod resources;
 mod server;
 mod stdio;
 mod subscriptions;
 mod tasks;
-pub(crate) mod teller;
 
 pub use http::{HttpOptions, Listening, listen, listen_with};
-pub(crate) use instructions::instructions;
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;
-pub use teller::Tells;

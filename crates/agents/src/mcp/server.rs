@@ -18,15 +18,15 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Client;
-use super::calls::{Call, Calls};
 use super::delivery::HttpReceipts;
 use super::elicitation;
-use super::instructions::instructions;
-use super::receipts::{Receipt, Receipts};
 use super::subscriptions::Subscriptions;
-use super::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use super::{resources, tasks};
-use crate::session_of::{Clues, HostSession, session_of};
+use crate::delivery::calls::{Call, Calls};
+use crate::delivery::instructions::instructions;
+use crate::delivery::receipts::{Receipt, Receipts};
+use crate::delivery::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
+use crate::hosts::{Clues, session_of};
 use mw_tools::call::{Caller, Desk, Premises, Reply};
 use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::{Form, Toolset};
@@ -137,13 +137,8 @@ impl Server {
 
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
     pub(super) fn premises(&self, context: &RequestContext<RoleServer>) -> Premises {
-        let mut clues = self.inner.clues.clone();
-        let meta = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
-        if let Some(id) = meta("sessionId").or_else(|| meta("threadId")) {
-            clues.host_session = Some(HostSession { host: "codex", id });
-        } else if let Some(id) = meta("agent-session-id") {
-            clues.host_session = Some(HostSession { host: "goose", id });
-        }
+        let member = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
+        let mut clues = self.inner.clues.clone().of_call(member);
         if let Some(parts) = context.extensions.get::<http::request::Parts>()
             && let Some(session) = parts.headers.get("x-meanwhile-session")
             && let Ok(session) = session.to_str()

@@ -8,7 +8,9 @@ use std::{env, fs, io};
 
 use clap::Args;
 use meanwhile::policy::Mode;
-use mw_agents::agent::{AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent};
+use mw_agents::builtin::{
+    AgentLimits, AgentOffer, ModelChoice, ModelError, ModelWishes, Project, serve_agent,
+};
 use mw_tools::Dialect;
 use mw_tools::call::Premises;
 

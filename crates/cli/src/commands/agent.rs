@@ -7,7 +7,7 @@ use std::thread;
 use clap::Args;
 use meanwhile::model::{Dialect, Lifetime, parse_duration_ms};
 use meanwhile::{Approval, AtCapacity};
-use mw_agents::acp::{AcpError, Handshake, greet};
+use mw_agents::subagent::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::model::TaskId;
 use meanwhile::project_of;
-use mw_agents::acp::{DriverOptions, PolicyPermissions, drive};
+use mw_agents::subagent::{DriverOptions, PolicyPermissions, drive};
 
 use super::start::environment;
 use crate::context::Context;

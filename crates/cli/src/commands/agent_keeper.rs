@@ -2,7 +2,7 @@
 
 use clap::Args;
 use meanwhile::model::TaskId;
-use mw_agents::acp::keep;
+use mw_agents::subagent::keep;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};

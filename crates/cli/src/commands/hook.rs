@@ -8,11 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use meanwhile::is_shared;
-use meanwhile::{Moment, Runtime, Settings};
-use mw_agents::hook::{HookCall, HookHost, HookMoment};
-use mw_agents::setup::HOSTS;
-use mw_agents::{Clues, session_of};
+use meanwhile::{Moment, Runtime, Settings, is_shared};
+use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
 
 use super::wake;
 use crate::context::{Context, Needs};
@@ -62,19 +59,28 @@ impl Arguments {
     }
 
     fn host(&self) -> Result<HookHost, CommandError> {
-        let known = HookHost::ALL.into_iter().find(|host| host.id() == self.host);
-        known.ok_or_else(|| {
-            let of_host = HOSTS.iter().find(|host| host.id == self.host);
-            let message = match of_host {
-                Some(host) => format!("{} has no hooks that could tell its agent anything", host.title),
-                None => format!("{:?} is no host", self.host),
-            };
-            let names: Vec<_> = HookHost::ALL.iter().map(|host| host.id()).collect();
-            let hint = format!("hooks are answered for {}", names.join(", "));
-            // Not the code for bad usage: it would mean something else to a host.
-            CommandError { exit: crate::exit_code::FAILURE, ..CommandError::usage(message, hint) }
-        })
+        let host = HOSTS.iter().find(|host| host.id == self.host);
+        if let Some(host) = host
+            && let Some(hooks) = &host.hooks
+        {
+            return Ok(HookHost { id: host.id, hooks });
+        }
+        let message = match host {
+            Some(host) => format!("{} has no hooks that could tell its agent anything", host.title),
+            None => format!("{:?} is no host", self.host),
+        };
+        let names: Vec<_> = HOSTS.iter().filter(|host| host.hooks.is_some()).map(|host| host.id).collect();
+        let hint = format!("hooks are answered for {}", names.join(", "));
+        // Not the code for bad usage: it would mean something else to a host.
+        Err(CommandError { exit: crate::exit_code::FAILURE, ..CommandError::usage(message, hint) })
     }
+}
+
+/// A host that has hooks.
+#[derive(Clone, Copy)]
+struct HookHost {
+    id: &'static str,
+    hooks: &'static Hooks,
 }
 
 fn warn(message: &str) {
@@ -87,9 +93,9 @@ fn warn(message: &str) {
 fn asked(host: HookHost) -> Result<HookCall, CommandError> {
     let mut asked = Vec::new();
     std::io::stdin().lock().take(MOST_BYTES).read_to_end(&mut asked)?;
-    HookCall::parse(host, &asked).map_err(|why| {
+    HookCall::parse(host.id, host.hooks, &asked).map_err(|why| {
         CommandError::usage(
-            format!("{} did not ask as expected: {why}", host.id()),
+            format!("{} did not ask as expected: {why}", host.id),
             "report it with the host's version",
         )
     })
@@ -105,7 +111,7 @@ fn clues(call: &HookCall) -> Clues {
 /// Waits for news of the agent that has just stopped, and wakes it.
 fn wait_and_wake(host: HookHost, settings: Settings) -> CommandResult {
     let call = asked(host)?;
-    let can_wake = host == HookHost::ClaudeCode && wake::is_interactive(|name| env::var(name).ok());
+    let can_wake = host.hooks.wakes && wake::is_interactive(|name| env::var(name).ok());
     if !can_wake || !call.is_a_stop() || !settings.home.exists() {
         return Ok(0);
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use meanwhile::{Runtime, Settings};
-use mw_agents::Clues;
+use mw_agents::hosts::Clues;
 use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};

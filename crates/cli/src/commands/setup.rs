@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use clap::Args;
-use mw_agents::setup::{FileChange, HOSTS, Host, Scope, SetupError, Wish};
+use mw_agents::hosts::{FileChange, HOSTS, Host, Scope, SetupError, Wish};
 use serde_json::{Value, json};
 use similar::TextDiff;
 

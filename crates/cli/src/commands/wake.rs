@@ -8,7 +8,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use meanwhile::{Moment, Runtime, SessionInfo};
-use mw_agents::hook::HookCall;
+use mw_agents::hosts::HookCall;
 
 use crate::error::CommandError;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use meanwhile::model::Lifetime;
 use meanwhile::policy::{Mode, RuleOrigin};
 use meanwhile::{ApprovalPatience, Programs, Settings};
-use mw_agents::mcp::Tells;
+use mw_agents::Tells;
 use mw_tools::USUAL_WAIT_MS;
 use mw_tools::call::SessionEnd;
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mw_agents::setup::Scope;
+use mw_agents::hosts::Scope;
 
 use super::Check;
 use crate::error::CommandError;

@@ -16,8 +16,9 @@ use std::thread;
 use std::time::Duration;
 
 use meanwhile::{AtCapacity, Policy, Programs, Settings};
-use mw_agents::Clues;
-use mw_agents::mcp::{HttpOptions, Offer, Server, Tells, listen_with};
+use mw_agents::Tells;
+use mw_agents::hosts::Clues;
+use mw_agents::mcp::{HttpOptions, Offer, Server, listen_with};
 use mw_model::{EnvVar, Limits};
 use mw_testkit::{Home, clients};
 use mw_tools::call::{Background, Premises};

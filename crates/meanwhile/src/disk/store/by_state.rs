@@ -18,7 +18,7 @@ const LOOKED_AT: u64 = 50;
 const FAILING: [Status; 3] = [Status::Failed, Status::TimedOut, Status::Lost];
 
 /// The waiting tasks that fit, in the order of the queue.
-pub(crate) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
+pub(super) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
     format!(
         "SELECT {} FROM tasks INDEXED BY tasks_waiting WHERE phase = 0{} \
          ORDER BY priority DESC, seq LIMIT {most} OFFSET {skip}",
@@ -28,7 +28,7 @@ pub(crate) fn queue_sql(filter: &Filter, skip: u32, most: u32) -> String {
 }
 
 /// Returns the order as the database sorts by it; these have failed lately.
-pub(crate) fn by_state_sql(lately: &[i64]) -> String {
+pub(super) fn by_state_sql(lately: &[i64]) -> String {
     let lately = lately.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     format!(
         "CASE phase WHEN 1 THEN 0 WHEN 0 THEN 1 ELSE 2 + (seq NOT IN ({lately})) END, \
@@ -55,7 +55,7 @@ impl Left {
 
 impl Store {
     /// Lists the tasks that fit; of those that run and of those that wait there are this many.
-    pub(crate) fn list_by_state(
+    pub(super) fn list_by_state(
         &self,
         filter: &Filter,
         failed_since: Timestamp,
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Returns which tasks that fit have failed lately, newest first, by their place in the table.
-    pub(crate) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
+    pub(super) fn failed_lately(&self, filter: &Filter, since: Timestamp) -> Result<Vec<i64>, StoreError> {
         let is_wanted = |status: &Status| filter.statuses.is_empty() || filter.statuses.contains(status);
         let ways: Vec<_> = FAILING.into_iter().filter(is_wanted).map(Walk::InStatus).collect();
         let newest = Rows { most: LOOKED_AT, skip: 0, except: &[] };

@@ -17,7 +17,7 @@ const MOST_TRIES: i32 = 10_000;
 
 /// An open database.
 pub(crate) struct Store {
-    pub(crate) connection: Connection,
+    pub(super) connection: Connection,
     /// Whether spans were entered that nobody will deliver unless called; taken by who calls.
     pub(crate) spans_wait: Cell<bool>,
     /// Whether owners are told of the end of a batch, beside the ends of its tasks.
@@ -122,7 +122,7 @@ impl Store {
 }
 
 /// Opens a copy that nobody else uses.
-pub(crate) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
+pub(super) fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?)
 }
 

@@ -82,7 +82,7 @@ pub struct Page {
 }
 
 /// Returns the order for the database; `by_age` is the column that its index follows.
-pub(crate) fn order_sql(order: Order, by_age: &str) -> String {
+pub(super) fn order_sql(order: Order, by_age: &str) -> String {
     match order {
         Order::Newest | Order::ByState { .. } => format!("{by_age} DESC"),
         Order::Oldest => by_age.to_owned(),
@@ -95,13 +95,13 @@ pub(crate) fn order_sql(order: Order, by_age: &str) -> String {
 }
 
 /// What a task is called, as the database compares it.
-pub(crate) fn title(task: &Task) -> String {
+pub(super) fn title(task: &Task) -> String {
     let title = task.name.as_ref().or(task.description.as_ref()).unwrap_or(&task.command);
     title.to_ascii_lowercase()
 }
 
 /// Returns what a filter asks of a row, and the values of it.
-pub(crate) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
+pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
     let mut clause = String::new();
     let mut values: Vec<Box<dyn ToSql>> = Vec::new();
     let mut add = |column: &str, value: Box<dyn ToSql>| {

@@ -166,12 +166,12 @@ const STEPS: [&str; 6] = [
 ];
 
 /// Returns the schema a database has and the one this build knows.
-pub(crate) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
+pub(super) fn versions(connection: &Connection) -> Result<(u32, u32), StoreError> {
     Ok((version(connection)?, STEPS.len() as u32))
 }
 
 /// Tells whether a database has taken every step; refuses one that has taken more.
-pub(crate) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
+pub(super) fn is_current(connection: &Connection) -> Result<bool, StoreError> {
     let (found, known) = versions(connection)?;
     if found > known { Err(StoreError::Newer { found, known }) } else { Ok(found == known) }
 }

@@ -46,7 +46,7 @@ impl FromSql for Stage {
 
 /// The condition for what the owner does not know for certain: waiting, handed over, or promised. An index has exactly
 /// these words.
-pub(crate) const IS_OPEN: &str = "stage IN (0, 2, 4)";
+pub(super) const IS_OPEN: &str = "stage IN (0, 2, 4)";
 
 /// A row of the ledger.
 pub(crate) struct NoticeRow {
@@ -68,7 +68,7 @@ pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
 
 impl Transaction<'_> {
     /// Enters news for a task's owner. What the owner knows already, or was entered before, changes nothing.
-    pub(crate) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
+    pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
         let mut insert = self.inner.prepare_cached(
             "INSERT INTO notices (session, task, run, kind, ordinal, at, news, duration_ms, stage) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) \

@@ -24,7 +24,7 @@ pub(crate) struct Ended {
 }
 
 /// A way through the tasks that follows an index, so that its cost does not grow with their number.
-pub(crate) enum Walk {
+pub(super) enum Walk {
     HoldingSlots,
     Waiting,
     Newest,
@@ -83,30 +83,30 @@ const QUEUE_POSITION: &str = "SELECT 1 + count(*) FROM tasks WHERE phase = 0 AND
 
 /// Which part of what a walk finds is wanted.
 #[derive(Clone, Copy)]
-pub(crate) struct Stretch<'a> {
-    pub(crate) skip: u32,
-    pub(crate) most: u32,
+pub(super) struct Stretch<'a> {
+    pub(super) skip: u32,
+    pub(super) most: u32,
     /// Those that stand elsewhere in the list, by their place in the table.
-    pub(crate) except: &'a [i64],
+    pub(super) except: &'a [i64],
 }
 
 /// Which rows of each way are read.
 #[derive(Clone, Copy)]
-pub(crate) struct Rows<'a> {
-    pub(crate) most: u64,
-    pub(crate) skip: u32,
-    pub(crate) except: &'a [i64],
+pub(super) struct Rows<'a> {
+    pub(super) most: u64,
+    pub(super) skip: u32,
+    pub(super) except: &'a [i64],
 }
 
 /// Reads it on a connection, in a transaction or not.
-pub(crate) fn last_number(connection: &Connection, session: &str) -> Result<u64, StoreError> {
+pub(super) fn last_number(connection: &Connection, session: &str) -> Result<u64, StoreError> {
     let sql = "SELECT last_number FROM sessions WHERE id = ?1";
     let last: Option<i64> = connection.query_row(sql, [session], |row| row.get(0)).optional()?;
     Ok(last.unwrap_or(0) as u64)
 }
 
 /// Reads it on a connection, in a transaction or not.
-pub(crate) fn last_handle_number(
+pub(super) fn last_handle_number(
     connection: &Connection,
     session: &str,
     context: Option<&str>,
@@ -118,7 +118,7 @@ pub(crate) fn last_handle_number(
 }
 
 /// Reads them on a connection, in a transaction or not.
-pub(crate) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
+pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec<Task>, StoreError> {
     let mut query = connection.prepare_cached(&unsettled_sql())?;
     let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
     Ok(found.collect::<Result<_, _>>()?)
@@ -222,7 +222,7 @@ impl Store {
         Ok(Page { tasks, total, live })
     }
 
-    pub(crate) fn ended_walk(
+    pub(super) fn ended_walk(
         &self,
         filter: &Filter,
         stretch: Stretch<'_>,
@@ -242,7 +242,7 @@ impl Store {
     }
 
     /// Follows each way, merges what they find, and keeps the stretch asked for.
-    pub(crate) fn walk(
+    pub(super) fn walk(
         &self,
         filter: &Filter,
         ways: &[Walk],
@@ -267,7 +267,7 @@ impl Store {
     }
 
     /// Follows each way from its beginning or past some of it, and returns what they find with its place in the table.
-    pub(crate) fn walk_numbered(
+    pub(super) fn walk_numbered(
         &self,
         filter: &Filter,
         ways: &[Walk],
@@ -287,7 +287,7 @@ impl Store {
         Ok(found)
     }
 
-    pub(crate) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
+    pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
         let (_, values) = conditions(filter);
         let sql = count_sql(filter, condition);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();

@@ -9,12 +9,12 @@ use rusqlite::types::Type;
 use crate::task::{Task, TaskLimits};
 
 /// Columns in the order in which [`task`] reads them.
-pub(crate) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
+pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
      deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
      resume_count, journal_seen, trace, dialect, context, handle_number, foreground";
 
 /// Reads a task from a row of [`COLUMNS`].
-pub(crate) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
+pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
     let id: TaskId = parsed(row, 0, |text: String| text.parse().ok())?;
     let state: TaskState = parsed(row, 16, |text: String| serde_json::from_str(&text).ok())?;
     let after = row

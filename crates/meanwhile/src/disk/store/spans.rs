@@ -174,7 +174,7 @@ impl Transaction<'_> {
     }
 
     /// Removes the spans of a task, but for those that are still to be delivered.
-    pub(crate) fn delete_delivered_spans(&self, task: &TaskId) -> Result<(), StoreError> {
+    pub(super) fn delete_delivered_spans(&self, task: &TaskId) -> Result<(), StoreError> {
         self.inner.execute("DELETE FROM spans WHERE task = ?1 AND stage <> 1", [task.as_str()])?;
         Ok(())
     }

@@ -15,9 +15,9 @@ use crate::trace::spans;
 
 /// A write transaction. Dropped without [`Transaction::commit`], nothing has happened.
 pub(crate) struct Transaction<'store> {
-    pub(crate) inner: rusqlite::Transaction<'store>,
-    pub(crate) tasks_dir: PathBuf,
-    pub(crate) spans_wait: &'store Cell<bool>,
+    pub(super) inner: rusqlite::Transaction<'store>,
+    pub(super) tasks_dir: PathBuf,
+    pub(super) spans_wait: &'store Cell<bool>,
     /// Whether the end of a batch is told.
     tells_batches: bool,
 }
@@ -53,7 +53,7 @@ const fn phase(state: &TaskState) -> i64 {
     }
 }
 
-pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
+pub(super) fn json(value: &impl serde::Serialize) -> Result<String, StoreError> {
     serde_json::to_string(value).map_err(|error| StoreError::Corrupt(error.to_string()))
 }
 

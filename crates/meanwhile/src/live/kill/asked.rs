@@ -17,7 +17,7 @@ const SILENCE: Duration = Duration::from_secs(4);
 const LINE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// A supervisor that was asked.
-pub(crate) struct Asked {
+pub(super) struct Asked {
     line: Line,
     /// When it was last known to be able to answer.
     heard: Instant,
@@ -26,23 +26,23 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn on(line: Line) -> Self {
+    pub(super) fn on(line: Line) -> Self {
         Self { line, heard: Instant::now(), call: None }
     }
 
     /// Returns the connections on which something may be said.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &Line> {
+    pub(super) fn lines(&self) -> impl Iterator<Item = &Line> {
         std::iter::once(&self.line).chain(&self.call)
     }
 
     /// Returns the answer if it has come; an error when the supervisor has died instead.
-    pub(crate) fn answer(&mut self) -> Option<io::Result<ControlReply>> {
+    pub(super) fn answer(&mut self) -> Option<io::Result<ControlReply>> {
         said(&mut self.line)
     }
 
     /// Looks after a supervisor that has not answered: one that is stopped is continued. Returns what is wrong when it
     /// does not even say that it is there.
-    pub(crate) fn silent_supervisor(&mut self, connect: impl FnOnce() -> io::Result<Line>) -> Option<String> {
+    pub(super) fn silent_supervisor(&mut self, connect: impl FnOnce() -> io::Result<Line>) -> Option<String> {
         let waited = self.heard.elapsed();
         let supervisor = self.line.peer();
         if waited >= PATIENCE / 10

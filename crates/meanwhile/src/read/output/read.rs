@@ -35,7 +35,7 @@ impl StreamChoice {
         }
     }
 
-    pub(crate) const fn takes(self, kind: EntryKind) -> bool {
+    pub(super) const fn takes(self, kind: EntryKind) -> bool {
         matches!(
             (self, kind),
             (Self::Both | Self::Apart, _)
@@ -91,7 +91,7 @@ impl Default for ReadRequest {
 
 impl ReadRequest {
     /// Returns the limit in bytes.
-    pub(crate) const fn most_bytes(&self) -> u64 {
+    pub(super) const fn most_bytes(&self) -> u64 {
         if self.max_bytes == 0 { u64::MAX } else { self.max_bytes }
     }
 }
@@ -219,7 +219,7 @@ impl Runtime {
     }
 
     /// Tells whether a run has not begun to run a command, or never did: it has no log, and nothing is wrong with that.
-    pub(crate) fn has_not_run(&self, task: &Task, run: u32) -> bool {
+    pub(super) fn has_not_run(&self, task: &Task, run: u32) -> bool {
         if run < task.state.run() {
             let log = self.home.earlier_run(&task.id, run).join(LOG_FILE);
             let record = || self.home.earlier_result(&task.id, run).ok().flatten();
@@ -256,7 +256,7 @@ impl Runtime {
 }
 
 /// Refuses a run that there was not.
-pub(crate) fn check_run(task: &Task, run: u32) -> Result<()> {
+pub(super) fn check_run(task: &Task, run: u32) -> Result<()> {
     let last = task.state.run();
     if (1..=last).contains(&run) {
         return Ok(());
@@ -276,7 +276,7 @@ fn tail(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> Result<
 }
 
 /// Tells whether nothing more can come of a run.
-pub(crate) fn is_over(task: &Task, run: u32) -> bool {
+pub(super) fn is_over(task: &Task, run: u32) -> bool {
     match &task.state {
         TaskState::Ended { .. } => task.survivors == 0,
         _ => run < task.state.run(),

@@ -19,7 +19,7 @@ use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
 
 /// How far around a page is looked.
-pub(crate) const CONTEXT: usize = 16 << 10;
+pub(super) const CONTEXT: usize = 16 << 10;
 
 impl Runtime {
     /// Reads a task's output for showing it: as [`Runtime::read`], with marks in the place of secrets and without
@@ -73,7 +73,7 @@ fn around(view: &LogView, stream: StreamChoice, page: Range<u64>, over: bool) ->
 }
 
 /// Returns what a stream printed before an offset, as far as it is looked at.
-pub(crate) fn before(view: &LogView, stream: StreamChoice, start: u64) -> io::Result<Vec<u8>> {
+pub(super) fn before(view: &LogView, stream: StreamChoice, start: u64) -> io::Result<Vec<u8>> {
     let mut chunks = Vec::new();
     let mut left = CONTEXT as u64;
     let until = view.parts().partition_point(|part| part.logical < start);

@@ -11,7 +11,7 @@ use super::view::LogView;
 const STEP: usize = 64 << 10;
 
 /// Finds where the last lines or bytes of a stream begin, looking backwards from the end only.
-pub(crate) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> io::Result<u64> {
+pub(super) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes: u64) -> io::Result<u64> {
     let mut lines_left = lines;
     let mut bytes_left = bytes;
     let mut start = view.size().0;
@@ -48,7 +48,7 @@ pub(crate) fn tail_start(view: &LogView, stream: StreamChoice, lines: u64, bytes
 
 /// Finds where the last `bytes` of a stream begin, from a line's beginning on. A line that is longer than that has
 /// no beginning there; its end is shown then.
-pub(crate) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> io::Result<u64> {
+pub(super) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> io::Result<u64> {
     let start = tail_start(view, stream, u64::MAX, bytes)?;
     let mine = |part: &&Segment| stream.takes(part.kind) && !matches!(part.kind, EntryKind::Drop(_));
     let before = view.parts().iter().filter(mine).rfind(|part| part.logical < start);
@@ -76,7 +76,7 @@ pub(crate) fn window_start(view: &LogView, stream: StreamChoice, bytes: u64) -> 
 }
 
 /// Returns where the next whole character begins, where `start` lies within one.
-pub(crate) fn next_character(view: &LogView, start: u64) -> io::Result<u64> {
+pub(super) fn next_character(view: &LogView, start: u64) -> io::Result<u64> {
     const LONGEST: u64 = 4;
     let holds = |part: &&Segment| part.logical < start && start < part.logical + part.len;
     let Some(part) = view.parts().iter().find(holds) else { return Ok(start) };

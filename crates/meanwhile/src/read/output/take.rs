@@ -6,12 +6,12 @@ use super::read::{Piece, ReadRequest, StreamChoice};
 use super::view::LogView;
 
 /// What was taken.
-pub(crate) struct Taken {
-    pub(crate) pieces: Vec<Piece>,
+pub(super) struct Taken {
+    pub(super) pieces: Vec<Piece>,
     /// Where to go on.
-    pub(crate) next_offset: u64,
+    pub(super) next_offset: u64,
     /// Bytes behind it that are the beginning of a character whose rest has not come yet.
-    pub(crate) held_back: u64,
+    pub(super) held_back: u64,
 }
 
 /// Takes output from `start` on until a limit is reached.
@@ -19,7 +19,7 @@ pub(crate) struct Taken {
 /// Part of a character is left for the next read, which has its rest; while the output may go on, also where the part
 /// is all there is. It is handed out where no rest can come: at the end of what is over, in front of a gap, or
 /// where the limit has no room for a character. Streams that are told apart are bytes to their reader and are not held back.
-pub(crate) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> std::io::Result<Taken> {
+pub(super) fn take(view: &LogView, request: &ReadRequest, start: u64, over: bool) -> std::io::Result<Taken> {
     let mut bytes_left = request.most_bytes();
     let mut lines_left = if request.max_lines == 0 { u64::MAX } else { request.max_lines };
     let mut pieces = Vec::new();

@@ -8,7 +8,7 @@ const LONGEST: usize = 4096;
 
 /// The control sequences of a text, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Sequences(Vec<Sequence>);
+pub(super) struct Sequences(Vec<Sequence>);
 
 #[derive(Debug)]
 struct Sequence {
@@ -21,7 +21,7 @@ struct Sequence {
 
 impl Sequences {
     /// Finds them. One that is cut off by the end of the text counts.
-    pub(crate) fn of(text: &[u8]) -> Self {
+    pub(super) fn of(text: &[u8]) -> Self {
         let mut found = Vec::new();
         let mut at = 0;
         let mut hidden = 0;
@@ -38,12 +38,12 @@ impl Sequences {
         Self(found)
     }
 
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub(super) const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the text without them.
-    pub(crate) fn visible(&self, text: &[u8]) -> Vec<u8> {
+    pub(super) fn visible(&self, text: &[u8]) -> Vec<u8> {
         let mut visible = Vec::with_capacity(text.len());
         let mut at = 0;
         for sequence in &self.0 {
@@ -55,14 +55,14 @@ impl Sequences {
     }
 
     /// Returns where a byte of the text without them is in the text.
-    pub(crate) fn place(&self, visible: usize) -> usize {
+    pub(super) fn place(&self, visible: usize) -> usize {
         let is_before = |sequence: &Sequence| sequence.range.end - sequence.hidden <= visible;
         let before = self.0[..self.0.partition_point(is_before)].last();
         visible + before.map_or(0, |sequence| sequence.hidden)
     }
 
     /// Copies a stretch of the text; of the sequences only colours.
-    pub(crate) fn copy(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn copy(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         let mut at = range.start;
         for sequence in self.within(&range) {
             out.extend_from_slice(&text[at..sequence.range.start.max(at)]);
@@ -73,7 +73,7 @@ impl Sequences {
     }
 
     /// Copies nothing of a stretch but its colours.
-    pub(crate) fn copy_colours(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
+    pub(super) fn copy_colours(&self, text: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
         for sequence in self.within(&range) {
             copy_colour(text, sequence, &range, out);
         }

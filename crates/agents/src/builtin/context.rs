@@ -1,0 +1,248 @@
+//! Keeping the conversation within the model's memory: its beginning is put into few words.
+
+use genai::chat::ChatRequest;
+
+use super::conversation::{Conversation, Record};
+use super::model::{Reply, Said};
+use super::session::Work;
+use super::turn::{Broken, Turn};
+
+/// Of how much of the memory the conversation may be before it is trimmed, and how much stays as it is.
+const TRIM_AT: f64 = 0.8;
+const KEEP: f64 = 0.3;
+/// How many bytes a token has, roughly.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Most bytes of one record that the summary is made of.
+const MOST_RECORD: usize = 4 << 10;
+
+const REQUEST: &str = "Summarise this conversation between a user and a coding agent, for the agent to go on with. \
+    Keep: what the user wants, decisions and their reasons, files and commands that matter with their exact names, \
+    what was done, what failed and why, tasks that still run with their ids, and what is left to do. \
+    Be brief. Write only the summary.";
+
+impl Turn<'_> {
+    /// Trims the conversation if it has become too long.
+    pub(super) async fn trim(&mut self) -> Result<(), Broken> {
+        let size = self.agent.limits.context_tokens;
+        if tokens(self.work, &self.session.system) < part(size, TRIM_AT) {
+            return Ok(());
+        }
+        let conversation = &self.work.conversation;
+        let Some(cut) = cut(conversation.seen(), part(size, KEEP)) else { return Ok(()) };
+        let text = transcript(conversation, cut, part(size, 0.5));
+        let request = ChatRequest::from_user(format!("{REQUEST}\n\n{text}"));
+        let answer = tokio::select! {
+            answer = self.model.ask(&request, |said| match said {
+                Said::Text(_) | Said::Thought(_) | Said::Pause(_) => {}
+            }) => answer,
+            () = self.cancelled.cancelled() => return Err(Broken::Cancelled),
+            () = self.agent.closing.cancelled() => return Err(Broken::Closing),
+        };
+        if let Ok(Reply { usage: Some(usage), .. }) = &answer {
+            self.spend(*usage);
+        }
+        let conversation = &self.work.conversation;
+        let mut summary = match answer {
+            Ok(reply) if !reply.spoken.text.trim().is_empty() => {
+                self.talk.thought(format!("[{cut} earlier messages were put into a summary]\n"));
+                reply.spoken.text
+            }
+            other => {
+                let why = other
+                    .err()
+                    .map_or_else(|| "it came out empty".to_owned(), |(failure, _)| failure.message);
+                self.talk.thought(format!("[{cut} earlier messages are left out: no summary, {why}]\n"));
+                let before = conversation.summary().map(|before| format!("{before}\n")).unwrap_or_default();
+                format!("{before}[{cut} messages after that are lost: they could not be summarised]")
+            }
+        };
+        if let Some(wish) = cut_wish(conversation.seen(), cut) {
+            summary.push_str(&format!(
+                "\n\nWhat the user asked for last, word by word:\n{}",
+                short(&wish, MOST_RECORD)
+            ));
+        }
+        let covers = conversation.covered() + cut;
+        self.work.note(Record::Summary { text: summary, covers })?;
+        self.work.counted = None;
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a rough share of a rough number"
+)]
+fn part(size: u64, share: f64) -> u64 {
+    (size as f64 * share) as u64
+}
+
+/// Estimates what the conversation takes: what the model counted, and bytes for what came after.
+fn tokens(work: &Work, system: &str) -> u64 {
+    let conversation = &work.conversation;
+    let (first, counted) = match work.counted {
+        Some((records, tokens)) if records >= conversation.covered() => (records, tokens),
+        _ => {
+            let summary = conversation.summary().map_or(0, str::len);
+            (conversation.covered(), (system.len() + summary) as u64 / BYTES_PER_TOKEN)
+        }
+    };
+    let rest = conversation.records().get(first..).unwrap_or_default();
+    counted + rest.iter().map(weight).sum::<u64>()
+}
+
+/// Estimates what a record takes.
+fn weight(record: &Record) -> u64 {
+    serde_json::to_string(record).map_or(0, |text| text.len() as u64) / BYTES_PER_TOKEN
+}
+
+/// Finds where to cut: the last turns stay whole where they fit, else calls stay with their results. Nothing when
+/// there is nothing to cut off.
+fn cut(records: &[Record], keep: u64) -> Option<usize> {
+    let mut weights = 0;
+    let mut fitting = records.len();
+    for (at, record) in records.iter().enumerate().rev() {
+        weights += weight(record);
+        if weights > keep {
+            break;
+        }
+        fitting = at;
+    }
+    let is_user = |at: &usize| matches!(records[*at], Record::User { .. });
+    let is_whole = |at: &usize| is_user(at) || matches!(records[*at], Record::Assistant(_));
+    let candidate =
+        (fitting..records.len()).find(is_user).or_else(|| (fitting..records.len()).find(is_whole));
+    // The last words stay in any case; and where the model counts more than we do, nothing else does.
+    let last = (1..records.len()).rev().find(is_user).or_else(|| (1..records.len()).rev().find(is_whole));
+    candidate.filter(|at| *at > 0).or(last)
+}
+
+/// Returns the user's last words, where they are among what is cut off and their turn goes on.
+fn cut_wish(records: &[Record], cut: usize) -> Option<String> {
+    if records[cut..].iter().any(|record| matches!(record, Record::User { .. })) {
+        return None;
+    }
+    records[..cut].iter().rev().find_map(|record| match record {
+        Record::User { text, .. } => Some(text.clone()),
+        Record::Begun { .. } | Record::Assistant(_) | Record::Result(_) | Record::Summary { .. } => None,
+    })
+}
+
+/// Writes the beginning of a conversation as text, the newest first to fit.
+fn transcript(conversation: &Conversation, cut: usize, most_tokens: u64) -> String {
+    let most = usize::try_from(most_tokens * BYTES_PER_TOKEN).unwrap_or(usize::MAX);
+    let mut parts = Vec::new();
+    let mut size = 0;
+    let records = &conversation.seen()[..cut];
+    for (at, record) in records.iter().enumerate().rev() {
+        let part = in_words(record);
+        size += part.len();
+        if size > most {
+            parts.push(format!("[{} messages before this are left out]", at + 1));
+            break;
+        }
+        parts.push(part);
+    }
+    if let Some(before) = conversation.summary() {
+        parts.push(format!("SUMMARY OF WHAT CAME BEFORE:\n{before}"));
+    }
+    parts.reverse();
+    parts.join("\n\n")
+}
+
+fn in_words(record: &Record) -> String {
+    match record {
+        Record::User { text, notices } => {
+            let blocks: Vec<_> =
+                notices.iter().map(|block| block.text.as_str()).chain([text.as_str()]).collect();
+            format!("USER:\n{}", short(&blocks.join("\n"), MOST_RECORD))
+        }
+        Record::Assistant(spoken) => {
+            let calls: Vec<_> =
+                spoken.calls.iter().map(|call| format!("CALL {} {}", call.tool, call.arguments)).collect();
+            format!("AGENT:\n{}\n{}", short(&spoken.text, MOST_RECORD), short(&calls.join("\n"), MOST_RECORD))
+        }
+        Record::Result(answered) => {
+            format!("RESULT OF {}:\n{}", answered.tool, short(&answered.text, MOST_RECORD))
+        }
+        Record::Begun { .. } | Record::Summary { .. } => String::new(),
+    }
+}
+
+/// Cuts the middle out of a long text.
+fn short(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(most / 2);
+    let tail = text.ceil_char_boundary(text.len() - most / 2);
+    format!("{}\n[… {} bytes left out …]\n{}", &text[..head], tail - head, &text[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::builtin::conversation::{Answered, Call, Spoken};
+
+    fn user(text: &str) -> Record {
+        Record::User { text: text.to_owned(), notices: Vec::new() }
+    }
+
+    fn call() -> Record {
+        let call = Call { id: "c".to_owned(), tool: "shell".to_owned(), arguments: json!({"command": "ls"}) };
+        Record::Assistant(Spoken { calls: vec![call], ..Spoken::default() })
+    }
+
+    fn result(size: usize) -> Record {
+        let (call, tool) = ("c".to_owned(), "shell".to_owned());
+        Record::Result(Answered {
+            call,
+            tool,
+            text: "x".repeat(size),
+            failed: false,
+            ran_badly: false,
+            notices: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn the_last_turns_stay_whole_where_they_fit() {
+        let records = [user("one"), call(), result(4000), user("two"), call(), result(400)];
+        assert_eq!(cut(&records, 400), Some(3));
+        assert_eq!(cut_wish(&records, 3), None);
+        assert_eq!(cut(&records, 99_999), Some(3));
+    }
+
+    #[test]
+    fn in_a_long_turn_calls_stay_with_their_results_and_the_wish_is_kept() {
+        let records = [user("the wish"), call(), result(4000), call(), result(400)];
+        assert_eq!(cut(&records, 300), Some(3));
+        assert_eq!(cut_wish(&records, 3).as_deref(), Some("the wish"));
+        // However little fits, the last answer and its results stay.
+        assert_eq!(cut(&records, 1), Some(3));
+        assert_eq!(cut(&[user("only")], 1), None);
+        assert_eq!(cut(&[], 1), None);
+    }
+
+    #[test]
+    fn a_long_text_loses_its_middle_and_says_so() {
+        assert_eq!(short("short", 99), "short");
+        let text = short(&"ä".repeat(100), 20);
+        assert_eq!(text, "äääää\n[… 180 bytes left out …]\näääää");
+    }
+
+    #[test]
+    fn a_transcript_keeps_the_newest_and_counts_the_rest() {
+        let mut conversation = Conversation::default();
+        for number in 0..10 {
+            conversation.take(user(&format!("{number} {}", "x".repeat(396))));
+        }
+        let text = transcript(&conversation, 10, 300);
+        assert!(text.starts_with("[8 messages before this are left out]"), "{text}");
+        assert!(text.contains("USER:\n9 ") && !text.contains("USER:\n7 "));
+    }
+}

@@ -1,0 +1,70 @@
+//! Files of the session's own tasks: their logs, and what lies beside them. They are outside of every project, and may
+//! be read all the same; those of other sessions may not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use meanwhile::{From, ReadRequest, Runtime, Scope, Task};
+use mw_model::wire::{LOG_FILE, RUNS_DIR, SPEC_FILE};
+
+use super::place::{MOST_BYTES, read_text};
+
+/// A file of a task.
+pub(in crate::builtin) struct OwnFile {
+    pub(in crate::builtin) task: Task,
+    /// What it is.
+    what: What,
+}
+
+enum What {
+    /// The log of a run; absent = of the present or last one.
+    Log(Option<u32>),
+    Other(PathBuf),
+}
+
+impl OwnFile {
+    /// Finds out whether a path, links followed, leads into the directory of a task of this session.
+    pub(in crate::builtin) fn find(runtime: &Runtime, session: &str, path: &Path) -> Option<Self> {
+        let tasks = fs::canonicalize(runtime.home().tasks()).ok()?;
+        let inside = path.strip_prefix(tasks).ok()?;
+        let words: Vec<_> = inside.iter().map(|word| word.to_str()).collect::<Option<_>>()?;
+        let (id, rest) = words.split_first()?;
+        let task = runtime.task(id, &Scope::Session(session.to_owned())).ok()?;
+        // A directory has the whole id for its name; what a beginning leads to is another one.
+        if task.id.as_str() != *id {
+            return None;
+        }
+        let what = match rest {
+            // It holds the environment.
+            [SPEC_FILE] => return None,
+            [LOG_FILE] => What::Log(None),
+            [RUNS_DIR, run, LOG_FILE] => What::Log(Some(run.parse().ok()?)),
+            _ => What::Other(path.to_owned()),
+        };
+        Some(Self { task, what })
+    }
+
+    /// Reads it as it may be shown: a log as every reader has it, and never a secret.
+    pub(in crate::builtin) fn read(&self, runtime: &Runtime) -> Result<String, String> {
+        let run = match &self.what {
+            What::Log(run) => *run,
+            What::Other(path) => {
+                return Ok(runtime.redactor(&self.task.id).text(&read_text(path)?).into_owned());
+            }
+        };
+        let request =
+            ReadRequest { from: From::Offset(0), max_bytes: MOST_BYTES, run, ..ReadRequest::default() };
+        let scope = Scope::Session(self.task.session.clone());
+        let read = runtime.read_shown(self.task.id.as_str(), &scope, &request);
+        let read = read.map_err(|error| format!("{error}. {}", error.hint()))?;
+        if read.left > 0 {
+            return Err(format!("it has more than {MOST_BYTES} bytes: use task_output"));
+        }
+        Ok(read.text())
+    }
+
+    /// Tells whether whoever has read this file to its end knows how the task ended.
+    pub(in crate::builtin) fn tells_the_end(&self) -> bool {
+        matches!(self.what, What::Log(None)) && self.task.status.is_terminal()
+    }
+}

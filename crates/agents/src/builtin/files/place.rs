@@ -1,0 +1,175 @@
+//! Where a file is, and whether that is in the project.
+
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use meanwhile::LocalFiles;
+use mw_policy::Files;
+
+/// Most bytes of a file that is read or edited as a whole.
+pub(super) const MOST_BYTES: u64 = 8 << 20;
+
+/// The directories that files may be in: the project's first, and what the client added.
+#[derive(Clone, Debug)]
+pub(in crate::builtin) struct Place {
+    roots: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Names the directories, followed through links.
+    pub(in crate::builtin) fn new(cwd: &Path, added: &[PathBuf]) -> Result<Self, String> {
+        let real = |path: &Path| {
+            let real = fs::canonicalize(path)
+                .map_err(|error| format!("{} cannot be used: {error}", path.display()))?;
+            if real.is_dir() { Ok(real) } else { Err(format!("{} is no directory", path.display())) }
+        };
+        let roots = [cwd]
+            .into_iter()
+            .chain(added.iter().map(PathBuf::as_path))
+            .map(real)
+            .collect::<Result<_, _>>()?;
+        Ok(Self { roots })
+    }
+
+    /// Returns the project's directory.
+    pub(in crate::builtin) fn root(&self) -> &Path {
+        self.roots.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// Finds out where a path leads, links followed.
+    pub(in crate::builtin) fn real(&self, path: &str) -> Result<PathBuf, String> {
+        let path = if path.is_empty() { "." } else { path };
+        let whole = self.root().join(path);
+        let real = whole.to_str().and_then(|whole| LocalFiles.real(whole));
+        Ok(PathBuf::from(real.ok_or_else(|| format!("{path} leads nowhere"))?))
+    }
+
+    /// Finds out where a path leads, links followed, and refuses it where that is outside.
+    pub(in crate::builtin) fn find(&self, path: &str) -> Result<PathBuf, String> {
+        let real = self.real(path)?;
+        if self.roots.iter().any(|root| real.starts_with(root)) {
+            return Ok(real);
+        }
+        Err(format!(
+            "{path} is outside of the project ({}); only files in it can be used here",
+            self.root().display()
+        ))
+    }
+
+    /// Shows a path as the model writes it.
+    pub(in crate::builtin) fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.root()).unwrap_or(path).to_string_lossy().into_owned()
+    }
+}
+
+/// Reads a text file.
+pub(in crate::builtin) fn read_text(path: &Path) -> Result<String, String> {
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    };
+    let about = fs::metadata(path).map_err(failed)?;
+    if !about.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    if about.len() > MOST_BYTES {
+        return Err(format!(
+            "it has {} bytes, more than {MOST_BYTES}: use grep, or shell with sed -n",
+            about.len()
+        ));
+    }
+    let mut bytes = Vec::new();
+    // It may have become a pipe by now, which must not be waited for, or grown.
+    let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(nonblock).open(path).map_err(failed)?;
+    file.take(MOST_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    String::from_utf8(bytes)
+        .map_err(|error| format!("it is no text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+}
+
+/// Writes a text file: the old content or the new one is there, whatever happens. Its directories are made.
+pub(in crate::builtin) fn write_text(path: &Path, content: &str) -> Result<(), String> {
+    let write = || -> io::Result<()> {
+        let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+        fs::create_dir_all(directory)?;
+        let mode = match fs::metadata(path) {
+            Ok(about) if !about.is_file() => return Err(io::Error::other("it is no file")),
+            Ok(about) => Some(about.permissions().mode()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let beside = directory.join(format!(".{name}.{}.new", std::process::id()));
+        let written = OpenOptions::new().write(true).create_new(true).open(&beside).and_then(|mut file| {
+            file.write_all(content.as_bytes())?;
+            if let Some(mode) = mode {
+                file.set_permissions(Permissions::from_mode(mode))?;
+            }
+            fs::rename(&beside, path)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        written
+    };
+    write().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_leads_out_of_the_project() {
+        let outside = tempfile::tempdir().unwrap();
+        let project = outside.path().join("project");
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::write(outside.path().join("secret"), "s").unwrap();
+        symlink("../secret", project.join("link")).unwrap();
+        symlink("..", project.join("up")).unwrap();
+        symlink("/nowhere/at/all", project.join("dangling")).unwrap();
+        symlink("src", project.join("inside")).unwrap();
+        let place = Place::new(&project, &[]).unwrap();
+        for path in
+            ["../secret", "link", "up/secret", "up/new", "/etc/passwd", "src/../../secret", "dangling"]
+        {
+            assert!(place.find(path).is_err(), "{path}");
+        }
+        for path in ["src/new.rs", "inside/new.rs", ".", "", "src/../README", "not/there/yet"] {
+            assert!(place.find(path).unwrap().starts_with(place.root()), "{path}");
+        }
+        assert_eq!(place.shown(&place.find("inside/a").unwrap()), "src/a");
+        let more = Place::new(&project, &[outside.path().to_owned()]).unwrap();
+        assert!(more.find("../secret").is_ok());
+        assert!(Place::new(&project.join("nothing"), &[]).is_err());
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_rights() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("deep/run.sh");
+        write_text(&path, "one").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+        write_text(&path, "two").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "two");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o755);
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        assert!(write_text(place.path(), "x").is_err());
+    }
+
+    #[test]
+    fn what_is_no_text_is_refused_with_a_reason() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("f");
+        assert_eq!(read_text(&path).unwrap_err(), "there is no such file");
+        fs::write(&path, b"ab\xff").unwrap();
+        assert_eq!(read_text(&path).unwrap_err(), "it is no text: byte 2 is not UTF-8");
+        assert_eq!(read_text(place.path()).unwrap_err(), "it is no file");
+        fs::File::create(&path).unwrap().set_len(MOST_BYTES + 1).unwrap();
+        assert!(read_text(&path).unwrap_err().contains("use grep"));
+    }
+}

@@ -1,0 +1,284 @@
+//! Finding files and lines.
+
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobMatcher};
+use grep_regex::RegexMatcherBuilder;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use ignore::WalkBuilder;
+
+/// Most bytes of one line that was found.
+const MOST_LINE: usize = 300;
+/// Most files that are looked at.
+const MOST_FILES: usize = 200_000;
+
+/// What to look for in files.
+#[derive(Clone, Debug, Default)]
+pub(in crate::builtin) struct GrepCall {
+    pub(in crate::builtin) pattern: String,
+    pub(in crate::builtin) glob: Option<String>,
+    pub(in crate::builtin) ignore_case: bool,
+    pub(in crate::builtin) context: usize,
+    pub(in crate::builtin) files_only: bool,
+}
+
+/// Finds files by name; names are shown as they are below `base`.
+pub(in crate::builtin) fn glob(
+    base: &Path,
+    pattern: &str,
+    most_bytes: usize,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let matcher = matcher(pattern)?;
+    let (files, cut) = files(base, Some(&matcher), stopped);
+    if files.is_empty() {
+        return Ok(format!("[no file fits {pattern:?}]"));
+    }
+    let mut lines = Lines::new(most_bytes);
+    for file in &files {
+        lines.add(&below(base, file));
+    }
+    let mut text = lines.end("files");
+    if cut {
+        text.push_str(&format!("\n[only {MOST_FILES} files were looked at: name a directory]"));
+    }
+    Ok(text)
+}
+
+/// Finds lines in files.
+pub(in crate::builtin) fn grep(
+    base: &Path,
+    call: &GrepCall,
+    most_bytes: usize,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let name = call.glob.as_deref().map(matcher).transpose()?;
+    let regex = RegexMatcherBuilder::new()
+        .case_insensitive(call.ignore_case)
+        .line_terminator(Some(b'\n'))
+        .build(&call.pattern)
+        .map_err(|error| format!("the pattern cannot be used: {error}"))?;
+    let mut searcher = SearcherBuilder::new()
+        .binary_detection(BinaryDetection::quit(0))
+        .before_context(call.context)
+        .after_context(call.context)
+        .line_number(true)
+        .build();
+    let (files, cut) =
+        if base.is_file() { (vec![base.to_owned()], false) } else { files(base, name.as_ref(), stopped) };
+    let mut found =
+        Found { lines: Lines::new(most_bytes), name: String::new(), hits: 0, files_only: call.files_only };
+    let mut unreadable = 0;
+    for file in &files {
+        if stopped() {
+            break;
+        }
+        found.name = if base.is_file() {
+            file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+        } else {
+            below(base, file)
+        };
+        let before = found.hits;
+        if searcher.search_path(&regex, file, &mut found).is_err() {
+            unreadable += 1;
+        }
+        if call.files_only && found.hits > before {
+            found.lines.add(&found.name);
+        }
+    }
+    let mut text = match found.hits {
+        0 => format!("[nothing fits {:?} in {} files]", call.pattern, files.len()),
+        _ => found.lines.end(if call.files_only { "files" } else { "lines" }),
+    };
+    if unreadable > 0 {
+        text.push_str(&format!("\n[{unreadable} files could not be read]"));
+    }
+    if cut {
+        text.push_str(&format!("\n[only {MOST_FILES} files were looked at: name a directory]"));
+    }
+    Ok(text)
+}
+
+/// A pattern without a slash fits names anywhere, as in `.gitignore`.
+fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
+    let whole = if pattern.contains('/') {
+        pattern.trim_start_matches("./").to_owned()
+    } else {
+        format!("**/{pattern}")
+    };
+    let glob = GlobBuilder::new(&whole).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| format!("the pattern cannot be used: {error}"))
+}
+
+/// Lists files in order of their names, and tells whether there were too many. Links are not followed.
+fn files(base: &Path, wanted: Option<&GlobMatcher>, stopped: &dyn Fn() -> bool) -> (Vec<PathBuf>, bool) {
+    let walk = WalkBuilder::new(base)
+        .hidden(false)
+        .require_git(false)
+        .git_global(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_name(Ord::cmp)
+        .build();
+    let mut files = Vec::new();
+    for (seen, entry) in walk.filter_map(Result::ok).enumerate() {
+        if seen >= MOST_FILES || stopped() {
+            return (files, seen >= MOST_FILES);
+        }
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        let path = entry.path();
+        let fits = wanted.is_none_or(|wanted| wanted.is_match(path.strip_prefix(base).unwrap_or(path)));
+        if is_file && fits {
+            files.push(entry.into_path());
+        }
+    }
+    (files, false)
+}
+
+fn below(base: &Path, path: &Path) -> String {
+    path.strip_prefix(base).unwrap_or(path).to_string_lossy().into_owned()
+}
+
+/// Lines up to a size; what does not fit is counted.
+struct Lines {
+    text: String,
+    most_bytes: usize,
+    left: usize,
+}
+
+impl Lines {
+    const fn new(most_bytes: usize) -> Self {
+        Self { text: String::new(), most_bytes, left: 0 }
+    }
+
+    fn add(&mut self, line: &str) {
+        let line = line.trim_end_matches(['\n', '\r']);
+        if self.left > 0 || self.text.len() + line.len() + 1 > self.most_bytes {
+            self.left += 1;
+            return;
+        }
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn end(mut self, what: &str) -> String {
+        if self.left > 0 {
+            self.text.push_str(&format!("[{} more {what} are left out: narrow the search]", self.left));
+        }
+        self.text.truncate(self.text.trim_end().len());
+        self.text
+    }
+}
+
+struct Found {
+    lines: Lines,
+    name: String,
+    hits: usize,
+    files_only: bool,
+}
+
+impl Found {
+    fn add(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
+        let line = String::from_utf8_lossy(bytes);
+        let line = line.trim_end();
+        let end = line.floor_char_boundary(MOST_LINE);
+        let more =
+            if end < line.len() { format!(" [… {} more bytes]", line.len() - end) } else { String::new() };
+        self.lines.add(&format!("{}{mark}{}{mark}{}{more}", self.name, number.unwrap_or(0), &line[..end]));
+    }
+}
+
+impl Sink for Found {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        self.hits += 1;
+        if !self.files_only {
+            self.add(found.line_number(), ':', found.bytes());
+        }
+        Ok(!self.files_only)
+    }
+
+    fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, Self::Error> {
+        if !self.files_only {
+            self.add(context.line_number(), '-', context.bytes());
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn project() -> tempfile::TempDir {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path();
+        fs::create_dir_all(root.join("src/deep")).unwrap();
+        fs::create_dir_all(root.join(".git")).unwrap();
+        fs::create_dir_all(root.join(".github")).unwrap();
+        fs::write(root.join(".gitignore"), "target\n").unwrap();
+        fs::write(root.join(".git/config.rs"), "needle").unwrap();
+        fs::write(root.join(".github/ci.yml"), "needle: yes\n").unwrap();
+        fs::write(root.join("target"), "needle").unwrap();
+        fs::write(root.join("src/a.rs"), "fn a() {}\nlet needle = 1;\nend\n").unwrap();
+        fs::write(root.join("src/deep/b.rs"), "NEEDLE\n").unwrap();
+        fs::write(root.join("bin"), b"\0needle").unwrap();
+        place
+    }
+
+    fn found(place: &Path, call: &GrepCall, most: usize) -> String {
+        grep(place, call, most, &|| false).unwrap()
+    }
+
+    #[test]
+    fn names_fit_anywhere_or_where_the_pattern_says() {
+        let place = project();
+        let all = |pattern: &str| glob(place.path(), pattern, 999, &|| false).unwrap();
+        assert_eq!(all("*.rs"), "src/a.rs\nsrc/deep/b.rs");
+        assert_eq!(all("src/*.rs"), "src/a.rs");
+        assert_eq!(all("src/**/*.rs"), "src/a.rs\nsrc/deep/b.rs");
+        assert_eq!(all("*.yml"), ".github/ci.yml");
+        assert_eq!(all("target"), "[no file fits \"target\"]");
+        assert!(glob(place.path(), "a[", 9, &|| false).is_err());
+        assert_eq!(
+            glob(place.path(), "*.rs", 9, &|| false).unwrap(),
+            "src/a.rs\n[1 more files are left out: narrow the search]"
+        );
+    }
+
+    #[test]
+    fn lines_are_found_in_text_that_is_not_ignored() {
+        let place = project();
+        let call = GrepCall { pattern: "needle".to_owned(), ..GrepCall::default() };
+        assert_eq!(
+            found(place.path(), &call, 999),
+            ".github/ci.yml:1:needle: yes\nsrc/a.rs:2:let needle = 1;"
+        );
+        let with = GrepCall { ignore_case: true, files_only: true, ..call.clone() };
+        assert_eq!(found(place.path(), &with, 999), ".github/ci.yml\nsrc/a.rs\nsrc/deep/b.rs");
+        let with = GrepCall { context: 1, glob: Some("*.rs".to_owned()), ..call.clone() };
+        assert_eq!(
+            found(place.path(), &with, 999),
+            "src/a.rs-1-fn a() {}\nsrc/a.rs:2:let needle = 1;\nsrc/a.rs-3-end"
+        );
+        assert_eq!(found(&place.path().join("src/a.rs"), &call, 999), "a.rs:2:let needle = 1;");
+        let cut = found(place.path(), &call, 30);
+        assert!(cut.ends_with("[1 more lines are left out: narrow the search]"), "{cut}");
+        let none = GrepCall { pattern: "haystack".to_owned(), ..GrepCall::default() };
+        assert!(found(place.path(), &none, 99).starts_with("[nothing fits"));
+        let broken = GrepCall { pattern: "(".to_owned(), ..GrepCall::default() };
+        assert!(grep(place.path(), &broken, 9, &|| false).is_err());
+    }
+
+    #[test]
+    fn a_long_line_is_cut_and_a_search_can_be_stopped() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("f"), format!("x{}\n", "ä".repeat(400))).unwrap();
+        let call = GrepCall { pattern: "x".to_owned(), ..GrepCall::default() };
+        let text = found(place.path(), &call, 9999);
+        assert!(text.ends_with("[… 502 more bytes]"), "{text}");
+        assert!(grep(place.path(), &call, 99, &|| true).unwrap().starts_with("[nothing fits"));
+    }
+}

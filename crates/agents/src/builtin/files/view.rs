@@ -1,0 +1,80 @@
+//! A part of a text that fits into a reply.
+
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::builtin) struct Part {
+    /// Its lines, and a word about what is left out.
+    pub(in crate::builtin) text: String,
+    /// Whether it reaches the end.
+    pub(in crate::builtin) is_last: bool,
+}
+
+impl Part {
+    const fn last(text: String) -> Self {
+        Self { text, is_last: true }
+    }
+
+    const fn inner(text: String) -> Self {
+        Self { text, is_last: false }
+    }
+}
+
+/// Returns the lines from `offset` (the first is 1), at most `limit`, at most so many bytes, and says what is
+/// left out and how to go on.
+pub(in crate::builtin) fn excerpt(text: &str, offset: usize, limit: usize, most_bytes: usize) -> Part {
+    let total = text.lines().count();
+    let first = offset.max(1);
+    if total == 0 {
+        return Part::last("[the file is empty]".to_owned());
+    }
+    if first > total {
+        return Part::last(format!("[the file has only {total} lines]"));
+    }
+    let mut shown = String::new();
+    let mut last = first - 1;
+    for line in text.split_inclusive('\n').skip(first - 1).take(limit) {
+        if shown.len() + line.len() > most_bytes {
+            break;
+        }
+        shown.push_str(line);
+        last += 1;
+    }
+    if last < first {
+        // Not even one line fits.
+        let line = text.lines().nth(first - 1).unwrap_or_default();
+        let end = line.floor_char_boundary(most_bytes);
+        let rest = line.len() - end;
+        let cut = &line[..end];
+        return Part::inner(format!(
+            "{cut}\n[line {first} of {total}; {rest} more bytes of it are left out]"
+        ));
+    }
+    if first == 1 && last == total {
+        return Part::last(shown);
+    }
+    if !shown.ends_with('\n') {
+        shown.push('\n');
+    }
+    let next = if last < total { format!("; go on with offset {}", last + 1) } else { String::new() };
+    shown.push_str(&format!("[lines {first} to {last} of {total}{next}]"));
+    Part { text: shown, is_last: last == total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let text = "one\ntwo\nthree\n";
+        let (last, inner) =
+            (|text: &str| Part::last(text.to_owned()), |text: &str| Part::inner(text.to_owned()));
+        assert_eq!(excerpt(text, 1, 100, 100), last(text));
+        assert_eq!(excerpt(text, 2, 1, 100), inner("two\n[lines 2 to 2 of 3; go on with offset 3]"));
+        assert_eq!(excerpt(text, 3, 9, 100), last("three\n[lines 3 to 3 of 3]"));
+        assert_eq!(excerpt(text, 1, 100, 9), inner("one\ntwo\n[lines 1 to 2 of 3; go on with offset 3]"));
+        assert_eq!(excerpt(text, 7, 1, 100), last("[the file has only 3 lines]"));
+        assert_eq!(excerpt("", 1, 1, 100), last("[the file is empty]"));
+        assert_eq!(excerpt("ääää", 1, 9, 5), inner("ää\n[line 1 of 1; 4 more bytes of it are left out]"));
+    }
+}

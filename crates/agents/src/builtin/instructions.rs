@@ -1,0 +1,80 @@
+//! What the model is told before anything else.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::delivery::instructions::instructions;
+use mw_tools::call::Background;
+use mw_tools::dialects::Dialect;
+
+/// The files in which projects instruct agents; the first that is there counts.
+const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
+/// Most bytes of one that are passed on.
+const MOST_BYTES: u64 = 32 << 10;
+
+/// Returns the system prompt.
+pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Background) -> String {
+    let mut prompt = format!(
+        "You are a coding agent. You work in the project directory {} with the tools you are given; relative paths \
+         start there. Look before you change anything, change only what is asked for, and check what you did by \
+         running it. Say briefly what you did and what is left. A tool may be refused by the user or by policy: do \
+         not try to get around that, say what you need instead.\n\n{}",
+        root.display(),
+        instructions(dialect, background)
+    );
+    if let Some((name, text)) = project_instructions(root) {
+        prompt.push_str(&format!("\n\n# Instructions of the project ({name})\n\n{text}"));
+    }
+    prompt
+}
+
+/// Reads the project's instructions, as far as they fit.
+fn project_instructions(root: &Path) -> Option<(&'static str, String)> {
+    NAMES.into_iter().find_map(|name| {
+        let path = root.join(name);
+        // A link may lead out of the project, and anything but a file may never end.
+        let real = path.canonicalize().ok().filter(|real| real.starts_with(root) && real.is_file())?;
+        let size = real.metadata().ok()?.len();
+        let mut bytes = Vec::new();
+        File::open(real).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if size > MOST_BYTES {
+            text.push_str(&format!("\n[{} more bytes are left out: read_file {name}]", size - MOST_BYTES));
+        }
+        Some((name, text)).filter(|(_, text)| !text.trim().is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_usual_files_counts_up_to_a_size() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap();
+        assert_eq!(project_instructions(&root), None);
+        fs::write(root.join("GEMINI.md"), "g").unwrap();
+        fs::write(root.join("CLAUDE.md"), "c").unwrap();
+        assert_eq!(project_instructions(&root), Some(("CLAUDE.md", "c".to_owned())));
+        fs::write(root.join("AGENTS.md"), "x".repeat(40_000)).unwrap();
+        let (name, text) = project_instructions(&root).unwrap();
+        assert_eq!(name, "AGENTS.md");
+        assert!(text.ends_with("[7232 more bytes are left out: read_file AGENTS.md]"), "{}", text.len());
+    }
+
+    #[test]
+    fn instructions_do_not_come_from_outside() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().canonicalize().unwrap().join("project");
+        fs::create_dir(&root).unwrap();
+        fs::write(place.path().join("secret"), "s").unwrap();
+        symlink("../secret", root.join("AGENTS.md")).unwrap();
+        symlink("/dev/zero", root.join("CLAUDE.md")).unwrap();
+        assert_eq!(project_instructions(&root), None);
+    }
+}

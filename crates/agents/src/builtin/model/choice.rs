@@ -1,0 +1,269 @@
+//! Which model answers, where, and with which key.
+
+use std::fmt;
+
+/// A wire format and its usual names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provider {
+    /// OpenAI, and everything that speaks its chat completions.
+    OpenAi,
+    /// Anthropic's messages.
+    Anthropic,
+    /// Ollama.
+    Ollama,
+}
+
+impl Provider {
+    /// Every provider, in the order in which the environment is looked at.
+    pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Ollama];
+
+    /// Returns its name, as in `provider/model`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// Returns the variables that say where it is, what the key is, and which model.
+    const fn variables(self) -> (&'static str, Option<&'static str>, &'static str) {
+        match self {
+            Self::OpenAi => ("OPENAI_BASE_URL", Some("OPENAI_API_KEY"), "OPENAI_MODEL"),
+            Self::Anthropic => ("ANTHROPIC_BASE_URL", Some("ANTHROPIC_API_KEY"), "ANTHROPIC_MODEL"),
+            Self::Ollama => ("OLLAMA_HOST", None, "OLLAMA_MODEL"),
+        }
+    }
+
+    const fn default_url(self) -> &'static str {
+        match self {
+            Self::OpenAi => "https://api.openai.com/v1/",
+            Self::Anthropic => "https://api.anthropic.com/v1/",
+            Self::Ollama => "http://localhost:11434/",
+        }
+    }
+
+    /// Returns the model that is asked when none is named. An endpoint that does not have it says so.
+    const fn default_model(self) -> &'static str {
+        match self {
+            Self::OpenAi => "gpt-5",
+            Self::Anthropic => "claude-sonnet-4-5",
+            Self::Ollama => "qwen3-coder",
+        }
+    }
+
+    /// Makes a base URL of what people write: with or without a scheme, a version or a slash at the end.
+    fn url(self, written: &str) -> String {
+        let mut url = written.trim().trim_end_matches('/').to_owned();
+        if !url.contains("://") {
+            url = format!("http://{url}");
+        }
+        match self {
+            // Anthropic's own programs are given the address without the version.
+            Self::Anthropic if !url.ends_with("/v1") => url.push_str("/v1"),
+            Self::Anthropic | Self::OpenAi => {}
+            Self::Ollama => {
+                // `OLLAMA_HOST` is also what its server listens on.
+                url = url.replace("://0.0.0.0", "://127.0.0.1");
+                let authority = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+                if !authority.trim_start_matches('[').contains(':') && url.starts_with("http://") {
+                    url.push_str(":11434");
+                }
+            }
+        }
+        url.push('/');
+        url
+    }
+}
+
+/// A text that is never shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secret(Option<String>);
+
+impl Secret {
+    /// Fewer characters than this are no key, and would be found everywhere.
+    const LEAST: usize = 8;
+
+    /// Keeps a key.
+    #[must_use]
+    pub fn new(key: Option<String>) -> Self {
+        Self(key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty()))
+    }
+
+    pub(in crate::builtin) fn expose(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Returns a text without the key in it.
+    pub(in crate::builtin) fn hide(&self, text: &str) -> String {
+        match &self.0 {
+            Some(key) if key.len() >= Self::LEAST => text.replace(key.as_str(), "[redacted:key]"),
+            _ => text.to_owned(),
+        }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Secret(…)" } else { "Secret(none)" })
+    }
+}
+
+/// The model that answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// How it is spoken to.
+    pub provider: Provider,
+    /// What the provider calls it.
+    pub model: String,
+    /// Where it is; ends in a slash.
+    pub base_url: String,
+    /// What opens the door.
+    pub key: Secret,
+}
+
+/// Why no model can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// What is missing.
+    pub message: String,
+    /// What to do.
+    pub hint: String,
+}
+
+/// What the user wishes, from arguments and settings.
+#[derive(Clone, Debug, Default)]
+pub struct ModelWishes {
+    /// `provider/model`, or a model's name.
+    pub model: Option<String>,
+    /// Where it is.
+    pub base_url: Option<String>,
+    /// The key.
+    pub key: Option<String>,
+}
+
+impl ModelChoice {
+    /// Chooses by the user's wishes and the usual variables of the environment.
+    ///
+    /// # Errors
+    /// Says what is missing and how to give it.
+    pub fn of(wishes: &ModelWishes, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let (named, model) = split(wishes.model.as_deref());
+        let is_set = |provider: &Provider| {
+            let (url, key, model) = provider.variables();
+            variable(url).is_some()
+                || key.is_some_and(|key| variable(key).is_some())
+                || variable(model).is_some()
+        };
+        let provider = match named {
+            Some(provider) => provider,
+            None => match Provider::ALL.into_iter().find(is_set) {
+                Some(provider) => provider,
+                // Something that has an address of its own speaks OpenAI's language.
+                None if wishes.base_url.is_some() => Provider::OpenAi,
+                None => return Err(nothing_set()),
+            },
+        };
+        let (url_name, key_name, model_name) = provider.variables();
+        let model = model.map(str::to_owned).or_else(|| variable(model_name));
+        let model = model.unwrap_or_else(|| provider.default_model().to_owned());
+        let written = wishes.base_url.clone().or_else(|| variable(url_name));
+        let base_url =
+            written.as_deref().map_or_else(|| provider.default_url().to_owned(), |url| provider.url(url));
+        let key = wishes.key.clone().or_else(|| key_name.and_then(variable));
+        if let Some(key_name) = key_name.filter(|_| key.is_none() && written.is_none()) {
+            return Err(ModelError {
+                message: format!("there is no key for {}", provider.name()),
+                hint: format!("set {key_name}, or agent.key_file to a file that holds the key"),
+            });
+        }
+        Ok(Self { provider, model, base_url, key: Secret::new(key) })
+    }
+}
+
+/// Takes `provider/model` apart; a name whose first part is no provider is a name as a whole.
+fn split(wish: Option<&str>) -> (Option<Provider>, Option<&str>) {
+    let Some(wish) = wish.map(str::trim).filter(|wish| !wish.is_empty()) else { return (None, None) };
+    let known = |name: &str| Provider::ALL.into_iter().find(|provider| provider.name() == name);
+    match wish.split_once('/') {
+        Some((name, model)) if known(name).is_some() => {
+            (known(name), Some(model).filter(|model| !model.is_empty()))
+        }
+        _ => (None, Some(wish)),
+    }
+}
+
+fn nothing_set() -> ModelError {
+    ModelError {
+        message: "no model endpoint is set".to_owned(),
+        hint: "set OPENAI_API_KEY (with OPENAI_BASE_URL for anything compatible), ANTHROPIC_API_KEY or \
+               OLLAMA_HOST; mw acp --model provider/name, or agent.model in the settings, names a model"
+            .to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(model: &str, variables: &[(&str, &str)]) -> Result<ModelChoice, ModelError> {
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        let model = Some(model.to_owned()).filter(|model| !model.is_empty());
+        ModelChoice::of(&ModelWishes { model, ..ModelWishes::default() }, variable)
+    }
+
+    #[test]
+    fn the_environment_says_who_and_the_wish_outranks_it() {
+        let both = [("OPENAI_API_KEY", "k-openai-1"), ("ANTHROPIC_API_KEY", "k-anthropic")];
+        let choice = chosen("gpt-x", &both).unwrap();
+        assert_eq!((choice.provider, choice.model.as_str()), (Provider::OpenAi, "gpt-x"));
+        let choice = chosen("anthropic/claude-x", &both).unwrap();
+        assert_eq!((choice.provider, choice.key.expose()), (Provider::Anthropic, "k-anthropic"));
+        let choice = chosen("qwen/qwen3", &both).unwrap();
+        assert_eq!((choice.provider, choice.model.as_str()), (Provider::OpenAi, "qwen/qwen3"));
+        let choice = chosen("openai/vendor/big", &both).unwrap();
+        assert_eq!(choice.model, "vendor/big");
+        let choice = chosen("", &[("OLLAMA_HOST", "0.0.0.0"), ("OLLAMA_MODEL", "m")]).unwrap();
+        assert_eq!((choice.model.as_str(), choice.base_url.as_str()), ("m", "http://127.0.0.1:11434/"));
+    }
+
+    #[test]
+    fn addresses_are_taken_as_people_write_them() {
+        for (provider, written, url) in [
+            (Provider::OpenAi, "http://x:1/v1", "http://x:1/v1/"),
+            (Provider::OpenAi, "http://x:1/v1/", "http://x:1/v1/"),
+            (Provider::Anthropic, "http://x:1", "http://x:1/v1/"),
+            (Provider::Anthropic, "http://x:1/v1/", "http://x:1/v1/"),
+            (Provider::Ollama, "box", "http://box:11434/"),
+            (Provider::Ollama, "127.0.0.1:9", "http://127.0.0.1:9/"),
+            (Provider::Ollama, "https://box", "https://box/"),
+        ] {
+            assert_eq!(provider.url(written), url, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_what_to_do() {
+        let nothing = chosen("", &[]).unwrap_err();
+        assert!(nothing.hint.contains("OPENAI_API_KEY") && nothing.hint.contains("--model"), "{nothing:?}");
+        let unnamed = chosen("", &[("ANTHROPIC_API_KEY", "k")]).unwrap();
+        assert_eq!(unnamed.model, "claude-sonnet-4-5");
+        let keyless = chosen("openai/gpt-x", &[]).unwrap_err();
+        assert!(keyless.hint.contains("OPENAI_API_KEY"), "{keyless:?}");
+        // A server of one's own may ask for none.
+        assert!(chosen("openai/gpt-x", &[("OPENAI_BASE_URL", "http://localhost:1/v1")]).is_ok());
+    }
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let secret = Secret::new(Some("sk-very-secret\n".to_owned()));
+        assert_eq!(secret.hide("key sk-very-secret!"), "key [redacted:key]!");
+        assert_eq!(format!("{secret:?}"), "Secret(…)");
+        assert_eq!(Secret::new(None).hide("same"), "same");
+    }
+}

@@ -1,0 +1,230 @@
+//! Asking the model, and hearing its answer as it comes.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use genai::adapter::AdapterKind;
+use genai::chat::{ChatOptions, ChatRequest, ChatStreamEvent, ContentPart, StopReason, StreamEnd};
+use genai::resolver::{AuthData, Endpoint};
+use genai::{Client, ModelIden, ModelSpec, ServiceTarget, WebConfig};
+
+use super::choice::{ModelChoice, ModelError, Provider};
+use super::failure::{Failure, LONGEST_WAIT};
+use crate::builtin::conversation::{Call, Spoken, Thought};
+
+/// How often a request is repeated that may work the next time.
+const MOST_AGAIN: u32 = 4;
+/// The first pause before a request is repeated; each is twice the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// Most bytes of one answer; no model says as much, but what pretends to be one may never end.
+const MOST_ANSWER: usize = 8 << 20;
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// A model that can be asked.
+#[derive(Clone)]
+pub(in crate::builtin) struct Model {
+    client: Client,
+    options: ChatOptions,
+    pub(in crate::builtin) choice: ModelChoice,
+}
+
+/// A piece of an answer that is under way.
+pub(in crate::builtin) enum Said {
+    /// For the user.
+    Text(String),
+    /// The model's own.
+    Thought(String),
+    /// Ours: why nothing comes for a while.
+    Pause(String),
+}
+
+/// An answer.
+pub(in crate::builtin) struct Reply {
+    pub(in crate::builtin) spoken: Spoken,
+    pub(in crate::builtin) stop: Stop,
+    pub(in crate::builtin) usage: Option<Usage>,
+}
+
+/// How many tokens a request took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::builtin) struct Usage {
+    pub(in crate::builtin) input: u64,
+    pub(in crate::builtin) output: u64,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::builtin) enum Stop {
+    /// All is said, or calls are wanted.
+    Done,
+    /// There was no room for more.
+    Length,
+    /// The model does not want to.
+    Refusal,
+}
+
+impl Model {
+    /// Prepares to ask a model. Nothing is sent.
+    pub(in crate::builtin) fn new(choice: ModelChoice, silence: Duration) -> Result<Self, ModelError> {
+        // Another part of the program may have chosen one already; it is the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let failed = |error: &dyn std::fmt::Display| ModelError {
+            message: format!("no connection can be prepared: {}", choice.key.hide(&error.to_string())),
+            hint: "check the certificates of this system, and the proxy variables".to_owned(),
+        };
+        let web = WebConfig::default().with_connect_timeout(CONNECT);
+        let mut http = web.apply_to_builder(reqwest::Client::builder());
+        if choice.base_url.starts_with("http://") {
+            // A small machine with a model of its own may have no certificates, and needs none.
+            http = http.tls_certs_only([]);
+        }
+        let http = http.build().map_err(|error| failed(&error))?;
+        let client = Client::builder().with_reqwest(http).build().map_err(|error| failed(&error))?;
+        let options = ChatOptions::default()
+            .with_capture_content(true)
+            .with_capture_tool_calls(true)
+            .with_capture_reasoning_content(true)
+            .with_capture_usage(true)
+            .with_stream_header_timeout(silence)
+            .with_stream_read_timeout(silence);
+        Ok(Self { client, options, choice })
+    }
+
+    fn target(&self) -> ServiceTarget {
+        let kind = match self.choice.provider {
+            Provider::OpenAi => AdapterKind::OpenAI,
+            Provider::Anthropic => AdapterKind::Anthropic,
+            Provider::Ollama => AdapterKind::Ollama,
+        };
+        ServiceTarget {
+            endpoint: Endpoint::from_owned(self.choice.base_url.as_str()),
+            auth: AuthData::from_single(self.choice.key.expose()),
+            model: ModelIden::new(kind, self.choice.model.as_str()),
+        }
+    }
+
+    /// Asks the model. What it says is passed on as it comes; a request that brought nothing yet and may work the
+    /// next time is repeated.
+    ///
+    /// # Errors
+    /// With what was said before it went wrong.
+    pub(in crate::builtin) async fn ask(
+        &self,
+        request: &ChatRequest,
+        mut hear: impl FnMut(Said),
+    ) -> Result<Reply, (Failure, Spoken)> {
+        let mut pause = FIRST_PAUSE;
+        for again in 0.. {
+            let mut spoken = Spoken::default();
+            let failure = match self.once(request, &mut spoken, &mut hear).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => failure,
+            };
+            let nothing_yet = spoken.text.is_empty() && spoken.thoughts.is_empty();
+            let wait = failure.again.filter(|_| nothing_yet && again < MOST_AGAIN);
+            let Some(wait) = wait.map(|asked| asked.unwrap_or(pause)).filter(|wait| *wait <= LONGEST_WAIT)
+            else {
+                return Err((failure, spoken));
+            };
+            pause *= 2;
+            hear(Said::Pause(format!("{}; trying again in {:.1} s", failure.message, wait.as_secs_f64())));
+            tokio::time::sleep(wait).await;
+        }
+        Err((Failure::cut(&self.choice), Spoken::default()))
+    }
+
+    async fn once(
+        &self,
+        request: &ChatRequest,
+        spoken: &mut Spoken,
+        hear: &mut impl FnMut(Said),
+    ) -> Result<Reply, Failure> {
+        let failed = |error: genai::Error| Failure::of(&error, &self.choice);
+        let target = ModelSpec::from_target(self.target());
+        let begun = self.client.exec_chat_stream(target, request.clone(), Some(&self.options)).await;
+        let mut stream = begun.map_err(failed)?.stream;
+        while let Some(event) = stream.next().await {
+            match event.map_err(failed)? {
+                ChatStreamEvent::Chunk(chunk) => {
+                    spoken.text.push_str(&chunk.content);
+                    hear(Said::Text(chunk.content));
+                }
+                ChatStreamEvent::ReasoningChunk(chunk) => {
+                    match spoken.thoughts.last_mut() {
+                        Some(thought) => thought.text.push_str(&chunk.content),
+                        None => {
+                            spoken.thoughts.push(Thought { text: chunk.content.clone(), signature: None });
+                        }
+                    }
+                    hear(Said::Thought(chunk.content));
+                }
+                ChatStreamEvent::End(end) => return Ok(reply(end)),
+                ChatStreamEvent::Start
+                | ChatStreamEvent::ThoughtSignatureChunk(_)
+                | ChatStreamEvent::ToolCallChunk(_)
+                | ChatStreamEvent::Heartbeat => {}
+            }
+            let thoughts: usize = spoken.thoughts.iter().map(|thought| thought.text.len()).sum();
+            if spoken.text.len() + thoughts > MOST_ANSWER {
+                return Err(Failure::endless(&self.choice));
+            }
+        }
+        Err(Failure::cut(&self.choice))
+    }
+}
+
+fn reply(end: StreamEnd) -> Reply {
+    let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok());
+    let usage = end.captured_usage.as_ref().and_then(|usage| {
+        Some(Usage {
+            input: count(usage.prompt_tokens)?,
+            output: count(usage.completion_tokens).unwrap_or(0),
+        })
+    });
+    let stop = match &end.captured_stop_reason {
+        Some(StopReason::MaxTokens(_)) => Stop::Length,
+        Some(StopReason::ContentFilter(_)) => Stop::Refusal,
+        Some(
+            StopReason::Completed(_)
+            | StopReason::ToolCall(_)
+            | StopReason::StopSequence(_)
+            | StopReason::Other(_),
+        )
+        | None => Stop::Done,
+    };
+    Reply { spoken: spoken(end), stop, usage }
+}
+
+fn spoken(end: StreamEnd) -> Spoken {
+    let mut spoken = Spoken::default();
+    let parts = end.captured_content.map(genai::chat::MessageContent::into_parts).unwrap_or_default();
+    for part in parts {
+        match part {
+            ContentPart::Text(text) => spoken.text.push_str(&text),
+            ContentPart::ThoughtSignature(signature) => {
+                spoken.thoughts.push(Thought { text: String::new(), signature: Some(signature) });
+            }
+            ContentPart::ReasoningContent(text) => match spoken.thoughts.last_mut() {
+                Some(thought) if thought.text.is_empty() => thought.text = text,
+                _ => spoken.thoughts.push(Thought { text, signature: None }),
+            },
+            ContentPart::ToolCall(call) => {
+                spoken.calls.push(Call {
+                    id: call.call_id,
+                    tool: call.fn_name,
+                    arguments: call.fn_arguments,
+                });
+            }
+            _ => {}
+        }
+    }
+    if spoken.thoughts.is_empty()
+        && let Some(text) = end.captured_reasoning_content
+    {
+        spoken.thoughts.push(Thought { text, signature: None });
+    }
+    // What cannot be signed cannot be given back where signatures are wanted; an empty one is of no use to anybody.
+    spoken.thoughts.retain(|thought| !thought.text.is_empty() || thought.signature.is_some());
+    spoken
+}

@@ -1,0 +1,226 @@
+//! What can go wrong with a model, in words that help.
+
+use std::time::Duration;
+
+use genai::webc::StreamTimeout;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+
+use super::choice::ModelChoice;
+
+/// Most characters of an endpoint's own words that are repeated.
+const MOST_QUOTED: usize = 400;
+/// Longest wait that an endpoint may ask for.
+pub(super) const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Why the model did not answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::builtin) struct Failure {
+    /// A word that programs can rely on.
+    pub(in crate::builtin) code: &'static str,
+    pub(in crate::builtin) message: String,
+    pub(in crate::builtin) hint: String,
+    /// Whether asking again may help, and how long the endpoint wants to be left alone.
+    pub(super) again: Option<Option<Duration>>,
+}
+
+impl Failure {
+    /// An answer that broke off.
+    pub(super) fn cut(choice: &ModelChoice) -> Self {
+        Self {
+            code: "model_cut",
+            message: format!("the answer of {} broke off", place(choice)),
+            hint: "say it again, or \"go on\": what was said so far is kept".to_owned(),
+            again: Some(None),
+        }
+    }
+
+    /// An answer that does not end.
+    pub(super) fn endless(choice: &ModelChoice) -> Self {
+        Self {
+            code: "model_endless",
+            message: format!("the answer of {} did not end", place(choice)),
+            hint: "try again, or use another model".to_owned(),
+            again: None,
+        }
+    }
+
+    pub(super) fn of(error: &genai::Error, choice: &ModelChoice) -> Self {
+        let inner = match error {
+            genai::Error::WebStream { error, .. } => Some(error),
+            _ => None,
+        };
+        if let Some(http) = inner.and_then(|error| error.downcast_ref::<genai::Error>()) {
+            return Self::of(http, choice);
+        }
+        if let Some(timeout) = inner.and_then(|error| error.downcast_ref::<StreamTimeout>()) {
+            return Self::late(*timeout, choice);
+        }
+        if let Some(web) = inner.and_then(|error| error.downcast_ref::<reqwest::Error>()) {
+            return Self::web(web, choice);
+        }
+        match error {
+            genai::Error::HttpError { status, body, headers, .. } => {
+                Self::status(*status, body, headers, choice)
+            }
+            genai::Error::ChatResponse { body, .. } => Self {
+                code: "model_error",
+                message: format!("{} said: {}", place(choice), quoted(&body.to_string(), choice)),
+                hint: "try again; the endpoint reported this in the middle of its answer".to_owned(),
+                again: Some(None),
+            },
+            genai::Error::StreamParse { .. } | genai::Error::InvalidJsonResponseElement { .. } => {
+                Self::garbage(&error.to_string(), choice)
+            }
+            other => Self::garbage(&inner.map_or_else(|| other.to_string(), ToString::to_string), choice),
+        }
+    }
+
+    fn garbage(why: &str, choice: &ModelChoice) -> Self {
+        Self {
+            code: "model_garbage",
+            message: format!("what {} sent is no answer: {}", place(choice), quoted(why, choice)),
+            hint: format!("check that the address speaks the format of {}", choice.provider.name()),
+            again: None,
+        }
+    }
+
+    fn late(timeout: StreamTimeout, choice: &ModelChoice) -> Self {
+        let what = match timeout {
+            StreamTimeout::Headers => "did not begin to answer",
+            StreamTimeout::Read => "fell silent in the middle of its answer",
+        };
+        Self {
+            code: "model_silent",
+            message: format!("{} {what}", place(choice)),
+            hint: "try again, or allow more silence with agent.silence_ms".to_owned(),
+            again: None,
+        }
+    }
+
+    fn web(error: &reqwest::Error, choice: &ModelChoice) -> Self {
+        if error.is_connect() {
+            let hint = "check the address (OPENAI_BASE_URL, ANTHROPIC_BASE_URL, OLLAMA_HOST or agent.base_url) and that the server runs";
+            return Self {
+                code: "model_unreachable",
+                message: format!("{} cannot be reached: {}", place(choice), quoted(&causes(error), choice)),
+                hint: hint.to_owned(),
+                again: Some(None),
+            };
+        }
+        Self {
+            message: format!("{}: {}", Self::cut(choice).message, quoted(&causes(error), choice)),
+            ..Self::cut(choice)
+        }
+    }
+
+    fn status(status: StatusCode, body: &str, headers: &HeaderMap, choice: &ModelChoice) -> Self {
+        let said = quoted(&words(body), choice);
+        let (code, hint, again) = match status.as_u16() {
+            401 | 403 => ("model_unauthorized", "check the key, and that it may use this model", None),
+            404 => ("model_not_found", "check the name of the model and the address", None),
+            429 => (
+                "model_limited",
+                "wait a while, or use another model; the endpoint limits how often it is asked",
+                Some(wait_of(headers)),
+            ),
+            408 | 409 | 500..=599 => ("model_down", "try again later", Some(wait_of(headers))),
+            413 => ("model_too_long", "start a new session, or lower agent.context_tokens", None),
+            _ => ("model_refused", "the request did not suit the endpoint; see its words", None),
+        };
+        Self {
+            code,
+            message: format!("{} answered {}: {said}", place(choice), status.as_u16()),
+            hint: hint.to_owned(),
+            again,
+        }
+    }
+}
+
+/// Names the model and where it is, without anything secret that the address may hold.
+fn place(choice: &ModelChoice) -> String {
+    let url = choice.base_url.split(['?', '#']).next().unwrap_or_default();
+    let url = match url.split_once("://") {
+        Some((scheme, rest)) => {
+            format!("{scheme}://{}", rest.rsplit_once('@').map_or(rest, |(_, host)| host))
+        }
+        None => url.to_owned(),
+    };
+    format!("{}/{} at {}", choice.provider.name(), choice.model, url.trim_end_matches('/'))
+}
+
+/// Returns how long the endpoint wants to be left alone, as far as that is reasonable.
+fn wait_of(headers: &HeaderMap) -> Option<Duration> {
+    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
+    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
+    (seconds.is_finite() && seconds >= 0.0).then(|| Duration::from_secs_f64(seconds.min(1e6)))
+}
+
+/// Finds the sentence in an error's body.
+fn words(body: &str) -> String {
+    let value: Option<serde_json::Value> = serde_json::from_str(body).ok();
+    let message = value.as_ref().and_then(|value| {
+        let error = value.get("error").unwrap_or(value);
+        error.get("message").or(Some(error))?.as_str()
+    });
+    message.unwrap_or(body).to_owned()
+}
+
+/// Repeats another's words: short, on one line, without the key.
+fn quoted(text: &str, choice: &ModelChoice) -> String {
+    let text = choice.key.hide(text);
+    let clean: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(MOST_QUOTED).collect();
+    let clean = clean.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.chars().count() > MOST_QUOTED { format!("{clean}…") } else { clean }
+}
+
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text = error.to_string();
+        cause = error.source();
+    }
+    if text.is_empty() { error.to_string() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin::model::choice::{Provider, Secret};
+
+    fn choice() -> ModelChoice {
+        ModelChoice {
+            provider: Provider::OpenAi,
+            model: "m".to_owned(),
+            base_url: "https://me:pw@x.org/v1/?key=1".to_owned(),
+            key: Secret::new(Some("sk-secret-1234".to_owned())),
+        }
+    }
+
+    #[test]
+    fn an_endpoints_words_are_repeated_without_the_key() {
+        let body = r#"{"error":{"message":"wrong key sk-secret-1234\n given"}}"#;
+        let failure = Failure::status(StatusCode::UNAUTHORIZED, body, &HeaderMap::new(), &choice());
+        let expected = "openai/m at https://x.org/v1 answered 401: wrong key [redacted:key] given";
+        assert_eq!((failure.message.as_str(), failure.again), (expected, None));
+        assert!(failure.hint.contains("check the key"));
+        let long = Failure::status(StatusCode::BAD_REQUEST, &"x".repeat(9000), &HeaderMap::new(), &choice());
+        assert!(long.message.len() < 600, "{}", long.message);
+    }
+
+    #[test]
+    fn a_wait_is_honoured_where_it_is_a_number() {
+        let wait = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            Failure::status(StatusCode::TOO_MANY_REQUESTS, "", &headers, &choice()).again
+        };
+        assert_eq!(wait("retry-after", "2"), Some(Some(Duration::from_secs(2))));
+        assert_eq!(wait("retry-after-ms", "250"), Some(Some(Duration::from_millis(250))));
+        for strange in ["soon", "-1", "NaN", "inf"] {
+            assert_eq!(wait("retry-after", strange), Some(None), "{strange}");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! What the agent is made of, from outside.
+
+use std::path::Path;
+use std::time::Duration;
+
+use meanwhile::Settings;
+
+use super::model::{ModelChoice, ModelError};
+use crate::delivery::teller::Tells;
+use mw_tools::call::Premises;
+use mw_tools::dialects::Dialect;
+
+/// What the agent is made of.
+pub struct AgentOffer {
+    /// The engine.
+    pub settings: Settings,
+    /// The model, or why there is none.
+    pub model: Result<ModelChoice, ModelError>,
+    /// How far it may go.
+    pub limits: AgentLimits,
+    /// Whose tasks those of its sessions are, where that is known beforehand.
+    pub session: Option<String>,
+    /// Whose tools the model gets.
+    pub dialect: Dialect,
+    /// Who tells what a session has not been told.
+    pub tells: Tells,
+    /// What holds in a project's directory, or why that cannot be told.
+    pub project: ProjectLoader,
+}
+
+/// Finds out what holds in a project's directory.
+pub type ProjectLoader = Box<dyn Fn(&Path) -> Result<Project, String> + Send + Sync>;
+
+/// What holds in a project's directory.
+pub struct Project {
+    /// The engine, as the project has it.
+    pub settings: Settings,
+    /// What holds for calls. Session and directory are set for each session.
+    pub premises: Premises,
+}
+
+/// How far the agent may go.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentLimits {
+    /// How much a model can keep in mind.
+    pub context_tokens: u64,
+    /// How often it is asked in one turn.
+    pub max_requests: u64,
+    /// How many tools it may call in one turn. What runs in the background counts once, as the call that started it.
+    pub max_calls: u64,
+    /// How long a call waits for the end of a task that is given no time.
+    pub wait_ms: u64,
+    /// How long it may be silent.
+    pub silence: Duration,
+}

@@ -1,0 +1,266 @@
+//! All sessions of an agent: made, loaded, found, ended.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use agent_client_protocol::schema::ProtocolVersion;
+use agent_client_protocol::v1::schema::{
+    AgentCapabilities, Implementation, InitializeRequest, InitializeResponse, LoadSessionRequest,
+    LoadSessionResponse, McpServer, NewSessionRequest, NewSessionResponse, PromptCapabilities, SessionId,
+    SessionMode, SessionModeState,
+};
+use agent_client_protocol::{Error, v1};
+use meanwhile::{Home, Settings};
+use mw_policy::Mode;
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::conversation::Conversation;
+use super::files::Place;
+use super::instructions::system_prompt;
+use super::model::{Model, ModelChoice, ModelError};
+use super::offer::{AgentLimits, AgentOffer, Project, ProjectLoader};
+use super::servers::{Servers, own_session};
+use super::session::{Parts, Session};
+use super::store::{Found, Store, StoreError, new_id};
+use super::talk::Talk;
+use super::turn::failed;
+use crate::delivery::calls::Calls;
+use crate::delivery::teller::{Manner, Tellers};
+use mw_tools::Toolset;
+use mw_tools::call::SessionEnd;
+use mw_tools::dialects::Dialect;
+
+/// How long calls may take to end once the client is gone: what was cancelled is ended first.
+const LAST_WORDS: Duration = Duration::from_secs(8);
+
+/// The agent, for all its sessions.
+pub(super) struct Agent {
+    pub(super) limits: AgentLimits,
+    dialect: Dialect,
+    pub(super) toolset: Arc<Toolset>,
+    pub(super) tellers: Tellers,
+    pub(super) calls: Calls,
+    /// Cancelled when the agent is about to end.
+    pub(super) closing: CancellationToken,
+    choice: Result<ModelChoice, ModelError>,
+    model: OnceLock<Result<Model, ModelError>>,
+    settings: Settings,
+    owner: Option<String>,
+    project: ProjectLoader,
+    sessions: Mutex<HashMap<String, Arc<Session>>>,
+    client: Mutex<Abilities>,
+}
+
+/// What the client said it can do.
+#[derive(Clone, Copy, Default)]
+struct Abilities {
+    reads_files: bool,
+    writes_files: bool,
+}
+
+/// What a client says about a session it wants.
+struct Wish<'a> {
+    cwd: &'a Path,
+    added: &'a [PathBuf],
+    servers: &'a [McpServer],
+}
+
+impl Agent {
+    pub(super) fn new(offer: AgentOffer) -> Self {
+        // Whoever drives the agent ends its session.
+        let manner = Manner { dialect: offer.dialect, context: None, session_end: SessionEnd::Keep };
+        Self {
+            limits: offer.limits,
+            dialect: offer.dialect,
+            toolset: Arc::new(Toolset::of(offer.dialect).waiting(offer.limits.wait_ms)),
+            tellers: Tellers::new(Arc::new(offer.settings.clone()), manner, offer.tells),
+            calls: Calls::default(),
+            closing: CancellationToken::new(),
+            choice: offer.model,
+            model: OnceLock::new(),
+            settings: offer.settings,
+            owner: offer.session,
+            project: offer.project,
+            sessions: Mutex::default(),
+            client: Mutex::default(),
+        }
+    }
+
+    pub(super) fn model(&self) -> Result<Model, ModelError> {
+        let made = || self.choice.clone().and_then(|choice| Model::new(choice, self.limits.silence));
+        self.model.get_or_init(made).clone()
+    }
+
+    pub(super) fn session(&self, id: &SessionId) -> Result<Arc<Session>, Error> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(&*id.0).cloned().ok_or_else(|| {
+            Error::new(
+                -32602,
+                format!("there is no session {:?} here: make one with session/new, or load it", &*id.0),
+            )
+        })
+    }
+
+    fn keep(&self, session: Session) -> Arc<Session> {
+        let session = Arc::new(session);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.insert(session.id.clone(), Arc::clone(&session));
+        session
+    }
+
+    pub(super) fn initialize(&self, request: &InitializeRequest) -> InitializeResponse {
+        let fs = &request.client_capabilities.fs;
+        *self.client.lock().unwrap_or_else(PoisonError::into_inner) =
+            Abilities { reads_files: fs.read_text_file, writes_files: fs.write_text_file };
+        let prompts = PromptCapabilities::new().embedded_context(true);
+        InitializeResponse::new(ProtocolVersion::V1)
+            .agent_capabilities(AgentCapabilities::new().load_session(true).prompt_capabilities(prompts))
+            .agent_info(
+                Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).title("meanwhile".to_owned()),
+            )
+    }
+
+    pub(super) fn talk(
+        &self,
+        client: &v1::ConnectionTo<agent_client_protocol::Client>,
+        session: &SessionId,
+    ) -> Talk {
+        let Abilities { reads_files, writes_files } =
+            *self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        Talk { client: client.clone(), session: session.clone(), reads_files, writes_files }
+    }
+
+    /// Makes a new session.
+    pub(super) async fn begin(&self, request: &NewSessionRequest) -> Result<NewSessionResponse, Error> {
+        self.model().map_err(|error| missing(&error))?;
+        let wish =
+            Wish { cwd: &request.cwd, added: &request.additional_directories, servers: &request.mcp_servers };
+        let id = new_id().map_err(|error| failed("random", &error.to_string(), ""))?;
+        let home = Home::open(&self.settings.home)
+            .map_err(|error| failed("home", &error.to_string(), &error.hint()))?;
+        let store = Store::create(home.root(), &id, &wish.cwd.to_string_lossy());
+        let store = store.map_err(|error| unusable(&error))?;
+        let found = Found { store, conversation: Conversation::default(), torn: 0 };
+        let (session, told) = self.open(id, &wish, found).await?;
+        Ok(NewSessionResponse::new(session.id.clone()).modes(modes(session.mode())).meta(told))
+    }
+
+    /// Loads a session that was stored, here or by another process.
+    pub(super) async fn load(
+        &self,
+        request: &LoadSessionRequest,
+    ) -> Result<(Arc<Session>, LoadSessionResponse), Error> {
+        self.model().map_err(|error| missing(&error))?;
+        let id = request.session_id.0.to_string();
+        let wish =
+            Wish { cwd: &request.cwd, added: &request.additional_directories, servers: &request.mcp_servers };
+        {
+            let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(open) = sessions.get(&id)
+                && open.work.try_lock().is_err()
+            {
+                return Err(Error::new(
+                    -32600,
+                    "a turn of this session is under way: cancel it, or wait for its end",
+                ));
+            }
+            // Its file is closed with it, so that it can be opened again.
+            sessions.remove(&id);
+        }
+        let found = Store::open(&self.settings.home, &id).map_err(|error| unusable(&error))?;
+        let (session, told) = self.open(id, &wish, found).await?;
+        let response = LoadSessionResponse::new().modes(modes(session.mode())).meta(told);
+        Ok((session, response))
+    }
+
+    async fn open(
+        &self,
+        id: String,
+        wish: &Wish<'_>,
+        found: Found,
+    ) -> Result<(Arc<Session>, Map<String, Value>), Error> {
+        let refused = |why: String| Error::new(-32602, why);
+        if !wish.cwd.is_absolute() {
+            return Err(refused(format!("cwd {} is not absolute", wish.cwd.display())));
+        }
+        let place = Place::new(wish.cwd, wish.added).map_err(refused)?;
+        let Project { settings, mut premises } =
+            (self.project)(place.root()).map_err(|why| failed("settings", &why, ""))?;
+        let bound = wish.servers.iter().find_map(own_session);
+        premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
+        premises.cwd = place.root().to_owned();
+        let system = system_prompt(place.root(), self.dialect, premises.background);
+        let Found { store, conversation, torn } = found;
+        let settings = Arc::new(settings);
+        let (servers, missing) = Servers::start(wish.servers, place.root()).await;
+        let parts = Parts { id, place, settings, premises, system, servers, store, conversation };
+        let session = Session::new(parts);
+        session.work.lock().await.mend().map_err(|error| unusable(&error))?;
+        Ok((self.keep(session), told(torn, &missing)))
+    }
+
+    /// Answers when all turns and calls are over.
+    pub(super) async fn last_words(&self) {
+        self.closing.cancel();
+        let sessions: Vec<_> = {
+            let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            sessions.values().cloned().collect()
+        };
+        let over = async {
+            for session in &sessions {
+                drop(session.work.lock().await);
+                session.servers.write().await.end().await;
+            }
+            self.calls.all_over().await;
+        };
+        let _ = timeout(LAST_WORDS, over).await;
+    }
+}
+
+/// Says what a session lacks, on the error stream and in the answer.
+fn told(torn: u64, missing: &[String]) -> Map<String, Value> {
+    let mut told = Map::new();
+    if torn > 0 {
+        eprintln!("mw acp: the last line of the session was never finished; {torn} bytes of it were dropped");
+        told.insert("dropped_bytes".to_owned(), json!(torn));
+    }
+    if !missing.is_empty() {
+        eprintln!("mw acp: MCP servers that are missing: {}", missing.join("; "));
+        told.insert("missing_servers".to_owned(), json!(missing));
+    }
+    if told.is_empty() { told } else { meta(Value::Object(told)) }
+}
+
+fn modes(current: Mode) -> SessionModeState {
+    let about = |mode| match mode {
+        Mode::Ci => "Nobody is asked and nothing stays in the background",
+        Mode::Plan => "Nothing is changed: reading only",
+        Mode::Safe => "Safe work runs, everything else is asked about",
+        Mode::Auto => "Tools run; commands that are not safe are asked about",
+        Mode::Dangerous => "Nothing is asked about",
+    };
+    let mode = |mode: Mode| SessionMode::new(mode.name(), mode.name()).description(about(mode).to_owned());
+    SessionModeState::new(current.name(), Mode::ALL.map(mode).to_vec())
+}
+
+pub(super) fn meta(value: Value) -> Map<String, Value> {
+    Map::from_iter([("meanwhile".to_owned(), value)])
+}
+
+fn missing(error: &ModelError) -> Error {
+    let message = format!("{}. {}", error.message, error.hint);
+    Error::new(-32000, message).data(json!({"code": "model_missing", "hint": error.hint}))
+}
+
+fn unusable(error: &StoreError) -> Error {
+    let code = match error {
+        StoreError::NotFound(_) => -32002,
+        StoreError::InUse(_) => -32600,
+        StoreError::Damaged { .. } | StoreError::Io { .. } => -32603,
+    };
+    Error::new(code, error.to_string())
+}

@@ -1,0 +1,404 @@
+//! Carrying calls out: the engine's tools, files, and the tools of others.
+
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_client_protocol::v1::schema::{Diff, ToolCallContent};
+use meanwhile::{OwnSpan, Policy, Runtime, Teller};
+use mw_model::{TaskId, TraceParent};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::conversation::{Block, Call};
+use super::files;
+use super::files::{FileTool, GrepCall, Occurrences, OwnFile};
+use super::gate;
+use super::gate::Wanted;
+use super::session::Session;
+use super::sessions::Agent;
+use super::talk::Talk;
+use super::waiting::Waiting;
+use crate::delivery::receipts::Receipt;
+use crate::delivery::teller::{Drained, Told};
+use mw_tools::ToolSpec;
+use mw_tools::call::{CallTrace, Desk, Premises, Reply, put_below};
+
+/// Most bytes of a file whose change is shown as a whole.
+const MOST_DIFF: usize = 128 << 10;
+
+/// How long a cancelled command may take to die before its turn ends all the same.
+const UNTIL_DEAD: Duration = Duration::from_secs(2);
+
+/// A call that was carried out, or refused.
+pub(super) struct Carried {
+    /// For the model.
+    pub(super) text: String,
+    pub(super) failed: bool,
+    /// For the client, where it is more than the text.
+    pub(super) shown: Vec<ToolCallContent>,
+    /// What is told once this has been noted.
+    pub(super) receipt: Option<Receipt>,
+    /// The reply for programs, where the engine gave one.
+    pub(super) data: Value,
+    /// The run that it has started in the background, in the trace.
+    pub(super) started: Option<TraceParent>,
+}
+
+impl Carried {
+    pub(super) fn refused(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            failed: true,
+            shown: Vec::new(),
+            receipt: None,
+            data: Value::Null,
+            started: None,
+        }
+    }
+
+    fn done(text: String) -> Self {
+        Self { text, failed: false, shown: Vec::new(), receipt: None, data: Value::Null, started: None }
+    }
+}
+
+/// Returns what holds for calls now: the mode is the client's to change.
+fn premises(session: &Session) -> Premises {
+    let policy = Policy { mode: session.mode(), ..session.premises.policy.clone() };
+    Premises { policy, ..session.premises.clone() }
+}
+
+/// Lets a call pass that is not the engine's, or says why not. It may wait for a person.
+pub(super) fn pass(
+    session: &Session,
+    wanted: &Wanted<'_>,
+    text: &str,
+    caller: &Waiting,
+) -> Result<(), String> {
+    tokio::task::block_in_place(|| {
+        let premises = premises(session);
+        let settings = session.settings.as_ref().clone();
+        let passed = Runtime::open(settings).and_then(|runtime| {
+            gate::pass(&runtime, &premises.session, &premises.policy, wanted, text, caller)
+        });
+        passed.map_err(|error| format!("{error}. {}", error.hint()))
+    })
+}
+
+/// Notes that the end of a task is known; a failure means that it is told after all.
+fn note_told(runtime: &Runtime, task: &TaskId, teller: Option<&Teller>) {
+    let kept = teller.is_some_and(|teller| runtime.keep_promise(task, teller).unwrap_or(false));
+    if !kept {
+        let _ = runtime.note_told(task);
+    }
+}
+
+impl Agent {
+    /// Returns what the model is offered.
+    pub(super) async fn specs(&self, session: &Session) -> Vec<ToolSpec> {
+        let mut specs = self.toolset.specs(session.premises.background);
+        specs.extend(FileTool::ALL.map(FileTool::spec));
+        specs.extend(session.servers.read().await.specs().cloned());
+        specs
+    }
+
+    /// Carries a call of somebody's server out.
+    pub(super) async fn call_foreign(
+        &self,
+        session: &Session,
+        name: &str,
+        arguments: &Map<String, Value>,
+        cancelled: &CancellationToken,
+    ) -> Carried {
+        let servers = session.servers.read().await;
+        let called = servers.call(name, arguments, session.premises.longest_call, most_bytes(session));
+        let called = tokio::select! {
+            called = called => called,
+            () = cancelled.cancelled() => Err("cancelled by the user".to_owned()),
+            () = self.closing.cancelled() => Err("the agent was told to end".to_owned()),
+        };
+        match called {
+            Ok((text, failed)) => Carried { failed, ..Carried::done(text) },
+            Err(why) => Carried::refused(why),
+        }
+    }
+
+    /// Carries a call of one of the engine's tools out, on a thread of its own; nothing when there is no such tool.
+    pub(super) async fn call_engine(
+        &self,
+        session: &Session,
+        wanted: &Call,
+        arguments: &Map<String, Value>,
+        caller: Waiting,
+        (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
+    ) -> Option<Carried> {
+        let call = self.calls.begin().await;
+        let teller = self.tellers.name(&session.premises.session).await;
+        let cancelled = caller.cancelled.clone();
+        let (toolset, settings) = (Arc::clone(&self.toolset), Arc::clone(&session.settings));
+        let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), premises(session));
+        let message = wanted.id.clone();
+        if let Some(span) = span {
+            put_below(&mut premises.env, span.as_parent());
+        }
+        let turn = turn.map(OwnSpan::as_parent);
+        let done = tokio::task::spawn_blocking(move || {
+            let trace = turn.map(|turn| CallTrace { turn, started: Cell::new(None) });
+            let mut reply = match Runtime::open(settings.as_ref().clone()) {
+                Ok(runtime) => {
+                    let teller = teller.as_ref();
+                    let parent_message = Some(message.as_str());
+                    let trace = trace.as_ref();
+                    let desk =
+                        Desk { teller, parent_message, trace, ..Desk::new(&runtime, &premises, &caller) };
+                    let mut reply = toolset.call(&name, &arguments, &desk)?;
+                    if caller.gave_up() {
+                        // The model hears that it was cancelled; the end of it is no news then.
+                        let told = std::mem::take(&mut reply.told);
+                        told.iter().for_each(|task| note_told(&runtime, task, teller));
+                    }
+                    reply
+                }
+                Err(error) => Reply::failure(format!("{error}. {}", error.hint()), json!({})),
+            };
+            let told = std::mem::take(&mut reply.told);
+            // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
+            let spent = reply.spent;
+            let receipt =
+                Receipt { notices: None, told, teller, spent, settings, _on_its_way: None, _call: call };
+            Some(Carried {
+                text: reply.text,
+                failed: reply.failed,
+                shown: Vec::new(),
+                receipt: Some(receipt),
+                data: reply.data,
+                started: trace.and_then(|trace| trace.started.get()),
+            })
+        });
+        tokio::pin!(done);
+        tokio::select! {
+            done = &mut done => done.unwrap_or_else(|_| Some(Carried::refused("the call broke down; it may have taken effect"))),
+            () = cancelled.cancelled() => {
+                // What it runs is dead when the reply says so, unless it will not die.
+                let _ = tokio::time::timeout(UNTIL_DEAD, &mut done).await;
+                Some(Carried::refused("cancelled by the user"))
+            }
+        }
+    }
+
+    /// Takes what the session has not been told; what the conversation or the reply tells already is left out.
+    pub(super) async fn news(
+        &self,
+        session: &Session,
+        known: impl Fn(i64) -> bool,
+        receipt: &mut Option<Receipt>,
+    ) -> Vec<Block> {
+        let Drained { held, notices, left } = self.tellers.drain(&session.premises.session, &[]).await;
+        if held.is_none() {
+            return Vec::new();
+        }
+        let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
+        let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
+        let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
+        let mut blocks: Vec<_> =
+            news.map(|one| Block { number: one.notice.number, text: one.block }).collect();
+        if left > 0 {
+            blocks.push(Block { number: 0, text: format!("[{left} more notices come with the next reply]") });
+        }
+        match receipt {
+            Some(receipt) => receipt.notices = held,
+            None => {
+                *receipt = Some(Receipt {
+                    notices: held,
+                    told: Vec::new(),
+                    teller: None,
+                    spent: Vec::new(),
+                    settings: Arc::clone(&session.settings),
+                    _on_its_way: None,
+                    _call: self.calls.begin().await,
+                });
+            }
+        }
+        blocks
+    }
+
+    /// Reads a file of one of the session's own tasks; nothing where the path leads elsewhere.
+    pub(super) async fn read_own(
+        &self,
+        session: &Session,
+        path: PathBuf,
+        arguments: &Map<String, Value>,
+    ) -> Option<Carried> {
+        let call = self.calls.begin().await;
+        let teller = self.tellers.name(&session.premises.session).await;
+        let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
+        let (arguments, most_bytes) = (arguments.clone(), most_bytes(session));
+        let done = tokio::task::spawn_blocking(move || {
+            let runtime = Runtime::open(settings.as_ref().clone()).ok()?;
+            let file = OwnFile::find(&runtime, &name, &path)?;
+            let part = lines(&arguments).and_then(|(offset, limit)| {
+                Ok(files::excerpt(&file.read(&runtime)?, offset, limit, most_bytes))
+            });
+            let part = match part {
+                Ok(part) => part,
+                Err(why) => return Some(Carried::refused(why)),
+            };
+            // Who has read the log of a task that is over to its end need not be told of it.
+            let told = if part.is_last && file.tells_the_end() { vec![file.task.id] } else { Vec::new() };
+            let receipt = Receipt {
+                notices: None,
+                told,
+                teller,
+                spent: Vec::new(),
+                settings,
+                _on_its_way: None,
+                _call: call,
+            };
+            Some(Carried { receipt: Some(receipt), ..Carried::done(part.text) })
+        });
+        done.await.unwrap_or_else(|_| Some(Carried::refused("the call broke down")))
+    }
+
+    /// Carries a call of a file tool out. `path` was found and may be used.
+    pub(super) async fn call_file(
+        &self,
+        session: &Session,
+        talk: &Talk,
+        tool: FileTool,
+        path: PathBuf,
+        arguments: &Map<String, Value>,
+        cancelled: &CancellationToken,
+    ) -> Carried {
+        let most_bytes = most_bytes(session);
+        let carried = match tool {
+            FileTool::Read => read(talk, path, arguments, most_bytes).await,
+            FileTool::Write => write(session, talk, path, arguments).await,
+            FileTool::Edit => edit(session, talk, path, arguments).await,
+            FileTool::Glob | FileTool::Grep => {
+                let (stop, arguments) = (cancelled.clone(), arguments.clone());
+                let search = move || search(tool, &path, &arguments, most_bytes, &|| stop.is_cancelled());
+                tokio::task::spawn_blocking(search)
+                    .await
+                    .unwrap_or_else(|_| Err("the search broke down".to_owned()))
+                    .map(Carried::done)
+            }
+        };
+        carried.unwrap_or_else(Carried::refused)
+    }
+}
+
+/// Returns what a reply about files, or of others, may hold: a file has more to say than a command.
+fn most_bytes(session: &Session) -> usize {
+    usize::try_from(session.premises.reply_bytes.saturating_mul(4)).unwrap_or(usize::MAX)
+}
+
+async fn read(
+    talk: &Talk,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+    most_bytes: usize,
+) -> Result<Carried, String> {
+    let text = whole_text(talk, &path).await?;
+    let (offset, limit) = lines(arguments)?;
+    Ok(Carried::done(files::excerpt(&text, offset, limit, most_bytes).text))
+}
+
+/// Reads which lines are wanted: the first, and how many.
+fn lines(arguments: &Map<String, Value>) -> Result<(usize, usize), String> {
+    Ok((number(arguments, "offset")?.unwrap_or(1), number(arguments, "limit")?.unwrap_or(usize::MAX)))
+}
+
+async fn write(
+    session: &Session,
+    talk: &Talk,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+) -> Result<Carried, String> {
+    let content = text(arguments, "content")?;
+    let old = whole_text(talk, &path).await.ok();
+    save(talk, &path, content).await?;
+    let done = if old.is_some() { "replaced" } else { "written" };
+    let name = session.place.shown(&path);
+    Ok(changed(format!("{name}: {done}, {} bytes", content.len()), path, old, content))
+}
+
+async fn edit(
+    session: &Session,
+    talk: &Talk,
+    path: PathBuf,
+    arguments: &Map<String, Value>,
+) -> Result<Carried, String> {
+    let (old, new) = (text(arguments, "old_string")?, text(arguments, "new_string")?);
+    let all = arguments.get("replace_all").and_then(Value::as_bool).unwrap_or(false);
+    let wanted = if all { Occurrences::All } else { Occurrences::One };
+    let name = session.place.shown(&path);
+    let before = whole_text(talk, &path).await.map_err(|why| format!("{name}: {why}"))?;
+    let (after, count) =
+        files::replaced(&before, old, new, wanted).map_err(|why| format!("{name}: {why}"))?;
+    save(talk, &path, &after).await?;
+    Ok(changed(format!("{name}: {count} replaced"), path, Some(before), &after))
+}
+
+fn search(
+    tool: FileTool,
+    base: &std::path::Path,
+    arguments: &Map<String, Value>,
+    most_bytes: usize,
+    stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
+    let pattern = text(arguments, "pattern")?;
+    if tool == FileTool::Glob {
+        return files::glob(base, pattern, most_bytes, stopped);
+    }
+    let flag = |name: &str| arguments.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let call = GrepCall {
+        pattern: pattern.to_owned(),
+        glob: arguments.get("glob").and_then(Value::as_str).map(str::to_owned),
+        ignore_case: flag("ignore_case"),
+        context: number(arguments, "context")?.unwrap_or(0).min(20),
+        files_only: flag("files_only"),
+    };
+    files::grep(base, &call, most_bytes, stopped)
+}
+
+/// Reads a file as the client has it, else from the disk.
+async fn whole_text(talk: &Talk, path: &std::path::Path) -> Result<String, String> {
+    if talk.reads_files && path.is_file() {
+        return talk
+            .read_file(path)
+            .await
+            .map_err(|error| format!("the client could not read it: {}", error.message));
+    }
+    tokio::task::block_in_place(|| files::read_text(path))
+}
+
+async fn save(talk: &Talk, path: &std::path::Path, content: &str) -> Result<(), String> {
+    if talk.writes_files {
+        let written = talk.write_file(path, content.to_owned()).await;
+        return written.map_err(|error| format!("the client could not write it: {}", error.message));
+    }
+    tokio::task::block_in_place(|| files::write_text(path, content))
+        .map_err(|why| format!("it could not be written: {why}"))
+}
+
+fn changed(text: String, path: PathBuf, old: Option<String>, new: &str) -> Carried {
+    let size = old.as_ref().map_or(0, String::len) + new.len();
+    let shown = if size <= MOST_DIFF { vec![Diff::new(path, new).old_text(old).into()] } else { Vec::new() };
+    Carried { shown, ..Carried::done(text) }
+}
+
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, String> {
+    arguments.get(name).and_then(Value::as_str).ok_or_else(|| format!("{name} is missing, or no text"))
+}
+
+fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<usize>, String> {
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(value) => {
+            let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok());
+            let number = number.and_then(|number| usize::try_from(number).ok());
+            number.map(Some).ok_or_else(|| format!("{name} is no whole number"))
+        }
+    }
+}

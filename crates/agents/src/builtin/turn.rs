@@ -1,0 +1,263 @@
+//! One turn: the user's words, the model's, and the calls in between.
+
+use std::sync::Arc;
+
+use agent_client_protocol::Error;
+use agent_client_protocol::v1::schema::{
+    ContentBlock, EmbeddedResourceResource, SessionUpdate, StopReason, UsageUpdate,
+};
+use genai::chat::{ChatRequest, Tool};
+use meanwhile::OwnSpan;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::conversation::{Answered, Call, Record, Spoken};
+use super::model::{Failure, Model, Said, Stop, Usage};
+use super::session::{Session, Work};
+use super::sessions::Agent;
+use super::store::StoreError;
+use super::talk::Talk;
+use crate::delivery::receipts::Receipt;
+use crate::subagent::HEARD;
+use mw_tools::ToolSpec;
+
+/// A turn under way.
+pub(super) struct Turn<'a> {
+    pub(super) agent: &'a Agent,
+    pub(super) session: &'a Session,
+    pub(super) model: &'a Model,
+    pub(super) talk: &'a Talk,
+    pub(super) work: &'a mut Work,
+    pub(super) cancelled: CancellationToken,
+    /// Whether the user's words are in the conversation.
+    pub(super) is_heard: bool,
+    /// What this turn has used so far, as far as the endpoint counts it.
+    pub(super) usage: Option<Usage>,
+    /// Below which its calls stand.
+    pub(super) span: Option<OwnSpan>,
+}
+
+/// Why a turn goes no further.
+pub(super) enum Broken {
+    Cancelled,
+    /// The client is gone, or this process was told to end.
+    Closing,
+    Failed(Error),
+}
+
+impl From<StoreError> for Broken {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(failed("store", &error.to_string(), "check the disk and the rights of MEANWHILE_HOME"))
+    }
+}
+
+/// Makes an error of the protocol that says what to do next.
+pub(super) fn failed(code: &str, message: &str, hint: &str) -> Error {
+    let whole = if hint.is_empty() { message.to_owned() } else { format!("{message}. {hint}") };
+    Error::new(-32603, whole).data(json!({"code": code, "hint": hint}))
+}
+
+impl Turn<'_> {
+    /// Runs the turn to its end.
+    pub(super) async fn run(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Error> {
+        match self.go(prompt).await {
+            Ok(reason) => Ok(reason),
+            Err(Broken::Cancelled | Broken::Closing) => Ok(StopReason::Cancelled),
+            Err(Broken::Failed(error)) => Err(self.says_if_heard(error)),
+        }
+    }
+
+    /// A client that tells things exactly once must know whether they have to be said again.
+    fn says_if_heard(&self, mut error: Error) -> Error {
+        if let Some(serde_json::Value::Object(data)) = &mut error.data {
+            data.insert(HEARD.to_owned(), self.is_heard.into());
+        }
+        error
+    }
+
+    async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Broken> {
+        self.work.mend()?;
+        let mut receipt = None;
+        let conversation = &self.work.conversation;
+        let notices =
+            self.agent.news(self.session, |number| conversation.has_notice(number), &mut receipt).await;
+        for block in &notices {
+            self.talk.user(block.text.clone());
+        }
+        let text = self.model.choice.key.hide(&in_words(prompt));
+        self.work.note(Record::User { text, notices })?;
+        self.is_heard = true;
+        self.told(receipt).await;
+        let specs = self.agent.specs(self.session).await;
+        let most = self.agent.limits.max_calls;
+        let mut calls_left = usize::try_from(most).unwrap_or(usize::MAX);
+        for _ in 0..self.agent.limits.max_requests {
+            self.trim().await?;
+            let (spoken, stop) = self.ask_model(&specs).await?;
+            let calls = spoken.calls.clone();
+            self.work.note(Record::Assistant(spoken))?;
+            if stop == Stop::Refusal {
+                self.leave_out(&calls, "not carried out: the answer ended in a refusal")?;
+                return Ok(StopReason::Refusal);
+            }
+            if calls.is_empty() {
+                return Ok(if stop == Stop::Length { StopReason::MaxTokens } else { StopReason::EndTurn });
+            }
+            for (at, call) in calls.iter().enumerate() {
+                if calls_left == 0 {
+                    let why =
+                        format!("not carried out: {most} calls are the most in one turn (agent.max_calls)");
+                    self.leave_out(&calls[at..], &why)?;
+                    return Ok(StopReason::MaxTurnRequests);
+                }
+                calls_left -= 1;
+                if let Err(broken) = self.carry_out(call).await {
+                    self.leave_out(&calls[at + 1..], "not carried out: the turn ended before")?;
+                    return Err(broken);
+                }
+            }
+        }
+        Ok(StopReason::MaxTurnRequests)
+    }
+
+    /// Answers calls that will not be carried out: no endpoint takes a conversation with open ones.
+    fn leave_out(&mut self, calls: &[Call], why: &str) -> Result<(), Broken> {
+        for call in calls {
+            let (id, tool, text) = (call.id.clone(), call.tool.clone(), why.to_owned());
+            self.work.note(Record::Result(Answered {
+                call: id,
+                tool,
+                text,
+                failed: true,
+                ran_badly: false,
+                notices: Vec::new(),
+            }))?;
+        }
+        Ok(())
+    }
+
+    /// Notes that what a record tells has been told.
+    pub(super) async fn told(&self, receipt: Option<Receipt>) {
+        if let Some(receipt) = receipt {
+            let _ = tokio::task::spawn_blocking(move || receipt.confirm()).await;
+        }
+    }
+
+    async fn ask_model(&mut self, specs: &[ToolSpec]) -> Result<(Spoken, Stop), Broken> {
+        let tools = specs.iter().map(|spec| {
+            Tool::new(spec.name.as_str())
+                .with_description(spec.description.as_str())
+                .with_schema(spec.input_schema.clone())
+        });
+        let request = ChatRequest::from_messages(self.work.conversation.messages())
+            .with_system(self.session.system.as_str())
+            .with_tools(tools);
+        let talk = self.talk;
+        let mut heard = String::new();
+        let hear = |said| match said {
+            Said::Text(text) => {
+                heard.push_str(&text);
+                talk.text(text);
+            }
+            Said::Thought(text) => talk.thought(text),
+            Said::Pause(text) => talk.thought(format!("[{text}]\n")),
+        };
+        let answer = tokio::select! {
+            answer = self.model.ask(&request, hear) => Ok(answer),
+            () = self.cancelled.cancelled() => Err(Broken::Cancelled),
+            () = self.agent.closing.cancelled() => Err(Broken::Closing),
+        };
+        let answer = match answer {
+            Ok(answer) => answer,
+            Err(broken) => {
+                self.keep(Spoken { text: heard, ..Spoken::default() })?;
+                return Err(broken);
+            }
+        };
+        match answer {
+            Ok(reply) => {
+                self.count(reply.usage);
+                Ok((reply.spoken, reply.stop))
+            }
+            Err((Failure { code, message, hint, .. }, spoken)) => {
+                self.keep(Spoken { calls: Vec::new(), ..spoken })?;
+                Err(Broken::Failed(failed(code, &message, &hint)))
+            }
+        }
+    }
+
+    /// Keeps what the user saw of an answer that broke off, so that the model can be told to go on.
+    fn keep(&mut self, spoken: Spoken) -> Result<(), Broken> {
+        if !spoken.text.is_empty() {
+            self.work.note(Record::Assistant(spoken))?;
+        }
+        Ok(())
+    }
+
+    /// Notes what an answer cost, and tells the client.
+    fn count(&mut self, usage: Option<Usage>) {
+        let Some(usage) = usage else { return };
+        self.spend(usage);
+        // The answer itself is the next record.
+        let records = self.work.conversation.records().len() + 1;
+        self.work.counted = Some((records, usage.input + usage.output));
+        let size = self.agent.limits.context_tokens;
+        self.talk.tell(SessionUpdate::UsageUpdate(UsageUpdate::new(usage.input + usage.output, size)));
+    }
+
+    /// Adds to what the turn has used.
+    pub(super) fn spend(&mut self, usage: Usage) {
+        let before = self.usage.unwrap_or(Usage { input: 0, output: 0 });
+        self.usage = Some(Usage { input: before.input + usage.input, output: before.output + usage.output });
+    }
+}
+
+/// Reads a prompt; what is no text is named.
+fn in_words(prompt: &[ContentBlock]) -> String {
+    let words = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::ResourceLink(link) => format!("[{}]({})", link.name, link.uri),
+        ContentBlock::Resource(resource) => match &resource.resource {
+            EmbeddedResourceResource::TextResourceContents(text) => {
+                format!("<resource uri={:?}>\n{}\n</resource>", text.uri, text.text)
+            }
+            _ => "[something that is no text was left out: this agent reads text]".to_owned(),
+        },
+        ContentBlock::Image(_) => "[an image was left out: this agent reads text]".to_owned(),
+        ContentBlock::Audio(_) => "[a recording was left out: this agent reads text]".to_owned(),
+        _ => "[something unknown was left out]".to_owned(),
+    };
+    prompt.iter().map(words).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs a turn of a session, if none is under way.
+pub(super) async fn run(
+    agent: &Arc<Agent>,
+    session: &Arc<Session>,
+    talk: &Talk,
+    prompt: &[ContentBlock],
+) -> Result<(StopReason, Option<Usage>), Error> {
+    let Ok(mut work) = Arc::clone(&session.work).try_lock_owned() else {
+        return Err(Error::new(
+            -32600,
+            "a turn of this session is under way: cancel it, or wait for its end",
+        ));
+    };
+    let cancelled = session.begin();
+    let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;
+    let mut turn = Turn {
+        agent,
+        session,
+        model: &model,
+        talk,
+        work: &mut work,
+        cancelled,
+        is_heard: false,
+        usage: None,
+        span: session.begin_turn_span(),
+    };
+    let ended = turn.run(prompt).await;
+    let (span, usage) = (turn.span.take(), turn.usage);
+    session.end_turn_span(span, &model.choice.model, ended.as_ref().copied(), usage);
+    Ok((ended?, usage))
+}

@@ -1,0 +1,60 @@
+//! Claude Code: the server in `~/.claude.json`, hooks in `~/.claude/settings.json`.
+
+use super::hook::{Hooks, KeepGoing};
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
+use super::setup::entry::{NAME, stdio};
+use super::setup::json::Syntax;
+
+/// What a hook may take, in seconds; it gives up by itself long before.
+const PATIENCE: u64 = 10;
+/// How long an idle agent can be woken, in seconds.
+const LONGEST_IDLE: u64 = 86_400;
+
+pub(super) const HOST: Host = Host {
+    id: "claude-code",
+    title: "Claude Code",
+    next: "start Claude Code anew; /mcp and /hooks show what it has loaded",
+    hooks: Some(Hooks {
+        context: &["UserPromptSubmit", "PostToolUse", "SessionStart"],
+        stop: "Stop",
+        keep_going: KeepGoing::Context,
+        names_session: true,
+        wakes: true,
+    }),
+    programs: &["claude"],
+    files: &[
+        HostFile {
+            user: Place {
+                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
+                directory: "",
+                names: &[".claude.json"],
+            },
+            project: Place { base: Base::Project, directory: "", names: &[".mcp.json"] },
+            format: Format::Json(Syntax::Json),
+            entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
+        },
+        HostFile {
+            user: Place {
+                base: Base::HomeUnless("CLAUDE_CONFIG_DIR"),
+                directory: ".claude",
+                names: &["settings.json"],
+            },
+            project: Place { base: Base::Project, directory: ".claude", names: &["settings.json"] },
+            format: Format::Json(Syntax::Json),
+            entries: &[
+                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
+                Entry::Waker { path: &["hooks", "Stop"], timeout: LONGEST_IDLE },
+                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: Some("*"), timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
+            ],
+        },
+    ],
+};
+
+pub(super) const IDENTITY: Identity = Identity {
+    host: "claude-code",
+    session_variable: Some("CLAUDE_CODE_SESSION_ID"),
+    project_variable: Some("CLAUDE_PROJECT_DIR"),
+    call_members: &[],
+};

@@ -1,0 +1,71 @@
+//! Codex: the server in `~/.codex/config.toml`, hooks in `~/.codex/hooks.json`.
+
+use super::hook::{Hooks, KeepGoing};
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
+use super::setup::entry::{NAME, command_and_args};
+use super::setup::json::Syntax;
+use super::setup::value::Value;
+
+/// What a hook may take, in seconds; it gives up by itself long before.
+const PATIENCE: u64 = 10;
+/// What a call may take, in seconds. Codex gives up earlier unless told, also while progress is reported.
+const CALL_SECONDS: u64 = 3600;
+/// Codex hands almost nothing of the environment on. Without these the server would look at another home.
+const PASSED_ON: [&str; 7] = [
+    "MEANWHILE_HOME",
+    "MEANWHILE_SESSION",
+    "MEANWHILE_CONFIG",
+    "MEANWHILE_PROFILE",
+    "XDG_STATE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+fn server(program: &str) -> Value {
+    let more = [("env_vars", Value::texts(PASSED_ON)), ("tool_timeout_sec", Value::Number(CALL_SECONDS))];
+    Value::Table(command_and_args(program).into_iter().chain(more).collect())
+}
+
+pub(super) const HOST: Host = Host {
+    id: "codex",
+    title: "Codex",
+    next: "start Codex anew; it asks once whether to trust the hooks (/hooks shows them)",
+    hooks: Some(Hooks {
+        context: &["UserPromptSubmit", "PostToolUse", "SessionStart"],
+        stop: "Stop",
+        keep_going: KeepGoing::Block,
+        names_session: true,
+        wakes: false,
+    }),
+    programs: &["codex"],
+    files: &[
+        HostFile {
+            user: Place {
+                base: Base::HomeUnless("CODEX_HOME"),
+                directory: ".codex",
+                names: &["config.toml"],
+            },
+            project: Place { base: Base::Project, directory: ".codex", names: &["config.toml"] },
+            format: Format::Toml,
+            entries: &[Entry::Server { path: &["mcp_servers", NAME], value: server }],
+        },
+        HostFile {
+            user: Place { base: Base::HomeUnless("CODEX_HOME"), directory: ".codex", names: &["hooks.json"] },
+            project: Place { base: Base::Project, directory: ".codex", names: &["hooks.json"] },
+            format: Format::Json(Syntax::Json),
+            entries: &[
+                Entry::Hook { path: &["hooks", "Stop"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "PostToolUse"], matcher: None, timeout: PATIENCE },
+                Entry::Hook { path: &["hooks", "UserPromptSubmit"], matcher: None, timeout: PATIENCE },
+            ],
+        },
+    ],
+};
+
+pub(super) const IDENTITY: Identity = Identity {
+    host: "codex",
+    session_variable: None,
+    project_variable: None,
+    call_members: &["sessionId", "threadId"],
+};

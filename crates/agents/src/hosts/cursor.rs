@@ -1,0 +1,19 @@
+//! Cursor: the server in `~/.cursor/mcp.json`.
+
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::setup::entry::{NAME, stdio};
+use super::setup::json::Syntax;
+
+pub(super) const HOST: Host = Host {
+    id: "cursor",
+    title: "Cursor",
+    next: "switch it on under Settings, Tools & MCP, if Cursor has not done so by itself",
+    hooks: None,
+    programs: &["cursor", "cursor-agent"],
+    files: &[HostFile {
+        user: Place { base: Base::Home, directory: ".cursor", names: &["mcp.json"] },
+        project: Place { base: Base::Project, directory: ".cursor", names: &["mcp.json"] },
+        format: Format::Json(Syntax::Jsonc),
+        entries: &[Entry::Server { path: &["mcpServers", NAME], value: stdio }],
+    }],
+};

@@ -1,0 +1,55 @@
+//! Gemini CLI: server and hooks in `~/.gemini/settings.json`.
+
+use super::hook::{Hooks, KeepGoing};
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::session::Identity;
+use super::setup::entry::{NAME, command_and_args};
+use super::setup::json::Syntax;
+use super::setup::value::Value;
+
+/// What a hook may take, in milliseconds; it gives up by itself long before.
+const PATIENCE: u64 = 10_000;
+/// What a call may take, in milliseconds. Gemini CLI gives up after ten minutes unless told.
+const CALL_MS: u64 = 3_600_000;
+
+fn server(program: &str) -> Value {
+    let limit = ("timeout", Value::Number(CALL_MS));
+    Value::Table(command_and_args(program).into_iter().chain([limit]).collect())
+}
+
+pub(super) const HOST: Host = Host {
+    id: "gemini",
+    title: "Gemini CLI",
+    next: "start Gemini CLI anew; /mcp and /hooks show what it has loaded",
+    hooks: Some(Hooks {
+        context: &["BeforeAgent", "AfterTool", "SessionStart"],
+        stop: "AfterAgent",
+        keep_going: KeepGoing::Block,
+        // Its server cannot know the session, so its hooks must not name it either.
+        names_session: false,
+        wakes: false,
+    }),
+    programs: &["gemini"],
+    files: &[HostFile {
+        user: Place {
+            base: Base::HomeIn("GEMINI_CLI_HOME"),
+            directory: ".gemini",
+            names: &["settings.json"],
+        },
+        project: Place { base: Base::Project, directory: ".gemini", names: &["settings.json"] },
+        format: Format::Json(Syntax::Comments),
+        entries: &[
+            Entry::Hook { path: &["hooks", "AfterAgent"], matcher: None, timeout: PATIENCE },
+            Entry::Hook { path: &["hooks", "AfterTool"], matcher: Some("*"), timeout: PATIENCE },
+            Entry::Hook { path: &["hooks", "BeforeAgent"], matcher: None, timeout: PATIENCE },
+            Entry::Server { path: &["mcpServers", NAME], value: server },
+        ],
+    }],
+};
+
+pub(super) const IDENTITY: Identity = Identity {
+    host: "gemini",
+    session_variable: None,
+    project_variable: Some("GEMINI_PROJECT_DIR"),
+    call_members: &[],
+};

@@ -1,0 +1,204 @@
+//! A host as data: where its files are, how they are written, what is put into them.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use meanwhile::find_program;
+
+use super::hook::Hooks;
+use super::setup::error::SetupError;
+use super::setup::json::Syntax;
+use super::setup::value::Value;
+
+/// A program that runs agents and can be told of meanwhile.
+pub struct Host {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What to do before a change takes effect.
+    pub next: &'static str,
+    /// How its hooks ask and are answered, where it has hooks that can tell its agent something.
+    pub hooks: Option<Hooks>,
+    /// The programs by which it is found.
+    pub(in crate::hosts) programs: &'static [&'static str],
+    pub(in crate::hosts) files: &'static [HostFile],
+}
+
+/// One of its files.
+pub(in crate::hosts) struct HostFile {
+    pub(in crate::hosts) user: Place,
+    pub(in crate::hosts) project: Place,
+    pub(in crate::hosts) format: Format,
+    pub(in crate::hosts) entries: &'static [Entry],
+}
+
+/// How a file is written.
+#[derive(Clone, Copy)]
+pub(in crate::hosts) enum Format {
+    Json(Syntax),
+    Toml,
+}
+
+/// Where a file is.
+pub(in crate::hosts) struct Place {
+    pub(in crate::hosts) base: Base,
+    /// The directory below the base.
+    pub(in crate::hosts) directory: &'static str,
+    /// The first that exists counts; if none does, the first is made.
+    pub(in crate::hosts) names: &'static [&'static str],
+}
+
+/// What a place is below of.
+pub(in crate::hosts) enum Base {
+    /// The directory that this variable names, without the place's own; else the user's home.
+    HomeUnless(&'static str),
+    /// The user's home, or what this variable names in its stead.
+    HomeIn(&'static str),
+    /// The user's home.
+    Home,
+    /// `XDG_CONFIG_HOME`, else `.config` in the user's home.
+    Config,
+    /// The project.
+    Project,
+}
+
+/// What is put into a file.
+pub(in crate::hosts) enum Entry {
+    /// The server, as a member with that path.
+    Server { path: &'static [&'static str], value: fn(&str) -> Value },
+    /// A hook, as an element of the array with that path.
+    Hook { path: &'static [&'static str], matcher: Option<&'static str>, timeout: u64 },
+    /// A hook that runs in the background and wakes the idle agent, as another element of the array with that path.
+    Waker { path: &'static [&'static str], timeout: u64 },
+}
+
+/// Whose settings are changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The user's own.
+    User,
+    /// Those of one project, which are shared with others.
+    Project,
+}
+
+/// What a host is set up with and where.
+pub struct Surroundings<'a> {
+    /// The environment.
+    pub variable: &'a dyn Fn(&str) -> Option<OsString>,
+    /// The project's directory.
+    pub project: &'a Path,
+    /// The `mw` that a host is to run.
+    pub program: &'a str,
+}
+
+impl Surroundings<'_> {
+    fn directory(&self, name: &str) -> Option<PathBuf> {
+        (self.variable)(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+    }
+
+    fn home(&self) -> Result<PathBuf, SetupError> {
+        self.directory("HOME").ok_or(SetupError::NoHome)
+    }
+
+    pub(in crate::hosts) fn resolve(&self, place: &Place) -> Result<PathBuf, SetupError> {
+        let directory = match place.base {
+            Base::HomeUnless(name) => match self.directory(name) {
+                Some(directory) => directory,
+                None => self.home()?.join(place.directory),
+            },
+            Base::HomeIn(name) => match self.directory(name) {
+                Some(home) => home.join(place.directory),
+                None => self.home()?.join(place.directory),
+            },
+            Base::Home => self.home()?.join(place.directory),
+            Base::Config => match self.directory("XDG_CONFIG_HOME") {
+                Some(directory) => directory.join(place.directory),
+                None => self.home()?.join(".config").join(place.directory),
+            },
+            Base::Project => self.project.join(place.directory),
+        };
+        let mut paths = place.names.iter().map(|name| directory.join(name));
+        let first = paths.next().unwrap_or_else(|| directory.clone());
+        if first.symlink_metadata().is_ok() {
+            return Ok(first);
+        }
+        Ok(paths.find(|path| path.symlink_metadata().is_ok()).unwrap_or(first))
+    }
+
+    /// Tells whether a host seems to be there: one of its programs, or a directory of its own.
+    #[must_use]
+    pub fn has(&self, host: &Host) -> bool {
+        let path = (self.variable)("PATH").unwrap_or_default();
+        let runs = |program: &&str| find_program(program, Some(path.as_ref()), Path::new("/")).is_ok();
+        let left_traces = |file: &HostFile| {
+            let own = !file.user.directory.is_empty();
+            own && self.resolve(&file.user).is_ok_and(|path| path.parent().is_some_and(Path::is_dir))
+        };
+        host.programs.iter().any(runs) || host.files.iter().any(left_traces)
+    }
+}
+
+impl HostFile {
+    pub(in crate::hosts) const fn place(&self, scope: Scope) -> &Place {
+        match scope {
+            Scope::User => &self.user,
+            Scope::Project => &self.project,
+        }
+    }
+}
+
+impl Host {
+    /// Returns the command of its hooks.
+    pub(in crate::hosts) fn hook_command(&self, program: &str) -> String {
+        format!("{} hook {}", shell_word(program), self.id)
+    }
+
+    /// Returns the command of its hook that wakes.
+    pub(in crate::hosts) fn waker_command(&self, program: &str) -> String {
+        format!("{}{WAKES}", self.hook_command(program))
+    }
+
+    /// Tells whether a hook's command is our waker, whichever `mw` it names.
+    pub(in crate::hosts) fn is_waker_command(&self, command: &str) -> bool {
+        command.trim().strip_suffix(WAKES).is_some_and(|rest| self.is_hook_command(rest))
+    }
+
+    /// Tells whether a hook's command is ours, whichever `mw` it names.
+    pub(in crate::hosts) fn is_hook_command(&self, command: &str) -> bool {
+        let program =
+            command.trim().strip_suffix(self.id).and_then(|rest| rest.trim_end().strip_suffix(" hook"));
+        program
+            .is_some_and(|program| Path::new(program.trim_matches('\'')).file_name() == Some("mw".as_ref()))
+    }
+}
+
+/// What makes a hook one that wakes.
+const WAKES: &str = " --wake";
+
+/// Writes a word so that a shell reads it as it is.
+fn shell_word(word: &str) -> String {
+    let is_plain = word.chars().all(|c| c.is_alphanumeric() || "/._-+@%:,=".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::hosts::list::HOSTS;
+
+    #[test]
+    fn a_hook_is_recognised_whichever_mw_it_names() {
+        let host = HOSTS.iter().find(|host| host.id == "claude-code").unwrap();
+        for program in ["mw", "/opt/x/mw", "/opt/with blank/mw"] {
+            assert!(host.is_hook_command(&host.hook_command(program)), "{program}");
+            assert!(host.is_waker_command(&host.waker_command(program)), "{program}");
+            assert!(!host.is_waker_command(&host.hook_command(program)), "{program}");
+            assert!(!host.is_hook_command(&host.waker_command(program)), "{program}");
+        }
+        for other in
+            ["mw hook codex", "mwx hook claude-code", "echo claude-code", "mw hook claude-code --more"]
+        {
+            assert!(!host.is_hook_command(other), "{other}");
+        }
+    }
+}

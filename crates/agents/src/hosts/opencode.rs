@@ -1,0 +1,33 @@
+//! OpenCode: the server in `~/.config/opencode/opencode.json`.
+
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::setup::entry::NAME;
+use super::setup::json::Syntax;
+use super::setup::value::Value;
+
+/// What a call may take without a sign of life, in milliseconds.
+const CALL_MS: u64 = 3_600_000;
+const NAMES: &[&str] = &["opencode.json", "opencode.jsonc"];
+
+fn server(program: &str) -> Value {
+    Value::Table(vec![
+        ("type", Value::Text("local".to_owned())),
+        ("command", Value::texts([program, "mcp"])),
+        ("enabled", Value::Flag(true)),
+        ("timeout", Value::Number(CALL_MS)),
+    ])
+}
+
+pub(super) const HOST: Host = Host {
+    id: "opencode",
+    title: "OpenCode",
+    next: "start OpenCode anew; opencode mcp list shows what it has loaded",
+    hooks: None,
+    programs: &["opencode"],
+    files: &[HostFile {
+        user: Place { base: Base::Config, directory: "opencode", names: NAMES },
+        project: Place { base: Base::Project, directory: "", names: NAMES },
+        format: Format::Json(Syntax::Jsonc),
+        entries: &[Entry::Server { path: &["mcp", NAME], value: server }],
+    }],
+};

@@ -1,0 +1,158 @@
+//! Which session somebody belongs to: decided here and nowhere else, so that a host's MCP server and its hooks
+//! agree.
+//!
+//! 1. `MEANWHILE_SESSION`, if it is set: who runs a host inside a session means that one.
+//! 2. The host's own session, where it tells: Claude Code by `CLAUDE_CODE_SESSION_ID` (its server) and
+//!    `session_id` (its hooks), Codex by `sessionId` in the `_meta` of a call (its server) and `session_id` (its
+//!    hooks).
+//! 3. The project: the host's word for it, else the directory the host started us in. Gemini CLI and OpenCode tell
+//!    their servers nothing else, so two of them in one project share a session. Each living server then tells the
+//!    ends of what it started itself, see [`meanwhile::is_shared`].
+//!
+//! A server keeps the session it was started with. Claude Code's hooks name another after `/clear`; they find the
+//! server's by `Runtime::served_beside`.
+
+use std::path::{Path, PathBuf};
+
+use meanwhile::PROJECT_SESSION;
+
+use super::list::IDENTITIES;
+
+/// A session has a name of at most this many bytes, see `MEANWHILE_SESSION`.
+const MOST_BYTES: usize = 200;
+
+/// The session of a host, in its own words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostSession {
+    /// The host's name, as in `mw setup`.
+    pub host: &'static str,
+    /// What it calls its session.
+    pub id: String,
+}
+
+/// How a host says which session is asking.
+pub(super) struct Identity {
+    /// The host's name, as in `mw setup`.
+    pub(super) host: &'static str,
+    /// The variable in which its server finds the session.
+    pub(super) session_variable: Option<&'static str>,
+    /// The variable in which it names the project.
+    pub(super) project_variable: Option<&'static str>,
+    /// The members of a call's `_meta` that name the session; the first that is there counts.
+    pub(super) call_members: &'static [&'static str],
+}
+
+/// What can be seen of who is asking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Clues {
+    /// `MEANWHILE_SESSION`.
+    pub meanwhile_session: Option<String>,
+    /// The host's own session.
+    pub host_session: Option<HostSession>,
+    /// The project's directory, absolute and without links.
+    pub project: PathBuf,
+}
+
+impl Clues {
+    /// Gathers what the environment tells. What a host says in a message outranks its part of it: set
+    /// [`Clues::host_session`] then.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>, directory: &Path) -> Self {
+        let variable = |name| variable(name).filter(|value| !value.is_empty());
+        let host_session = IDENTITIES.iter().find_map(|identity| {
+            let id = identity.session_variable.and_then(variable)?;
+            Some(HostSession { host: identity.host, id })
+        });
+        let project = IDENTITIES.iter().find_map(|identity| identity.project_variable.and_then(variable));
+        Self {
+            meanwhile_session: variable("MEANWHILE_SESSION"),
+            host_session,
+            project: project.map_or_else(|| directory.to_owned(), PathBuf::from),
+        }
+    }
+
+    /// Completes them with what a call says; `member` looks into its `_meta`.
+    pub(crate) fn of_call(mut self, member: impl Fn(&str) -> Option<String>) -> Self {
+        let told = IDENTITIES.iter().find_map(|identity| {
+            let id = identity.call_members.iter().find_map(|name| member(name))?;
+            Some(HostSession { host: identity.host, id })
+        });
+        self.host_session = told.or(self.host_session);
+        self
+    }
+}
+
+/// Names the session.
+#[must_use]
+pub fn session_of(clues: &Clues) -> String {
+    if let Some(session) = &clues.meanwhile_session {
+        return session.clone();
+    }
+    match &clues.host_session {
+        Some(session) => usable(&format!("{}:{}", session.host, session.id)),
+        None => usable(&format!("{PROJECT_SESSION}{}", clues.project.display())),
+    }
+}
+
+/// Makes a name usable: short enough and printable, and still one of its own.
+fn usable(name: &str) -> String {
+    if name.len() <= MOST_BYTES && !name.chars().any(char::is_control) {
+        return name.to_owned();
+    }
+    // FNV-1a: nobody gains anything from a collision, it only has to be unlikely.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let printable = name.chars().map(|c| if c.is_control() { '?' } else { c });
+    let mut short = String::new();
+    for c in printable {
+        if short.len() + c.len_utf8() + 17 > MOST_BYTES {
+            break;
+        }
+        short.push(c);
+    }
+    format!("{short}-{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(variables: &[(&str, &str)], directory: &str) -> String {
+        let variable = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
+        session_of(&Clues::from_environment(variable, Path::new(directory)))
+    }
+
+    #[test]
+    fn the_users_word_outranks_the_hosts_and_that_the_project() {
+        let all = [
+            ("MEANWHILE_SESSION", "mine"),
+            ("CLAUDE_CODE_SESSION_ID", "4f2"),
+            ("CLAUDE_PROJECT_DIR", "/shop"),
+        ];
+        assert_eq!(named(&all, "/"), "mine");
+        assert_eq!(named(&all[1..], "/"), "claude-code:4f2");
+        assert_eq!(named(&all[2..], "/"), "project:/shop");
+        assert_eq!(named(&[], "/elsewhere"), "project:/elsewhere");
+        assert_eq!(named(&[("MEANWHILE_SESSION", ""), ("CLAUDE_CODE_SESSION_ID", "")], "/x"), "project:/x");
+    }
+
+    #[test]
+    fn a_hook_and_a_server_of_one_host_agree() {
+        let server = named(&[("CLAUDE_CODE_SESSION_ID", "4f2")], "/shop");
+        let told = HostSession { host: "claude-code", id: "4f2".to_owned() };
+        let hook = Clues { host_session: Some(told), project: "/shop/deep".into(), ..Clues::default() };
+        assert_eq!(session_of(&hook), server);
+    }
+
+    #[test]
+    fn any_project_makes_a_usable_name_of_its_own() {
+        let long = |end: &str| named(&[], &format!("/{}{end}", "ä".repeat(150)));
+        for name in [long("a"), long("b"), named(&[], "/line\nend")] {
+            assert!(name.len() <= MOST_BYTES && !name.chars().any(char::is_control), "{name}");
+        }
+        assert_ne!(long("a"), long("b"));
+        assert_ne!(named(&[], "/line\nend"), named(&[], "/line\rend"));
+    }
+}

@@ -1,0 +1,119 @@
+//! Why a host was not set up.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a host's file was left as it is.
+#[derive(Debug, Error)]
+pub enum SetupError {
+    /// The file is not what its host reads.
+    #[error("{} is broken at line {line}: {why}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// What is wrong.
+        why: String,
+    },
+    /// The file is fine, but there is no place in it that could be changed and changed back.
+    #[error("{} cannot be changed safely at line {line}: {why}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// What is in the way.
+        why: String,
+    },
+    /// The file changed after the change was shown.
+    #[error("{} has changed since it was looked at; nothing was written to it", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file may not be written.
+    #[error("{} is read-only; nothing was written to it", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Reading or writing failed.
+    #[error("{} cannot be {what}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no directory to look in.
+    #[error("there is no home directory")]
+    NoHome,
+}
+
+impl SetupError {
+    pub(in crate::hosts) fn io<'a>(
+        path: &'a Path,
+        what: &'static str,
+    ) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| Self::Io { path: path.to_owned(), what, source }
+    }
+
+    /// Returns a word for programs.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Broken { .. } => "broken_file",
+            Self::Unfit { .. } => "unfit_file",
+            Self::Changed { .. } => "file_changed",
+            Self::ReadOnly { .. } => "read_only",
+            Self::Io { .. } => "io",
+            Self::NoHome => "no_home",
+        }
+    }
+
+    /// Says what to do next.
+    #[must_use]
+    pub const fn hint(&self) -> &'static str {
+        match self {
+            Self::Broken { .. } => {
+                "correct that line, then run this again; --print shows what to add by hand"
+            }
+            Self::Unfit { .. } => "--print shows what to add by hand",
+            Self::Changed { .. } => "run this again to see the change against the file as it is now",
+            Self::ReadOnly { .. } => {
+                "make it writable (chmod u+w), or change it where it comes from: --print shows how"
+            }
+            Self::Io { .. } => "check the path and its permissions",
+            Self::NoHome => "set HOME",
+        }
+    }
+}
+
+/// A problem within a text, before it is known which file that is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::hosts) enum Flaw {
+    /// It does not parse.
+    Broken { line: usize, why: String },
+    /// It parses, and something is in the way.
+    Unfit { line: usize, why: String },
+}
+
+impl Flaw {
+    pub(in crate::hosts) fn unfit(text: &str, at: usize, why: impl Into<String>) -> Self {
+        let line = text.get(..at).unwrap_or(text).matches('\n').count() + 1;
+        Self::Unfit { line, why: why.into() }
+    }
+
+    pub(in crate::hosts) fn in_file(self, path: &Path) -> SetupError {
+        let path = path.to_owned();
+        match self {
+            Self::Broken { line, why } => SetupError::Broken { path, line, why },
+            Self::Unfit { line, why } => SetupError::Unfit { path, line, why },
+        }
+    }
+}

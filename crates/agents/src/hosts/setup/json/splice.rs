@@ -1,0 +1,120 @@
+//! Cutting and pasting: see the table in the module above.
+
+use std::ops::Range;
+
+use super::parse::{Container, own_line_indent};
+use super::trivia::{find_outside_comments, is_blank_to_line_end, line_end_before, line_indent};
+use crate::hosts::setup::value::{Layout, Value};
+
+/// Adds an item in front of what a container holds.
+pub(super) fn insert(
+    text: &str,
+    container: &Container<'_, '_>,
+    layout: &Layout,
+    name: Option<&str>,
+    value: &Value,
+) -> String {
+    let name =
+        name.map(|name| format!("{}: ", Value::Text(name.to_owned()).on_one_line())).unwrap_or_default();
+    let end = layout.line_end;
+    let outer = line_indent(text, container.whole.start);
+    let inside = container.inside();
+    let (at, added) = match container.items.first() {
+        None if text[inside.clone()].contains('\n') => {
+            (inside.start, format!(" {name}{}", value.on_one_line()))
+        }
+        None => {
+            let line = format!("{outer}{}{name}{}", layout.unit, value.on_one_line());
+            (inside.start, format!("{end}{line}{end}{outer}"))
+        }
+        Some(first) => match find_outside_comments(&text[inside.start..first.start], '\n') {
+            None => (first.start, format!("{name}{}, ", value.on_one_line())),
+            Some(line_end) => {
+                let deeper = format!("{outer}{}", layout.unit);
+                let indent = own_line_indent(text, first.start).unwrap_or(&deeper);
+                let before = text[..inside.start + line_end]
+                    .strip_suffix('\r')
+                    .map_or(inside.start + line_end, str::len);
+                (before, format!("{end}{indent}{name}{},", value.on_lines(layout, indent)))
+            }
+        },
+    };
+    format!("{}{added}{}", &text[..at], &text[at..])
+}
+
+/// Takes an item out, and the containers that were made for it.
+pub(super) fn take_out(text: &str, mut chain: Vec<(Container<'_, '_>, usize)>) -> Option<String> {
+    while let Some((container, at)) = chain.pop() {
+        if !is_made_by_us(text, &container) {
+            return Some(without(text, &container, at));
+        }
+        if chain.is_empty() {
+            let left = format!("{}{}", &text[..container.whole.start], &text[container.whole.end..]);
+            let item = &text[container.items.first()?.clone()];
+            return match (left.trim().is_empty(), item.contains('\n')) {
+                // The file was there before, with nothing in it.
+                (true, false) => Some(left),
+                (true, true) => None,
+                (false, _) => Some(without(text, &container, at)),
+            };
+        }
+    }
+    Some(text.to_owned())
+}
+
+/// Tells whether a container has just the one item, laid out as it is only when both were added together.
+fn is_made_by_us(text: &str, container: &Container<'_, '_>) -> bool {
+    let [item] = container.items.as_slice() else {
+        return false;
+    };
+    let inside = container.inside();
+    let (lead, tail) = (&text[inside.start..item.start], &text[item.end..inside.end]);
+    let is_bare = lead.trim().is_empty() && tail.trim().is_empty();
+    is_bare && (text[item.clone()].contains('\n') || (lead == " " && tail == " "))
+}
+
+/// Takes one item out of a container that stays.
+fn without(text: &str, container: &Container<'_, '_>, at: usize) -> String {
+    let Some(item) = container.items.get(at) else {
+        return text.to_owned();
+    };
+    let inside = container.inside();
+    let next = container.items.get(at + 1).map_or(inside.end, |next| next.start);
+    let comma = find_outside_comments(&text[item.end..next], ',').map(|comma| item.end + comma);
+    let line_end = line_end_before(text, item.start).filter(|end| *end >= inside.start);
+    let mut cuts: Vec<Range<usize>> = Vec::new();
+    match comma {
+        Some(comma) if comma == item.end => cuts.push(match line_end {
+            Some(start) if is_blank_to_line_end(&text[comma + 1..]) => start..comma + 1,
+            _ => item.start..comma + 1 + usize::from(text[comma + 1..].starts_with(' ')),
+        }),
+        Some(comma) => cuts.extend([comma..comma + 1, item.clone()]),
+        None => {
+            let start = line_end.filter(|_| is_blank_to_line_end(&text[item.end..])).unwrap_or(item.start);
+            let end = if at == 0 { end_of_only(text, container, item) } else { item.end };
+            let start = if &text[inside.start..item.start] == " " { inside.start } else { start };
+            cuts.push(start..end);
+            let previous = at.checked_sub(1).and_then(|at| container.items.get(at));
+            cuts.extend(previous.and_then(|previous| {
+                let comma = previous.end + find_outside_comments(&text[previous.end..item.start], ',')?;
+                Some(comma..comma + 1)
+            }));
+        }
+    }
+    let mut left = text.to_owned();
+    for cut in cuts {
+        left.replace_range(cut, "");
+    }
+    left
+}
+
+/// Returns where the line of an only item ends that was put into an empty container.
+fn end_of_only(text: &str, container: &Container<'_, '_>, item: &Range<usize>) -> usize {
+    let tail = &text[item.end..container.inside().end];
+    let outer = line_indent(text, container.whole.start);
+    let ours = ["\r\n", "\n"].iter().find_map(|end| tail.strip_prefix(end)?.strip_prefix(outer));
+    match ours.filter(|rest| !rest.contains('\n')) {
+        Some(rest) if line_end_before(text, item.start).is_some() => item.end + tail.len() - rest.len(),
+        _ => item.end,
+    }
+}

@@ -1,0 +1,19 @@
+//! VS Code: the server in the user's `mcp.json`, or in `.vscode/mcp.json`.
+
+use super::host::{Base, Entry, Format, Host, HostFile, Place};
+use super::setup::entry::{NAME, stdio};
+use super::setup::json::Syntax;
+
+pub(super) const HOST: Host = Host {
+    id: "vscode",
+    title: "VS Code",
+    next: "VS Code asks whether to trust the server when it is first used; MCP: List Servers shows it",
+    hooks: None,
+    programs: &["code"],
+    files: &[HostFile {
+        user: Place { base: Base::Config, directory: "Code/User", names: &["mcp.json"] },
+        project: Place { base: Base::Project, directory: ".vscode", names: &["mcp.json"] },
+        format: Format::Json(Syntax::Jsonc),
+        entries: &[Entry::Server { path: &["servers", NAME], value: stdio }],
+    }],
+};

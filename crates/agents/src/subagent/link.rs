@@ -1,0 +1,163 @@
+//! The way to an agent: its own process, or the keeper that has it.
+
+use std::io::Write;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use meanwhile::{
+    Approval, Condition, KillRequest, Runtime, Scope, TaskRequest, WaitRequest, child_session, keeper_session,
+};
+use mw_model::{CommandSpec, Lifetime, RawText, TaskId};
+
+use super::driver::{DriverOptions, with};
+use super::error::AcpError;
+use super::keeper::KEEP;
+use super::process::{AgentProcess, Start};
+use super::wire;
+use super::wire::{Garbage, Transport};
+
+/// How long a keeper may take to be there.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How long an agent may take to go when nobody talks to it any more.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// The way to an agent.
+pub(super) enum Link {
+    /// Its process is ours.
+    Own(Mutex<AgentProcess>),
+    /// A keeper has it.
+    Kept {
+        /// The line to the keeper.
+        stream: UnixStream,
+        /// The keeper's task.
+        task: Option<String>,
+    },
+}
+
+impl Link {
+    /// Starts the agent as a process of ours.
+    pub(super) fn own(
+        command: &[String],
+        options: &DriverOptions,
+    ) -> Result<(Self, Transport, Garbage), AcpError> {
+        let env = [("MEANWHILE_SESSION".to_owned(), child_session(&options.task))];
+        let start = Start { command, env: &env, cwd: &options.cwd, stderr: Stdio::inherit() };
+        let (process, stdin, stdout) = AgentProcess::start(start)?;
+        let (transport, garbage) = wire::lines(stdin, stdout);
+        Ok((Self::Own(Mutex::new(process)), transport, garbage))
+    }
+
+    /// Has a keeper start the agent, in a task of its own.
+    pub(super) fn kept(
+        runtime: &Runtime,
+        options: &DriverOptions,
+    ) -> Result<(Self, Transport, Garbage), AcpError> {
+        let failed = |why: String| AcpError::NotStarted { command: "mw agent-keeper".to_owned(), why };
+        let child = child_session(&options.task);
+        let words =
+            [options.mw.to_string_lossy().as_ref(), "agent-keeper", options.task.as_str()].map(RawText::from);
+        let request = TaskRequest {
+            uncounted: true,
+            lifetime: Lifetime::Detached,
+            description: Some(format!("keeps the agent of {}", options.task)),
+            approval: Approval::Auto,
+            ..TaskRequest::new(
+                &keeper_session(&options.task),
+                CommandSpec::Argv(words.to_vec()),
+                options.cwd.clone(),
+                with(&options.env, "MEANWHILE_SESSION", &child),
+            )
+        };
+        let task = runtime.start(&request).map_err(|error| failed(error.to_string()))?.task.id.to_string();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match runtime.lingering_agent(&options.task) {
+                Ok(stream) => return Self::over(stream, Some(task)),
+                Err(error) if Instant::now() > deadline => return Err(failed(error.to_string())),
+                Err(_) => std::thread::sleep(Duration::from_millis(10)),
+            }
+        }
+    }
+
+    /// Goes back to an agent that was kept.
+    pub(super) fn again(
+        runtime: &Runtime,
+        id: &TaskId,
+        task: Option<String>,
+    ) -> Result<(Self, Transport, Garbage), AcpError> {
+        let stream =
+            runtime.lingering_agent(id).map_err(|error| AcpError::Expired { why: error.to_string() })?;
+        Self::over(stream, task)
+    }
+
+    fn over(stream: UnixStream, task: Option<String>) -> Result<(Self, Transport, Garbage), AcpError> {
+        let failed = |error: std::io::Error| AcpError::Expired { why: error.to_string() };
+        let (input, output) = (stream.try_clone().map_err(failed)?, stream.try_clone().map_err(failed)?);
+        let (transport, garbage) = wire::lines(input, output);
+        Ok((Self::Kept { stream, task }, transport, garbage))
+    }
+
+    /// Returns the keeper's task, where there is one.
+    pub(super) fn keeper(&self) -> Option<String> {
+        match self {
+            Self::Own(_) => None,
+            Self::Kept { task, .. } => task.clone(),
+        }
+    }
+
+    /// Says how the agent's process ended, as far as that is known.
+    pub(super) fn last_word(&self, patience: Duration) -> String {
+        let deadline = Instant::now() + patience;
+        let closed = || "it closed its output".to_owned();
+        let Self::Own(process) = self else { return closed() };
+        loop {
+            let ended = process.lock().unwrap_or_else(std::sync::PoisonError::into_inner).ended();
+            match ended {
+                Some(how) => return how,
+                None if Instant::now() > deadline => return closed(),
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    }
+
+    /// Lets go of the agent: one that a keeper has is kept, unless somebody wanted its end.
+    pub(super) fn close(self, runtime: &Runtime, outcome: &Result<String, AcpError>) {
+        let cancelled = matches!(outcome, Err(AcpError::Cancelled));
+        match self {
+            Self::Own(process) => {
+                let process = process.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+                process.end(if cancelled { Duration::ZERO } else { GOODBYE });
+            }
+            Self::Kept { mut stream, task } => {
+                if !cancelled {
+                    // A keeper that is gone keeps nothing.
+                    let _ = stream.write_all(KEEP.as_bytes());
+                }
+                let _ = stream.shutdown(Shutdown::Both);
+                if let Some(task) = task.filter(|_| cancelled) {
+                    end_keeper(runtime, &task);
+                }
+            }
+        }
+    }
+}
+
+/// Ends a keeper with everything its agent started, and waits for that.
+fn end_keeper(runtime: &Runtime, task: &str) {
+    let request = KillRequest { by: "the end of its agent".to_owned(), signal: 15, grace_ms: Some(1000) };
+    if runtime.kill(task, &Scope::All, &request).is_err()
+        && let Ok(id) = runtime.resolve(task, &Scope::All)
+    {
+        let wait = WaitRequest {
+            tasks: vec![id],
+            any: false,
+            condition: Condition::Exit,
+            timeout: Some(GOODBYE),
+            look_every: None,
+        };
+        let _ = runtime.wait(&wait);
+    }
+}
