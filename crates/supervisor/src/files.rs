@@ -14,12 +14,12 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::clock;
-use crate::log::{Log, Stream};
-use crate::pipe::OutputPipe;
-use crate::record;
+use crate::end::record;
+use crate::end::tree::Tree;
+use crate::output::log::{Log, Stream};
+use crate::spawn::pipe::OutputPipe;
+use crate::spawn::terminal::Terminal;
 use crate::sys::{self, Board};
-use crate::terminal::Terminal;
-use crate::tree::Tree;
 
 /// Everything a supervisor holds open. Guardian and supervisor have the same.
 pub(crate) struct Files {

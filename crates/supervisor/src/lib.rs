@@ -14,38 +14,24 @@
 //! an adopter, which is this program again and finds the pipes by their inodes.
 //!
 //! Three orders make this airtight. Bytes go from pipe to file by `splice`, so none is in our memory
-//! when we die, and a large amount is in the log before it leaves its pipe (`log::stage`). An index entry is written before the bytes it announces. An exit is looked at, then
+//! when we die, and a large amount is in the log before it leaves its pipe (`output::log::stage`). An
+//! index entry is written before the bytes it announces. An exit is looked at, then
 //! recorded, then reaped.
 #![deny(unsafe_code)]
 
-mod bootstrap;
-mod cgroup;
-mod check;
+mod boot;
 mod clock;
 mod control;
-mod descriptors;
-mod ending;
+mod end;
 mod fail_point;
 mod files;
-mod hosts;
-mod launch;
-mod limit_watch;
-mod log;
-mod nursery;
-mod pipe;
-mod pump;
-mod record;
-mod resume;
-mod settle_in;
+mod output;
 mod small_file;
-mod stand_in;
-mod supervise;
+mod spawn;
 #[expect(unsafe_code, reason = "the one place for system calls without a safe wrapper")]
 mod sys;
-mod terminal;
-mod tree;
-mod watchdog;
+mod watch;
 
-pub use bootstrap::run;
+pub use boot::bootstrap::run;
+pub use boot::settle_in::settle_in;
 pub use fail_point::FAIL_POINTS;
-pub use settle_in::settle_in;

@@ -1,32 +1,27 @@
-//! Everything that needs `unsafe`, behind safe functions. One file per platform.
+//! Everything that needs `unsafe` or that only Linux has, behind safe functions. A port to another system replaces this
+//! folder.
 
 use std::collections::BTreeMap;
 
 mod board;
-#[cfg(target_os = "linux")]
-#[path = "linux.rs"]
-mod platform;
-#[cfg(not(target_os = "linux"))]
-#[path = "macos.rs"]
-mod platform;
+mod kernel;
 mod process;
-#[cfg(target_os = "linux")]
-#[path = "linux_usage.rs"]
-mod usage;
-#[cfg(not(target_os = "linux"))]
-#[path = "macos_usage.rs"]
+mod processes;
 mod usage;
 
 pub(crate) use board::{Board, Phase, SpawnStep};
-pub(crate) use platform::{
-    ChildEvents, ProcessHandle, are_children_dead, await_and_move_bytes, become_subreaper, boot_id,
-    capabilities, close_all_but, close_inherited, descendants, exit_of_foreign, find_pipe, find_start_ticks,
-    give_back_memory, is_stopped, is_supervisor, make_fifo, move_bytes, new_pipe, peer_uid, pipe_size,
-    process_command, reopen_read_write, share_bytes, start_ticks, tagged_processes, was_ours,
+pub(crate) use kernel::{
+    ChildEvents, ProcessHandle, await_and_move_bytes, become_subreaper, boot_id, capabilities, close_all_but,
+    close_inherited, exit_of_foreign, find_pipe, give_back_memory, make_fifo, move_bytes, new_pipe, peer_uid,
+    pipe_size, reopen_read_write, share_bytes,
 };
 pub(crate) use process::{
     Child, ExecPlan, Fork, WaitResult, execute_last, exit_at_once, fork, ignore_broken_pipes,
     ignore_children, look_at_exit, reap, spawn, spawn_helper, spawn_settle,
+};
+pub(crate) use processes::{
+    are_children_dead, descendants, find_start_ticks, is_stopped, is_supervisor, process_command,
+    start_ticks, tagged_processes, was_ours,
 };
 pub(crate) use usage::{proportional_memory, usage};
 

@@ -11,7 +11,7 @@ use std::ptr;
 use mw_model::{Exit, PROGRESS_FD, RawText};
 
 use super::board::{Board, SpawnStep};
-use crate::descriptors;
+use crate::boot::descriptors;
 
 /// Which side of a fork this is.
 pub(crate) enum Fork {
@@ -119,7 +119,7 @@ pub(crate) fn spawn(
         let (step, errno) = become_command(plan, &argv, &env, &descriptors);
         board.set_spawn_failure(step, errno);
     };
-    match super::platform::run_until_exec(&mut act, cgroup) {
+    match super::kernel::run_until_exec(&mut act, cgroup) {
         -1 => Err((SpawnStep::Execute, last_errno())),
         pid => match board.spawn_failure() {
             None => Ok(pid as u32),
@@ -195,7 +195,7 @@ fn restore_signals() {
         libc::sigemptyset(none.as_mut_ptr());
         libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut());
     }
-    super::platform::default_all_signals();
+    super::kernel::default_all_signals();
 }
 
 fn pointers(texts: &[CString]) -> Vec<*const c_char> {

@@ -1,0 +1,95 @@
+//! What the system tells of processes and of itself.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+use mw_model::{ProcStat, Process};
+
+/// Returns how long the machine has been up, in microseconds, sleep included.
+pub(crate) fn uptime_us() -> i64 {
+    let up = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    up.tv_sec * 1_000_000 + up.tv_nsec / 1000
+}
+
+/// Returns how long a process has run, by a clock that nobody sets; nothing when its start is not known.
+pub(crate) fn running_ms(process: &Process) -> Option<u64> {
+    // The kernel counts in hundredths of a second for everybody outside of it.
+    let begun_us = i64::try_from(process.start_ticks).ok().filter(|ticks| *ticks > 0)?.checked_mul(10_000)?;
+    u64::try_from((uptime_us() - begun_us) / 1000).ok()
+}
+
+/// Returns a short path to an open directory.
+pub(crate) fn short_path(directory: &File) -> Option<PathBuf> {
+    Some(PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())))
+}
+
+/// Returns bytes that nobody can guess.
+pub(crate) fn random_bytes<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes)
+}
+
+/// Shells that a program may be started through without being the one who started it.
+const SHELLS: [&str; 7] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "busybox"];
+
+/// Returns the process that started another, past the shells in between; nothing when it is gone.
+pub(crate) fn starter_of(pid: u32) -> Option<u32> {
+    let parent = |pid: u32| stat(pid).map(|stat| stat.parent).filter(|parent| *parent > 1);
+    let is_shell = |pid: &u32| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        SHELLS.contains(&name.trim_end())
+    };
+    let mut starter = parent(pid)?;
+    while is_shell(&starter) {
+        starter = parent(starter)?;
+    }
+    Some(starter)
+}
+
+/// Returns a process's command line for people, shortened; nothing of one that is gone.
+pub(crate) fn command_of(pid: u32) -> String {
+    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
+    line.trim().chars().take(80).collect()
+}
+
+/// Returns the processor time of a process and of the children it has waited for, in microseconds, and its memory in
+/// bytes; nothing of one that is gone.
+pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
+    let stat = stat(pid)?;
+    let tick_us = 1_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let page = rustix::param::page_size() as u64;
+    Some((stat.cpu_ticks.saturating_mul(tick_us), stat.resident_pages.saturating_mul(page)))
+}
+
+/// Returns the files that the processes above this one hold open.
+pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut pid = std::process::id();
+    // Each is older than the one before; the limit is for a table that changes while it is read.
+    for _ in 0..1000 {
+        let Some(parent) = stat(pid).map(|stat| stat.parent).filter(|parent| *parent > 0) else { break };
+        let open = fs::read_dir(format!("/proc/{parent}/fd")).into_iter().flatten().flatten();
+        files.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
+        pid = parent;
+    }
+    files
+}
+
+fn stat(pid: u32) -> Option<ProcStat> {
+    ProcStat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_living_process_uses_is_known() {
+        assert_eq!(use_of(0), None);
+        assert!(use_of(std::process::id()).is_some_and(|(_, memory)| memory > 0));
+    }
+}

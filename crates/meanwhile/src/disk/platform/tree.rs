@@ -1,0 +1,122 @@
+//! The processes of a task whose supervisors cannot be asked, from /proc.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::BorrowedFd;
+
+use mw_model::{ProcStat, Process};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+/// Reads a living process; nothing of one that has ended, also while nobody has taken note of that.
+fn stat(pid: u32) -> io::Result<Option<ProcStat>> {
+    let stat = read(pid, "stat")?.and_then(|text| ProcStat::parse(&String::from_utf8_lossy(&text)));
+    Ok(stat.filter(|stat| !stat.has_ended()))
+}
+
+/// Reads what the system says about a process; nothing when it is gone.
+fn read(pid: u32, what: &str) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(format!("/proc/{pid}/{what}")) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
+}
+
+/// Tells whether a process of this boot lives, and no other under its number.
+pub(crate) fn runs(process: &Process) -> io::Result<bool> {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(process.boot_id == boot.trim()
+        && stat(process.pid)?.is_some_and(|stat| stat.start_ticks == process.start_ticks))
+}
+
+/// Returns the living processes of a task with their start times: the first, those that carry its mark in their
+/// environment and are not older, and all below them. Supervisors, and what is below those, are of no task or of another.
+pub(crate) fn tree_of(task: &str, first: &Process) -> io::Result<BTreeMap<u32, u64>> {
+    let me = std::process::id();
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir("/proc")? {
+        let Some(pid) = entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        if pid != me && !is_ours(pid)? {
+            all.extend(stat(pid)?.map(|stat| (pid, stat)));
+        }
+    }
+    let mark = format!("MEANWHILE_TASK_ID={task}");
+    let has_mark = |pid: u32| {
+        let environ = match read(pid, "environ") {
+            // Another user's, and so of no task.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
+            other => other?,
+        };
+        let entries = environ.as_deref().unwrap_or_default().split(|byte| *byte == 0);
+        Ok::<_, io::Error>(entries.into_iter().any(|entry| entry == mark.as_bytes()))
+    };
+    let mut found = BTreeSet::new();
+    for (pid, stat) in &all {
+        let is_first = *pid == first.pid && stat.start_ticks == first.start_ticks;
+        if is_first || (stat.start_ticks >= first.start_ticks && has_mark(*pid)?) {
+            found.insert(*pid);
+        }
+    }
+    let mut open: Vec<u32> = found.iter().copied().collect();
+    while let Some(parent) = open.pop() {
+        let below = all.iter().filter(|(_, stat)| stat.parent == parent).map(|(pid, _)| *pid);
+        open.extend(below.filter(|pid| found.insert(*pid)));
+    }
+    Ok(found.into_iter().filter_map(|pid| Some((pid, all.get(&pid)?.start_ticks))).collect())
+}
+
+/// Tells whether a process is a supervisor, or the `mw settle` that one has started or become.
+fn is_ours(pid: u32) -> io::Result<bool> {
+    let path = match fs::read_link(format!("/proc/{pid}/exe")) {
+        Ok(path) => path,
+        Err(error) if is_gone(&error) || error.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    // An upgrade takes the old file away while it is executed.
+    Ok(match name.strip_suffix(b" (deleted)").unwrap_or(name) {
+        b"mw-supervisor" => true,
+        b"mw" | b"mw-surfaces" => {
+            let words = read(pid, "cmdline")?.unwrap_or_default();
+            words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
+        }
+        _ => false,
+    })
+}
+
+/// Returns the process at the other end of a socket; of a listening one, the one that listens.
+pub(crate) fn peer_of(socket: BorrowedFd<'_>) -> Option<u32> {
+    let pid = rustix::net::sockopt::socket_peercred(socket).ok()?.pid;
+    u32::try_from(pid.as_raw_nonzero().get()).ok()
+}
+
+/// Lets one of our supervisors run again that a signal has stopped.
+pub(crate) fn continue_if_stopped(pid: u32) {
+    const SIGCONT: i32 = 18;
+    if let Ok(Some(stat)) = stat(pid)
+        && stat.is_stopped()
+        && is_ours(pid).unwrap_or(false)
+    {
+        let _ = signal(pid, stat.start_ticks, SIGCONT);
+    }
+}
+
+/// Signals a process if it still is the one that began then; tells whether it did.
+pub(crate) fn signal(pid: u32, start_ticks: u64, number: i32) -> bool {
+    let held = i32::try_from(pid)
+        .ok()
+        .and_then(Pid::from_raw)
+        .and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+    let (Some(held), Some(signal)) = (held, Signal::from_named_raw(number)) else { return false };
+    let is_same = stat(pid).is_ok_and(|stat| stat.is_some_and(|stat| stat.start_ticks == start_ticks));
+    is_same && pidfd_send_signal(held, signal).is_ok()
+}

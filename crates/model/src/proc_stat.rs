@@ -1,0 +1,93 @@
+//! A line of the kernel's about a process: `/proc/<pid>/stat`.
+
+/// What the line says of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProcStat {
+    /// The state's letter, for example `S` or `Z`.
+    state: u8,
+    /// The process that it is a child of.
+    pub parent: u32,
+    /// Processor time in ticks, with that of the children it has waited for.
+    pub cpu_ticks: u64,
+    /// How many threads it has.
+    pub threads: u64,
+    /// When it started, in ticks since the boot. With its pid this identifies it.
+    pub start_ticks: u64,
+    /// Pages in memory, shared ones included.
+    pub resident_pages: u64,
+}
+
+impl ProcStat {
+    /// Reads the line; nothing if it is cut short.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Self> {
+        // A name may hold anything, also brackets and blanks.
+        let mut fields = line.rsplit_once(')')?.1.split_ascii_whitespace();
+        let state = *fields.next()?.as_bytes().first()?;
+        let parent = fields.next()?.parse().ok()?;
+        // From the 14th of proc(5): user, system, both of awaited children, priority, nice, threads, timer, start, size, pages.
+        let mut number = |skipped: usize| fields.nth(skipped)?.parse::<u64>().ok();
+        let own = number(9)?.saturating_add(number(0)?);
+        let awaited = number(0)?.saturating_add(number(0)?);
+        let (threads, start_ticks, resident_pages) = (number(2)?, number(1)?, number(1)?);
+        let cpu_ticks = own.saturating_add(awaited);
+        Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages })
+    }
+
+    /// Tells whether the process has ended, whether or not its parent has taken note.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
+        match self.state {
+            b'X' | b'x' => true,
+            // A process whose first thread has ended looks like a zombie for as long as others of its threads run.
+            b'Z' => self.threads <= 1,
+            _ => false,
+        }
+    }
+
+    /// Tells whether a signal has stopped it.
+    #[must_use]
+    pub const fn is_stopped(&self) -> bool {
+        self.state == b'T'
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(state: &str, threads: u32) -> String {
+        format!(
+            "7 (a) b (c) {state} 1 7 7 0 -1 4194304 100 0 0 0 30 20 5 5 20 0 {threads} 0 999 1000000 250 18446744073709551615"
+        )
+    }
+
+    #[test]
+    fn a_line_is_read_whatever_the_name() {
+        let stat = ProcStat::parse(&line("S", 3)).unwrap();
+        let expected = ProcStat {
+            state: b'S',
+            parent: 1,
+            cpu_ticks: 60,
+            threads: 3,
+            start_ticks: 999,
+            resident_pages: 250,
+        };
+        assert_eq!(stat, expected);
+        assert_eq!(ProcStat::parse("7 (cut) S 1 7"), None);
+        assert_eq!(ProcStat::parse(""), None);
+    }
+
+    #[test]
+    fn a_process_lives_as_long_as_any_of_its_threads() {
+        let has_ended = |state, threads| ProcStat::parse(&line(state, threads)).unwrap().has_ended();
+        assert!(!has_ended("S", 1) && has_ended("Z", 1) && has_ended("X", 2));
+        assert!(!has_ended("Z", 2), "its first thread has ended");
+    }
+
+    #[test]
+    fn a_stopped_process_is_not_a_dead_one() {
+        let stat = ProcStat::parse(&line("T", 1)).unwrap();
+        assert!(stat.is_stopped() && !stat.has_ended());
+    }
+}

@@ -1,0 +1,26 @@
+//! What this supervisor is and what it finds here, for `mw doctor`.
+
+use mw_model::wire::START_VERSION;
+use serde_json::{Value, json};
+
+use crate::spawn::cgroup;
+use crate::spawn::cgroup::Cgroup;
+use crate::sys;
+
+/// Reports as one JSON object.
+pub(crate) fn report() -> Value {
+    let found = sys::capabilities();
+    let group =
+        cgroup::base_group().and_then(|base| Cgroup::make(&base, &format!("check-{}", std::process::id())));
+    if let Some(group) = &group {
+        group.remove();
+    }
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "start_message": START_VERSION,
+        "pidfd": found.pidfd,
+        "subreaper": found.subreaper,
+        "exit_of_others": found.exit_of_others,
+        "cgroup": group.is_some(),
+    })
+}

@@ -1,0 +1,120 @@
+//! What a predecessor had begun and written down, brought back by whoever comes after it.
+
+use std::fs;
+use std::time::UNIX_EPOCH;
+
+use mw_model::wire::{EndRequest, JournalEntry, JournalLine, LOG_FILE};
+use mw_model::{Exit, ResourceLimit, Timestamp};
+
+use crate::clock;
+use crate::end::plan::{Ending, SIGKILL};
+use crate::end::record;
+use crate::watch::hosts::Hosts;
+use crate::watch::supervise::{Leader, SIGTERM, Supervisor};
+
+/// Who writes `taken_over` when both supervisors were killed.
+pub(crate) const ADOPTER: &str = "adopter";
+
+/// Brings back a record, a session, a stall that was told, and an end that was asked for.
+pub(crate) fn resume(supervisor: &mut Supervisor, journal: &[JournalLine]) {
+    if let Some(record) = record::insist(|| record::read_result(supervisor.run.number)) {
+        let leader = std::mem::replace(&mut supervisor.leader, Leader::Ended);
+        if let Leader::Child(pid) = leader
+            && !matches!(record.exit, Exit::Unknown(_))
+        {
+            supervisor.run.reap(pid);
+        }
+        supervisor.had_survivors = !record.survivors.is_empty();
+        supervisor.record = Some(record);
+        supervisor.run.free_slots();
+        if supervisor.had_survivors {
+            supervisor.settle_beside();
+        }
+    }
+    resume_session(supervisor, journal);
+    let told = |line: &&JournalLine| matches!(line.entry, JournalEntry::Stalled { .. });
+    if let Some(line) = journal.iter().rfind(told)
+        && last_output().is_some_and(|printed| printed <= line.at)
+    {
+        supervisor.watchdog.was_judged();
+    }
+    resume_ending(supervisor, journal);
+}
+
+/// When the log was last written to.
+fn last_output() -> Option<Timestamp> {
+    let written = fs::metadata(LOG_FILE).ok()?.modified().ok()?;
+    let micros = written.duration_since(UNIX_EPOCH).ok()?.as_micros();
+    Some(Timestamp::from_micros(i64::try_from(micros).ok()?))
+}
+
+fn resume_session(supervisor: &mut Supervisor, journal: &[JournalLine]) {
+    let mut session = supervisor.run.message.session.clone();
+    let mut hosted = false;
+    for line in journal {
+        match &line.entry {
+            JournalEntry::Hosted => hosted = true,
+            JournalEntry::Belongs { session: next } => {
+                hosted = false;
+                session.clone_from(next);
+            }
+            // Whoever sent an adopter knew to whom the task belongs by then.
+            JournalEntry::TakenOver { by } if by == ADOPTER => {
+                hosted &= session == supervisor.run.message.session;
+                session.clone_from(&supervisor.run.message.session);
+            }
+            _ => {}
+        }
+    }
+    let now = clock::monotonic_ms();
+    supervisor.hosts = session
+        .as_ref()
+        .map(|session| if hosted { Hosts::of_hosted(session, now) } else { Hosts::at_start(session, now) });
+}
+
+fn resume_ending(supervisor: &mut Supervisor, journal: &[JournalLine]) {
+    let now = clock::monotonic_ms();
+    for line in journal {
+        let limits = &supervisor.run.message.limits;
+        let (asked, signal, grace_ms) = match &line.entry {
+            JournalEntry::KillRequested { by, signal, grace_ms } => {
+                let grace_ms = grace_ms.unwrap_or(limits.kill_grace_ms);
+                (Some(EndRequest::Kill { by: by.clone() }), *signal, grace_ms)
+            }
+            JournalEntry::LimitReached { limit } => {
+                supervisor.limit_struck = true;
+                (Some(EndRequest::Limit(*limit)), SIGTERM, limits.timeout_grace_ms)
+            }
+            JournalEntry::ResourceLimitReached { limit } => {
+                if supervisor.record.is_none() {
+                    supervisor.struck = Some(*limit);
+                }
+                let signal = match limit {
+                    ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,
+                    ResourceLimit::CpuTime(_) => SIGTERM,
+                };
+                (None, signal, limits.timeout_grace_ms)
+            }
+            JournalEntry::Spawning { .. }
+            | JournalEntry::NotExecuted { .. }
+            | JournalEntry::Started { .. }
+            | JournalEntry::Stalled { .. }
+            | JournalEntry::Ready { .. }
+            | JournalEntry::Progress { .. }
+            | JournalEntry::Hosted
+            | JournalEntry::Belongs { .. }
+            | JournalEntry::TakenOver { .. }
+            | JournalEntry::TreeEmpty { .. } => continue,
+        };
+        supervisor.grace_ms = grace_ms;
+        let ending = supervisor.ending.get_or_insert_with(|| Ending::new(asked, signal, now));
+        ending.press(signal, now);
+        let left =
+            if signal == SIGKILL { 0 } else { grace_ms.saturating_sub(clock::wall().ms_since(line.at)) };
+        ending.kill_by(now.saturating_add(left));
+    }
+    if let Some(ending) = supervisor.ending.as_mut().filter(|_| supervisor.run.board.is_signalled()) {
+        // Twice may mean something else to a program than once.
+        ending.was_sent();
+    }
+}

@@ -1,0 +1,161 @@
+//! Answers to what is asked over the control socket.
+
+use std::os::fd::AsFd;
+
+use mw_model::Io;
+use mw_model::wire::{ControlReply, EndRequest, JournalEntry, Operation};
+use rustix::io::Errno;
+
+use super::socket::{Interest, Slot};
+use crate::clock;
+use crate::end::plan::MOST_NAMED;
+use crate::end::record;
+use crate::end::tree;
+use crate::fail_point::fail_point;
+use crate::watch::hosts::Hosts;
+use crate::watch::supervise::Supervisor;
+
+const END_OF_TRANSMISSION: u8 = 4;
+
+impl Supervisor {
+    /// Takes new connections and answers what they ask.
+    pub(crate) fn serve(&mut self) {
+        if let Some(listener) = &self.listener {
+            self.connections.accept(listener);
+        }
+        for (slot, operation) in self.connections.requests() {
+            self.answer(slot, operation);
+        }
+        self.connections.sweep();
+    }
+
+    fn answer(&mut self, slot: Slot, operation: Operation) {
+        let reply = match operation {
+            Operation::Status => Some(self.status()),
+            Operation::Wait => self.ended_reply().or_else(|| self.wait(slot, Interest::End)),
+            Operation::WaitReady => self.ready_reply().or_else(|| self.wait(slot, Interest::Ready)),
+            Operation::Ready { what } => Some(self.note_ready(&what)),
+            Operation::Watch { offset, after_end } => {
+                self.grown_reply(offset, after_end).or_else(|| self.wait(slot, Interest::Output(offset)))
+            }
+            Operation::Kill { by, signal, grace_ms } => {
+                self.kill(by, signal, grace_ms);
+                self.wait(slot, Interest::TreeEnd)
+            }
+            Operation::Signal { by, signal } => Some(self.pass_signal(by, signal)),
+            Operation::Input { data, eof } => Some(self.input(data.as_bytes(), eof)),
+            Operation::Resize { rows, cols } => Some(self.resize(rows, cols)),
+            Operation::BelongTo { session } => {
+                let now = clock::monotonic_ms();
+                self.hosts = session.as_ref().map(|session| Hosts::at_start(session, now));
+                let entry = JournalEntry::Belongs { session };
+                record::journal(&mut self.run.files.journal, self.run.number, entry);
+                self.look_for_hosts();
+                Some(ControlReply::Done { bytes: 0 })
+            }
+            Operation::LookForHosts => {
+                self.look_for_hosts();
+                Some(ControlReply::Done { bytes: 0 })
+            }
+        };
+        if let Some(reply) = reply {
+            self.connections.reply(slot, &reply);
+        }
+    }
+
+    fn wait(&mut self, slot: Slot, interest: Interest) -> Option<ControlReply> {
+        self.connections.set_interest(slot, interest);
+        None
+    }
+
+    fn status(&self) -> ControlReply {
+        let living = self.living().processes;
+        ControlReply::Status {
+            leader_alive: self.record.is_none(),
+            tree: tree::named(&living),
+            pids: living.into_keys().take(MOST_NAMED).collect(),
+            progress: self.telling.latest().cloned(),
+            output_bytes: self.run.files.log.end(),
+            dropped_bytes: self.run.files.log.dropped(),
+        }
+    }
+
+    pub(crate) fn ended_reply(&self) -> Option<ControlReply> {
+        self.record.as_ref().map(|record| ControlReply::Ended { record: Box::new(record.clone()) })
+    }
+
+    fn grown_reply(&self, seen: u64, after_end: bool) -> Option<ControlReply> {
+        let (end, ended) = (self.run.files.log.end(), self.record.is_some());
+        (end > seen || (ended && !after_end)).then_some(ControlReply::Grown { output_bytes: end, ended })
+    }
+
+    pub(crate) fn kill(&mut self, by: String, signal: i32, grace_ms: Option<u64>) {
+        // A process that has ended by itself was not cancelled, even if nobody has noticed yet.
+        self.notice_end();
+        self.grace_ms = grace_ms.unwrap_or(self.run.message.limits.kill_grace_ms);
+        let entry = JournalEntry::KillRequested { by: by.clone(), signal, grace_ms };
+        record::journal(&mut self.run.files.journal, self.run.number, entry);
+        fail_point("supervisor-kill-noted");
+        self.begin_ending(Some(EndRequest::Kill { by }), signal);
+    }
+
+    fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {
+        let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
+        let taken = match (&self.run.files.terminal, &self.run.files.stdin) {
+            (Some(terminal), _) => {
+                let mut typed = data.to_vec();
+                if eof {
+                    typed.push(END_OF_TRANSMISSION);
+                }
+                type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
+            }
+            (None, Some(stdin)) => type_into(stdin, data),
+            (None, None) if matches!(self.run.message.io, Io::Stdin) => {
+                return refused("its standard input is closed");
+            }
+            (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
+        };
+        match taken {
+            Ok(taken) if taken < data.len() => ControlReply::Done { bytes: taken as u64 },
+            Ok(taken) => {
+                if eof && self.run.files.terminal.is_none() {
+                    self.close_stdin();
+                }
+                ControlReply::Done { bytes: taken as u64 }
+            }
+            Err(Errno::PIPE) => refused("it has closed its standard input"),
+            Err(error) => refused(&format!("its standard input cannot be written: {error}")),
+        }
+    }
+
+    /// The guardian holds the same end and must let go of it too.
+    fn close_stdin(&mut self) {
+        self.run.files.stdin = None;
+        self.run.board.close_stdin();
+        self.run.nudge_guardian();
+    }
+
+    fn resize(&self, rows: u16, cols: u16) -> ControlReply {
+        match self.run.files.terminal.as_ref().map(|terminal| terminal.resize(rows, cols)) {
+            Some(Ok(())) => ControlReply::Done { bytes: 0 },
+            Some(Err(error)) => {
+                ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") }
+            }
+            None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
+        }
+    }
+}
+
+/// Writes as much as fits without waiting.
+fn type_into(end: impl AsFd, data: &[u8]) -> Result<usize, Errno> {
+    let mut taken = 0;
+    while taken < data.len() {
+        match rustix::io::write(&end, &data[taken..]) {
+            Ok(written) => taken += written,
+            Err(Errno::AGAIN) => break,
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(taken)
+}

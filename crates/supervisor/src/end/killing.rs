@@ -1,0 +1,155 @@
+//! The end of the whole tree: signals on their way, what still lives, and who wants to hear when nothing does.
+
+use std::collections::BTreeMap;
+
+use mw_model::wire::{ControlReply, EndRequest, KillReceipt, SentSignal};
+use mw_model::{Status, signal_name};
+
+use super::plan::{Ending, SIGKILL, Step};
+use super::tree;
+use super::tree::Tree;
+use crate::clock;
+use crate::control::socket::Interest;
+use crate::sys;
+use crate::sys::Found;
+use crate::watch::supervise::{SIGTERM, Supervisor};
+
+const SIGCONT: i32 = 18;
+const SIGSTOP: i32 = 19;
+const SIGTSTP: i32 = 20;
+const SIGTTIN: i32 = 21;
+const SIGTTOU: i32 = 22;
+
+impl Supervisor {
+    pub(crate) fn begin_ending(&mut self, asked: Option<EndRequest>, signal: i32) {
+        let now = clock::monotonic_ms();
+        self.run.board.set_signalled(false);
+        match &mut self.ending {
+            Some(ending) => ending.press(signal, now),
+            None => self.ending = Some(Ending::new(asked, signal, now)),
+        }
+        self.drive_ending();
+    }
+
+    /// Does what the kill pipeline says is due.
+    pub(crate) fn drive_ending(&mut self) {
+        let now = clock::monotonic_ms();
+        let Some(Step::Send(signal)) = self.ending.as_ref().map(|ending| ending.step(now)) else {
+            return;
+        };
+        let living = self.addressees(signal);
+        let reached = Tree::signal(&living, &[signal, SIGCONT][..if needs_waking(signal) { 2 } else { 1 }]);
+        if signal == SIGKILL {
+            self.kill_group();
+            if let Some(cgroup) = &self.run.cgroup {
+                cgroup.kill();
+            }
+        }
+        self.run.board.set_signalled(true);
+        let grace_ms = self.grace_ms;
+        if let Some(ending) = &mut self.ending {
+            ending.sent(signal, &reached, clock::wall(), now, grace_ms);
+        }
+    }
+
+    /// Sends a signal that does not ask for the end. The reply says what was sent, and that the task goes on.
+    pub(crate) fn pass_signal(&mut self, by: String, signal: i32) -> ControlReply {
+        self.notice_end();
+        // Nothing wakes a stopped process here but SIGCONT itself, as with `kill`.
+        let reached = Tree::signal(&self.addressees(signal), &[signal]);
+        let status = match (&self.record, &self.ending) {
+            (Some(record), _) => record.cause().status(),
+            (None, Some(_)) => Status::Cancelling,
+            (None, None) => Status::Running,
+        };
+        let sent = SentSignal { signal: signal_name(signal), at: clock::wall() };
+        ControlReply::Killed {
+            receipt: KillReceipt {
+                id: self.run.message.task.clone(),
+                status,
+                requested_by: by,
+                signals: if reached.is_empty() { Vec::new() } else { vec![sent] },
+                killed: Vec::new(),
+                killed_more: 0,
+                survivors: Vec::new(),
+                duration_ms: 0,
+            },
+        }
+    }
+
+    /// Returns the processes that a signal goes to: the whole tree, or the first process alone where the task says that
+    /// the command passes signals on itself.
+    fn addressees(&self, signal: i32) -> BTreeMap<u32, u64> {
+        let mut living = self.living().processes;
+        if self.run.message.leader_first && signal != SIGKILL && self.record.is_none() {
+            let leader = self.process.pid;
+            living.retain(|pid, _| *pid == leader);
+        }
+        living
+    }
+
+    pub(crate) fn living(&self) -> Found {
+        let ours = [self.settle, self.run.board.helper()];
+        let mut living = self.tree.living(ours.into_iter().flatten());
+        if let Some(cgroup) = &self.run.cgroup {
+            // What left the family is still in the group.
+            living
+                .processes
+                .extend(cgroup.pids().into_iter().filter_map(|pid| Some((pid, sys::start_ticks(pid)?))));
+        }
+        let leader = &self.process;
+        if self.record.is_none()
+            && !living.processes.contains_key(&leader.pid)
+            && sys::start_ticks(leader.pid) == Some(leader.start_ticks)
+        {
+            // It may be somebody else's child, and its mark not ours to read.
+            living.processes.insert(leader.pid, leader.start_ticks);
+        }
+        living
+    }
+
+    /// Tells whether nothing is left to do, answering those who wait for the end of the tree.
+    pub(crate) fn is_over(&mut self) -> bool {
+        let now = clock::monotonic_ms();
+        let hopeless = self.ending.as_ref().is_some_and(|ending| ending.step(now) == Step::GiveUp);
+        let status = match &self.record {
+            Some(record) => record.cause().status(),
+            None if hopeless => Status::Cancelling,
+            None => return false,
+        };
+        let killing = self.ending.as_ref().is_some_and(|ending| !ending.has_given_up());
+        // Output of survivors alone is no reason to look through the process table.
+        if !std::mem::take(&mut self.tree_changed) && !killing && !self.tree.is_foreign() {
+            return false;
+        }
+        let Found { processes: living, is_whole } = self.living();
+        self.tree_changed = !is_whole;
+        let is_gone = living.is_empty() && is_whole;
+        if is_gone || hopeless {
+            self.answer_kills(status, &living, now);
+        }
+        if let Some(ending) = self.ending.as_mut().filter(|_| hopeless) {
+            ending.give_up(now);
+        }
+        is_gone && self.record.is_some()
+    }
+
+    fn answer_kills(&mut self, status: Status, living: &BTreeMap<u32, u64>, now: u64) {
+        if !self.connections.any_waits_for(Interest::TreeEnd) {
+            return;
+        }
+        let none = Ending::new(Some(EndRequest::Kill { by: String::new() }), SIGTERM, now);
+        let ending = self.ending.as_ref().unwrap_or(&none);
+        let receipt = ending.receipt(&self.run.message.task, status, tree::named(living), now);
+        self.connections.answer(|interest| match interest {
+            Interest::TreeEnd => Some(ControlReply::Killed { receipt: receipt.clone() }),
+            Interest::End | Interest::Ready | Interest::Output(_) | Interest::None => None,
+        });
+    }
+}
+
+/// Tells whether a process that is stopped sees a signal only when it goes on. SIGKILL it cannot miss, and who asks for
+/// a stop means it.
+const fn needs_waking(signal: i32) -> bool {
+    !matches!(signal, SIGKILL | SIGCONT | SIGSTOP | SIGTSTP | SIGTTIN | SIGTTOU)
+}

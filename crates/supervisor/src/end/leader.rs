@@ -1,0 +1,211 @@
+//! The end of a task's first process: seen, drained, recorded, reaped, told, in this order.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+use mw_model::Exit;
+use mw_model::wire::{ControlReply, ExitRecord, RECORD_VERSION, RESULT_FILE};
+use rustix::event::{Timespec, poll};
+
+use super::record;
+use super::tree;
+use crate::clock;
+use crate::control::socket::Interest;
+use crate::fail_point::fail_point;
+use crate::output::pump::drain;
+use crate::sys;
+use crate::sys::{Phase, WaitResult};
+use crate::watch::supervise::{Leader, Supervisor};
+
+/// How long output that is still coming may delay the record after the first process has ended.
+const DRAIN_MS: u64 = 250;
+/// How long the rest of a killed tree may take to die before it is called a survivor.
+const DYING_MS: u64 = 20;
+/// How long the true exit of a process that is not our child may take to show.
+const FOREIGN_EXIT_MS: u64 = 5000;
+/// A run that took that long is worth keeping through a loss of power.
+const LONG_SECONDS: f64 = 1.0;
+
+impl Supervisor {
+    /// Looks whether the first process has ended.
+    pub(crate) fn watch_leader(&mut self) {
+        match &mut self.leader {
+            Leader::Ended => {}
+            Leader::Child(pid) => match sys::look_at_exit(Some(*pid)) {
+                WaitResult::Ended(_, exit) => self.leader_ended(exit),
+                WaitResult::NoneYet => {}
+                WaitResult::NoChildren => {
+                    self.leader_ended(Exit::Unknown("it was reaped by somebody else".to_owned()));
+                }
+            },
+            Leader::Foreign { handle: None, .. } => {
+                if self.process.pid == 0 && !self.is_tree_gone() {
+                    // Nobody wrote down which process it is, but some of it lives.
+                    return;
+                }
+                self.leader_ended(Exit::Unknown("it ended while no supervisor lived".to_owned()));
+            }
+            Leader::Foreign { handle: Some(handle), ended_ms } => {
+                let now = clock::monotonic_ms();
+                let ticks = Some(self.process.start_ticks);
+                if ended_ms.is_none()
+                    && sys::find_start_ticks(self.process.pid).is_ok_and(|found| found != ticks)
+                {
+                    *ended_ms = Some(now);
+                }
+                if let Some(seen) = *ended_ms {
+                    let exit = sys::exit_of_foreign(handle.as_fd());
+                    let given_up = now >= seen + FOREIGN_EXIT_MS;
+                    let unknown = || {
+                        Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())
+                    };
+                    if let Some(exit) = exit.or_else(|| given_up.then(unknown)) {
+                        self.leader_ended(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    fn is_tree_gone(&self) -> bool {
+        let found = self.living();
+        found.is_whole && found.processes.is_empty()
+    }
+
+    /// Takes note of an end that nobody has noticed yet, before anything is done that must not come after it.
+    pub(crate) fn notice_end(&mut self) {
+        if let Leader::Child(pid) = self.leader
+            && let WaitResult::Ended(_, exit) = sys::look_at_exit(Some(pid))
+        {
+            self.leader_ended(exit);
+        }
+    }
+
+    /// Drains, records, reaps, tells, in this order.
+    pub(crate) fn leader_ended(&mut self, exit: Exit) {
+        drain(&mut self.run.files, clock::monotonic_ms() + DRAIN_MS);
+        self.hear_progress();
+        self.note_progress();
+        fail_point("supervisor-exit-seen");
+        if self.struck.is_none() {
+            self.struck = self.struck_at_end(&exit);
+        }
+        let living = self.left_behind();
+        let record = self.exit_record(exit.clone(), &living);
+        let written = match record::write_result(&record) {
+            Ok(written) => Some(written),
+            // Somebody removed the task's directory: there is nobody left to tell.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => {
+                self.unrecorded = Some(exit);
+                return;
+            }
+        };
+        self.record = Some(record.clone());
+        self.run.board.set_phase(Phase::Recorded);
+        fail_point("supervisor-recorded");
+        if let Leader::Child(pid) = std::mem::replace(&mut self.leader, Leader::Ended) {
+            self.run.reap(pid);
+        }
+        fail_point("supervisor-reaped");
+        self.end_helper();
+        let told = self.connections.any_waits_for(Interest::End);
+        // Whoever is told may start the next at once.
+        self.run.free_slots();
+        self.tell_end(&record);
+        if told {
+            // Whoever was just told may be waiting for this very processor.
+            rustix::thread::sched_yield();
+        }
+        if let Some(written) = written {
+            written.trim();
+        }
+        self.write_metadata();
+        self.tree_changed = true;
+        if !living.is_empty() {
+            self.had_survivors = true;
+            self.settle_beside();
+        }
+        if record.duration_seconds >= LONG_SECONDS {
+            // Nobody waits any more.
+            sync_record();
+            fail_point("supervisor-synced");
+        }
+    }
+
+    /// What outlives the first process. After a kill the rest of the tree gets a moment to die first:
+    /// what is about to is no survivor.
+    fn left_behind(&self) -> BTreeMap<u32, u64> {
+        let alone = matches!(self.leader, Leader::Child(_)) && sys::are_children_dead();
+        if alone && self.run.cgroup.is_none() && self.settle.is_none() {
+            return BTreeMap::new();
+        }
+        let patience = if self.ending.is_some() { DYING_MS } else { 0 };
+        let deadline = clock::monotonic_ms() + patience;
+        loop {
+            let mut living = self.living().processes;
+            living.remove(&self.process.pid);
+            if living.is_empty() || clock::monotonic_ms() >= deadline {
+                return living;
+            }
+            let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
+            let _ = poll(&mut [], Some(&pause));
+        }
+    }
+
+    fn tell_end(&mut self, record: &ExitRecord) {
+        let end = self.run.files.log.end();
+        self.connections.answer(|interest| match interest {
+            Interest::End | Interest::Ready => Some(ControlReply::Ended { record: Box::new(record.clone()) }),
+            Interest::Output(_) => Some(ControlReply::Grown { output_bytes: end, ended: true }),
+            Interest::TreeEnd | Interest::None => None,
+        });
+    }
+
+    fn exit_record(&self, mut exit: Exit, living: &BTreeMap<u32, u64>) -> ExitRecord {
+        let output_lost = self.run.files.output_lost;
+        if let Exit::Unknown(reason) = &mut exit
+            && output_lost
+        {
+            let taken = self.run.files.log.end();
+            reason.push_str(&format!("; output after byte {taken} may be missing"));
+        }
+        let exit_code = match &exit {
+            Exit::Code(code) => Some(*code),
+            Exit::Signal { .. } | Exit::Unknown(_) => None,
+        };
+        // Both clocks before the lines are counted, which may take long: one end has one time.
+        let completed_at = clock::wall();
+        let duration_ms = clock::monotonic_ms().saturating_sub(self.run.board.started_ms());
+        let lines = self.run.files.log.count_lines();
+        ExitRecord {
+            version: RECORD_VERSION,
+            run: self.run.number,
+            process: Some(self.process.clone()),
+            started_at: Some(self.started_at),
+            exit,
+            unsupervised: None,
+            asked: self.ending.as_ref().and_then(|ending| ending.asked.clone()),
+            struck: self.struck,
+            signals: self.ending.as_ref().map(|ending| ending.signals.clone()).unwrap_or_default(),
+            output_bytes: self.run.files.log.end(),
+            dropped_bytes: self.run.files.log.dropped(),
+            output_lost,
+            survivors: tree::named(living),
+            exit_code,
+            duration_seconds: duration_ms as f64 / 1000.0,
+            completed_at,
+            stdout_lines: lines.map(|(stdout, _)| stdout),
+            stderr_lines: lines.map(|(_, stderr)| stderr),
+            summary: record::last_line(&self.run.files.log.tail(4096)),
+        }
+    }
+}
+
+/// Has the record on the disk itself, and its name too. Best effort: it is whole or absent in any case.
+fn sync_record() {
+    let _ = File::open(RESULT_FILE).and_then(|record| record.sync_data());
+    let _ = File::open(".").and_then(|directory| directory.sync_all());
+}

@@ -1,0 +1,193 @@
+//! Files that are whole or absent: written beside their place and renamed into it.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::time::Duration;
+
+use mw_model::wire::{
+    ExitRecord, JOURNAL_FILE, JOURNAL_VERSION, JournalEntry, JournalLine, METADATA_FILE, Metadata,
+    RESULT_FILE, SPAN_FILE,
+};
+
+use crate::boot::descriptors::with_enough;
+use crate::clock;
+
+const RESERVED_RESULT: &str = ".result";
+const RESERVE_BYTES: usize = 8192;
+
+/// Sets disk space aside for the exit record, so that it can be written when the disk is full.
+pub(crate) fn reserve_result() {
+    // Best effort: without it the record is retried until there is room.
+    let _ = private(OpenOptions::new().create(true).write(true).truncate(true), RESERVED_RESULT)
+        .and_then(|mut file| file.write_all(&[b' '; RESERVE_BYTES]));
+}
+
+/// An exit record in its place, with the rest of the blanks that kept the place free.
+pub(crate) struct Written {
+    file: File,
+    len: u64,
+}
+
+impl Written {
+    /// Takes the blanks away. They are no part of the record, so nobody needs to wait for that.
+    pub(crate) fn trim(self) {
+        let _ = self.file.set_len(self.len);
+    }
+}
+
+/// Writes the exit record. Durable against our own death when it returns.
+pub(crate) fn write_result(record: &ExitRecord) -> io::Result<Written> {
+    let mut text = serde_json::to_vec(record)?;
+    text.push(b'\n');
+    let mut file = with_enough(|| private(OpenOptions::new().create(true).write(true), RESERVED_RESULT))?;
+    file.write_all(&text)?;
+    fs::rename(RESERVED_RESULT, RESULT_FILE)?;
+    Ok(Written { file, len: text.len() as u64 })
+}
+
+/// Reads the exit record of a run, if it was written.
+pub(crate) fn read_result(run: u32) -> io::Result<Option<ExitRecord>> {
+    let record = serde_json::from_slice::<ExitRecord>(&read_if_there(RESULT_FILE)?).ok();
+    Ok(record.filter(|record| record.run == run))
+}
+
+/// Reads a file; nothing of one that is not there. What cannot be read is an error, and says nothing.
+fn read_if_there(name: &str) -> io::Result<Vec<u8>> {
+    match fs::read(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
+    }
+}
+
+/// Looks again and again for a while, for those who cannot refuse to go on: what never shows is as good as absent.
+pub(crate) fn insist<T: Default>(look: impl Fn() -> io::Result<T>) -> T {
+    const TRIES: u32 = 100;
+    for _ in 0..TRIES {
+        match with_enough(&look) {
+            Ok(found) => return found,
+            Err(_) => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    T::default()
+}
+
+/// Writes the views that co-cli's tools read. Best effort.
+pub(crate) fn write_metadata(metadata: &Metadata) {
+    let text = serde_json::to_vec_pretty(metadata).map_err(io::Error::from);
+    let _ = text.and_then(|text| replace(".metadata", METADATA_FILE, &text));
+    if let Some(span) = metadata.span_id {
+        let _ = replace(".span", SPAN_FILE, format!("{span}\n").as_bytes());
+    }
+}
+
+fn replace(beside: &str, name: &str, text: &[u8]) -> io::Result<()> {
+    private(OpenOptions::new().create(true).write(true).truncate(true), beside)?.write_all(text)?;
+    fs::rename(beside, name)
+}
+
+/// Appends what was seen to the journal. A full disk loses the line, not the task.
+pub(crate) fn journal(file: &mut File, run: u32, entry: JournalEntry) {
+    let _ = try_journal(file, run, entry);
+}
+
+/// The same for those who want to know whether the line is there.
+pub(crate) fn try_journal(file: &mut File, run: u32, entry: JournalEntry) -> io::Result<()> {
+    let line = JournalLine { v: JOURNAL_VERSION, at: clock::wall(), run, entry };
+    let mut text = serde_json::to_vec(&line)?;
+    text.push(b'\n');
+    append_line(file, &*file, &text)
+}
+
+/// Appends a line whole or not at all: the next one would be glued to half a line, and both be lost.
+fn append_line(file: &File, mut writer: impl Write, line: &[u8]) -> io::Result<()> {
+    let mut left = line;
+    while !left.is_empty() {
+        match writer.write(left) {
+            Ok(written) if written > 0 => left = &left[written..],
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            failed => {
+                let half = (line.len() - left.len()) as u64;
+                if half > 0 {
+                    file.set_len(file.metadata()?.len().saturating_sub(half))?;
+                }
+                return Err(failed.err().unwrap_or_else(|| io::ErrorKind::WriteZero.into()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Ends the line in the midst of which a predecessor was killed.
+pub(crate) fn end_torn_line(file: &File) {
+    if fs::read(JOURNAL_FILE).is_ok_and(|text| text.last().is_some_and(|last| *last != b'\n')) {
+        let _ = append_line(file, file, b"\n");
+    }
+}
+
+/// Reads the journal lines of a run.
+pub(crate) fn read_journal(run: u32) -> io::Result<Vec<JournalLine>> {
+    let text = read_if_there(JOURNAL_FILE)?;
+    Ok(lines(&text).filter(|line| line.run == run).collect())
+}
+
+/// A line that makes no sense, because its writer was killed or had no room for it, hides no other.
+fn lines(text: &[u8]) -> impl Iterator<Item = JournalLine> {
+    text.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
+}
+
+pub(crate) fn private(options: &mut OpenOptions, name: &str) -> io::Result<File> {
+    options.mode(0o600).open(name)
+}
+
+/// The last line with any text, safe to show.
+pub(crate) fn last_line(tail: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(tail).into_owned();
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
+    Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk that is full after a few more bytes.
+    struct Full<'a>(&'a File, usize);
+
+    impl Write for Full<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if self.1 == 0 {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            let written = self.0.write(&bytes[..self.1.min(bytes.len())])?;
+            self.1 -= written;
+            Ok(written)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_that_makes_no_sense_hides_no_other() {
+        let line = br#"{"v":1,"at":"2026-01-02T03:04:05.678Z","run":1,"entry":"tree_empty"}"#;
+        let text = [line, b"{\"prompt\":\"\xe2\x82".as_slice(), b"", line].join(&b'\n');
+        assert_eq!(lines(&text).count(), 2);
+        assert_eq!(lines(b"").count(), 0);
+    }
+
+    #[test]
+    fn a_line_that_does_not_fit_leaves_no_half() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        let file = OpenOptions::new().create(true).append(true).open(&path).unwrap();
+        append_line(&file, &file, b"whole\n").unwrap();
+        for room in 0..12 {
+            assert!(append_line(&file, Full(&file, room), b"does not fit\n").is_err());
+            assert_eq!(fs::read_to_string(&path).unwrap(), "whole\n");
+        }
+        append_line(&file, &file, b"next\n").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole\nnext\n");
+    }
+}

@@ -1,0 +1,96 @@
+//! The processes that belong to a task.
+
+use std::collections::BTreeMap;
+
+use mw_model::Process;
+use mw_model::wire::Survivor;
+
+use crate::sys;
+use crate::sys::{Found, ProcessHandle, Use};
+
+/// Where to look for a task's processes.
+pub(crate) struct Tree {
+    /// Set when the command is not our child and may have lost its relatives.
+    tag: Option<Tag>,
+}
+
+/// How processes of a task are known without their relatives.
+struct Tag {
+    entry: String,
+    /// When the first of them began: none is older.
+    first: u64,
+}
+
+impl Tree {
+    /// The tree of a command that is our child: as subreaper we are the ancestor of all it starts.
+    pub(crate) const fn of_child() -> Self {
+        Self { tag: None }
+    }
+
+    /// The tree of a command whose supervisors died: found by the mark in its environment.
+    pub(crate) fn of_orphan(task: &str, leader: &Process) -> Self {
+        Self { tag: Some(Tag { entry: format!("MEANWHILE_TASK_ID={task}"), first: leader.start_ticks }) }
+    }
+
+    /// Tells whether the tree lies elsewhere, so that the kernel does not tell us of its end.
+    pub(crate) const fn is_foreign(&self) -> bool {
+        self.tag.is_some()
+    }
+
+    /// Returns the living processes, without `ours` and their descendants.
+    pub(crate) fn living(&self, ours: impl IntoIterator<Item = u32>) -> Found {
+        let me = std::process::id();
+        let mut found = sys::descendants(me);
+        if let Some(tag) = &self.tag {
+            let marked = sys::tagged_processes(&tag.entry, tag.first);
+            let below = marked.processes.keys().map(|pid| sys::descendants(*pid)).collect::<Vec<_>>();
+            for more in below.into_iter().chain([marked]) {
+                found.processes.extend(more.processes);
+                found.is_whole &= more.is_whole;
+            }
+            found.processes.remove(&me);
+        }
+        for ours in ours {
+            found.processes.remove(&ours);
+            for pid in sys::descendants(ours).processes.keys() {
+                found.processes.remove(pid);
+            }
+        }
+        found
+    }
+
+    /// Returns what each process uses, without `ours`, until there are more than `most`. Some that left the family may
+    /// be known from elsewhere.
+    pub(crate) fn usage(&self, ours: &[u32], mut known: Vec<u32>, most: u64) -> Vec<Use> {
+        if let Some(tag) = &self.tag {
+            // Parents first: they are older.
+            let marked = sys::tagged_processes(&tag.entry, tag.first).processes;
+            let mut marked: Vec<_> = marked.into_iter().collect();
+            marked.sort_by_key(|(pid, ticks)| (*ticks, *pid));
+            known.extend(marked.into_iter().map(|(pid, _)| pid));
+        }
+        sys::usage(std::process::id(), &known, ours, most)
+    }
+
+    /// Sends signals to each process that still is the one it was; returns those that got them.
+    pub(crate) fn signal(processes: &BTreeMap<u32, u64>, numbers: &[i32]) -> Vec<u32> {
+        processes.iter().filter(|(pid, ticks)| send(**pid, **ticks, numbers)).map(|(pid, _)| *pid).collect()
+    }
+}
+
+/// A pid may be reused between looking and signalling, so a hold is taken and the start time checked
+/// again behind it.
+fn send(pid: u32, start_ticks: u64, numbers: &[i32]) -> bool {
+    let handle = ProcessHandle::open(pid).filter(|_| sys::start_ticks(pid) == Some(start_ticks));
+    handle.is_some_and(|handle| numbers.iter().all(|number| handle.signal(*number)))
+}
+
+/// Names processes for a receipt or a record.
+pub(crate) fn named(processes: &BTreeMap<u32, u64>) -> Vec<Survivor> {
+    const MOST: usize = 32;
+    processes
+        .keys()
+        .take(MOST)
+        .map(|pid| Survivor { pid: *pid, command: sys::process_command(*pid) })
+        .collect()
+}

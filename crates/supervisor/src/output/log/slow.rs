@@ -1,0 +1,316 @@
+//! A slow disk: somebody else waits for it.
+//!
+//! A process that has one thread does nothing else while a write does not return. So when one write took long, a
+//! *writer* is forked: the same log, fed through two pipes of its own. The supervisor then only moves bytes from pipe
+//! to pipe, which waits for nothing and copies nothing. When the writer does not keep up, what comes is dropped and
+//! counted until it has caught up, so that the gap stands in its place. When the disk was well for a while, the
+//! writer is dismissed.
+//!
+//! | Killed | What happens |
+//! |---|---|
+//! | the writer | its pipes are ours as well: the supervisor goes on writing where the log stands |
+//! | the supervisor | the writer writes what is in its pipes and ends; then the guardian goes on |
+//! | both of these | the guardian counts what is missing: the shared page says how much was taken |
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use super::{CHUNK, Log, Moved, Staging, Stream, Way, batch};
+use crate::clock;
+use crate::fail_point::fail_point;
+use crate::sys;
+use crate::sys::{Board, Fork};
+
+/// A write that takes longer than this is slow. A writer whose full pipe takes it longer than this is not waited for.
+const SLOW_MS: u64 = 250;
+/// How long the disk must have been well before we trust it again. Nobody wants to wait for that in a test.
+const WELL_MS: u64 = if cfg!(debug_assertions) { 1_000 } else { 30_000 };
+/// How often a writer that is behind is looked at.
+const LOOK_MS: u64 = 1000;
+
+const STREAMS: [Stream; 2] = [Stream::Stdout, Stream::Stderr];
+
+/// The process that writes, seen from the one that feeds it.
+pub(super) struct Writer {
+    pid: u32,
+    pipes: [Feed; 2],
+    flow: Flow,
+    /// Which of the pipes took nothing when last tried.
+    full: [bool; 2],
+    /// How many gaps there were. One is written down before the next but one can begin: bytes come between two gaps
+    /// only when everything before the first is written, and the second ends only when they are.
+    gaps: usize,
+    /// When the disk was last known to be slow.
+    slow_ms: u64,
+}
+
+/// Both ends of a pipe to the writer. The reading end is its, and ours should it die.
+struct Feed {
+    read: OwnedFd,
+    write: OwnedFd,
+}
+
+/// How the writer keeps up.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    /// It does.
+    Free,
+    /// A pipe was full at this moment; how much had been taken by then.
+    Behind { since_ms: u64, end: u64 },
+    /// Bytes are dropped until the writer has come to this offset.
+    Dropping { from: u64 },
+}
+
+impl Log {
+    /// Takes note of how long the last write took.
+    pub(super) fn judge_disk(&mut self, begun_ms: u64) {
+        let now = clock::monotonic_ms();
+        if now.saturating_sub(begun_ms) > SLOW_MS {
+            self.slow_ms = Some(now);
+        }
+    }
+
+    /// Tells whether a write took so long that somebody else should do the next.
+    pub(crate) const fn needs_writer(&self) -> bool {
+        self.slow_ms.is_some()
+    }
+
+    /// Looks after the writer: hires one, dismisses one. The journal is what it keeps locked for as long as it
+    /// writes.
+    pub(crate) fn tend(&mut self, journal: impl AsFd) {
+        match &mut self.way {
+            Way::Straight => {
+                if let Some(slow_ms) = self.slow_ms.take() {
+                    self.unshare_all();
+                    // Without a writer the task waits for its disk.
+                    let _ = self.hire(slow_ms, journal.as_fd());
+                }
+            }
+            Way::Through(writer) => {
+                writer.slow_ms = writer.slow_ms.max(self.board.slow_ms());
+                if self.board.written() == self.end
+                    && clock::monotonic_ms().saturating_sub(writer.slow_ms) >= WELL_MS
+                {
+                    self.rejoin();
+                }
+            }
+            Way::Closed => {}
+        }
+    }
+
+    /// Tells whether output may be on its way to the log still.
+    pub(crate) const fn is_written_elsewhere(&self) -> bool {
+        match self.way {
+            Way::Straight => false,
+            Way::Through(_) | Way::Closed => true,
+        }
+    }
+
+    /// When to look after the writer again.
+    pub(crate) fn due_ms(&self) -> Option<u64> {
+        let Way::Through(writer) = &self.way else { return None };
+        let soon = clock::monotonic_ms() + LOOK_MS;
+        Some(match writer.flow {
+            Flow::Behind { since_ms, .. } if writer.full.contains(&true) => since_ms + SLOW_MS,
+            Flow::Free | Flow::Behind { .. } if self.board.written() == self.end => writer.slow_ms + WELL_MS,
+            Flow::Free | Flow::Behind { .. } | Flow::Dropping { .. } => soon,
+        })
+    }
+
+    /// The pipe to wait for instead of the task's, from which nothing can be taken as long as this one is full.
+    pub(crate) fn full_pipe(&self, stream: Stream) -> Option<BorrowedFd<'_>> {
+        match &self.way {
+            Way::Through(writer) if writer.full[stream as usize] => {
+                Some(writer.pipes[stream as usize].write.as_fd())
+            }
+            Way::Through(_) | Way::Straight | Way::Closed => None,
+        }
+    }
+
+    fn hire(&mut self, slow_ms: u64, journal: BorrowedFd<'_>) -> io::Result<()> {
+        let pipes = [Feed::open()?, Feed::open()?];
+        self.staging = Staging::Untried;
+        self.board.set_taken(self.end);
+        self.board.set_written(self.end);
+        self.board.set_slow_ms(slow_ms);
+        for slot in 0..2 {
+            self.board.set_gap_bytes(slot, 0);
+        }
+        match sys::fork()? {
+            Fork::Child => self.write_for(pipes, journal),
+            Fork::Parent(pid) => {
+                self.board.set_writer(Some(pid));
+                let writer = Writer { pid, pipes, flow: Flow::Free, full: [false; 2], gaps: 0, slow_ms };
+                self.way = Way::Through(Box::new(writer));
+                Ok(())
+            }
+        }
+    }
+
+    /// What the writer does, until nobody feeds it any more.
+    fn write_for(&mut self, [stdout, stderr]: [Feed; 2], journal: BorrowedFd<'_>) -> ! {
+        let own = [self.file.as_fd(), self.null.as_fd(), journal, stdout.read.as_fd(), stderr.read.as_fd()];
+        let index = self.index.as_ref().map(AsFd::as_fd);
+        // Whoever waits for the end of one of our streams must not wait for this process.
+        sys::close_all_but(&own.into_iter().chain(index).collect::<Vec<_>>());
+        // Our feeder may be dead before it could say so.
+        self.board.set_writer(Some(std::process::id()));
+        let sources = [stdout.read.as_fd(), stderr.read.as_fd()];
+        let mut gaps = 0;
+        loop {
+            let mut left = 0;
+            for (stream, source) in STREAMS.into_iter().zip(sources) {
+                let waiting = rustix::io::ioctl_fionread(source).unwrap_or(0);
+                if waiting > 0 {
+                    self.write_down_gap(&mut gaps);
+                    let now_us = clock::wall().as_micros().max(0) as u64;
+                    let _ = self.append_from(stream, source, waiting, now_us);
+                    fail_point("writer-wrote");
+                    self.report();
+                }
+                left += waiting;
+            }
+            if left == 0 && !wait_for_input(sources) {
+                break;
+            }
+        }
+        if self.write_down_gap(&mut gaps) {
+            let _ = self.write_pending_drop();
+        }
+        self.tidy();
+        sys::exit_at_once(0)
+    }
+
+    fn report(&mut self) {
+        if let Some(slow_ms) = self.slow_ms.take() {
+            self.board.set_slow_ms(slow_ms);
+        }
+        self.board.set_written(self.end);
+    }
+
+    /// Counts what the feeder dropped behind the bytes that were written so far; says whether there was any.
+    fn write_down_gap(&mut self, gaps: &mut usize) -> bool {
+        let (from, bytes) = self.board.gap(*gaps);
+        let is_here = bytes > 0 && self.end == from;
+        if is_here {
+            self.lose(bytes);
+            self.board.set_gap_bytes(*gaps, 0);
+            *gaps += 1;
+        }
+        is_here
+    }
+
+    /// Gives the writer what a pipe of the task's holds; drops it when that does not keep up.
+    pub(super) fn pass_on(&mut self, stream: Stream, source: &impl AsFd) -> Moved {
+        let Way::Through(writer) = &mut self.way else { return Moved::Nothing };
+        let written = self.board.written();
+        let now = clock::monotonic_ms();
+        match writer.flow {
+            Flow::Dropping { from } if written < from => return self.discard_behind(source),
+            Flow::Behind { end, .. } if written < end => {}
+            Flow::Free | Flow::Behind { .. } | Flow::Dropping { .. } => writer.flow = Flow::Free,
+        }
+        let pipe = &writer.pipes[stream as usize];
+        let moved = sys::move_bytes(source, &pipe.write, CHUNK);
+        writer.full[stream as usize] = moved == Err(Errno::AGAIN);
+        match (moved, writer.flow) {
+            (Ok(moved), _) => {
+                self.end += moved as u64;
+                self.board.set_taken(self.end);
+                return Moved::Bytes(moved as u64);
+            }
+            (Err(Errno::AGAIN), Flow::Free | Flow::Dropping { .. }) => {
+                writer.flow = Flow::Behind { since_ms: now, end: self.end };
+                return Moved::Nothing;
+            }
+            (Err(Errno::AGAIN), Flow::Behind { since_ms, .. }) if now < since_ms + SLOW_MS => {
+                return Moved::Nothing;
+            }
+            (Err(_), _) => {}
+        }
+        writer.slow_ms = now;
+        writer.full = [false; 2];
+        writer.flow = Flow::Dropping { from: self.end };
+        writer.gaps += 1;
+        self.board.begin_gap(writer.gaps - 1, self.end);
+        self.discard_behind(source)
+    }
+
+    fn discard_behind(&mut self, source: &impl AsFd) -> Moved {
+        let moved = self.discard(source);
+        self.board.set_taken(self.end);
+        moved
+    }
+
+    /// Waits for the writer to end and writes in its stead again; opens the log, if a predecessor's writer kept us
+    /// from it.
+    pub(crate) fn rejoin(&mut self) {
+        let writer = match std::mem::replace(&mut self.way, Way::Closed) {
+            Way::Straight => {
+                self.way = Way::Straight;
+                return;
+            }
+            Way::Closed => {
+                let _ = self.reopen();
+                return;
+            }
+            Way::Through(writer) => writer,
+        };
+        let Writer { pid, pipes: [stdout, stderr], .. } = *writer;
+        let pipes = [stdout.read, stderr.read];
+        drop((stdout.write, stderr.write));
+        // It may have been reaped already.
+        let _ = sys::reap(pid);
+        self.board.set_writer(None);
+        fail_point("writer-ended");
+        let taken = self.end;
+        self.dropped = 0;
+        let Ok(mut log) = Self::recover(&self.dir, self.board) else { return };
+        log.set_cap(self.cap);
+        let _ = log.finish_batch([&pipes[0], &pipes[1]]);
+        batch::forget(&self.dir);
+        log.empty_pipes(&pipes);
+        log.lose(taken.saturating_sub(log.end));
+        self.board.set_taken(0);
+        *self = log;
+    }
+
+    /// Takes what a writer that was killed left in its pipes.
+    fn empty_pipes(&mut self, pipes: &[OwnedFd; 2]) {
+        let now_us = clock::wall().as_micros().max(0) as u64;
+        for (stream, pipe) in STREAMS.into_iter().zip(pipes) {
+            while let Ok(waiting @ 1..) = rustix::io::ioctl_fionread(pipe) {
+                match self.append_from(stream, pipe, waiting, now_us) {
+                    Moved::Bytes(0) | Moved::Nothing => break,
+                    Moved::Bytes(_) => {}
+                }
+            }
+        }
+    }
+}
+
+impl Writer {
+    /// Counts bytes of the gap that is open.
+    pub(super) fn widen_gap(&self, board: Board, bytes: u64) {
+        let slot = self.gaps.saturating_sub(1);
+        board.set_gap_bytes(slot, board.gap(slot).1 + bytes);
+    }
+}
+
+impl Feed {
+    fn open() -> io::Result<Self> {
+        let (read, write) = sys::new_pipe(CHUNK)?;
+        rustix::io::ioctl_fionbio(&read, true)?;
+        Ok(Self { read, write })
+    }
+}
+
+/// Waits for bytes in one of the pipes; false when nobody can write to either any more and both are empty.
+fn wait_for_input(sources: [BorrowedFd<'_>; 2]) -> bool {
+    let mut fds = sources.map(|source| PollFd::from_borrowed_fd(source, PollFlags::IN));
+    let _ = poll(&mut fds, None);
+    fds.iter().any(|fd| !fd.revents().contains(PollFlags::HUP) || fd.revents().contains(PollFlags::IN))
+}

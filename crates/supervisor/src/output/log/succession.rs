@@ -1,0 +1,126 @@
+//! Going on with a log where another process left it.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use mw_model::wire::{
+    Entry, EntryKind, HEADER_LEN, INDEX_FILE, IndexHeader, LOG_FILE, Segment, drop_marker, segments,
+};
+
+use super::{Log, NEW_LOG, Way};
+use crate::clock;
+use crate::sys;
+use crate::sys::Board;
+
+/// How long a successor waits for a writer before it drops output.
+const WRITER_PATIENCE_MS: u64 = 1000;
+
+impl Log {
+    /// Opens the log that a predecessor left, finishing a replacement it was killed in.
+    pub(crate) fn recover(dir: &Path, board: Board) -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        let mut index = OpenOptions::new().read(true).write(true).open(dir.join(INDEX_FILE)).ok();
+        if let Some(index) = &mut index {
+            index.read_to_end(&mut bytes)?;
+        }
+        let header = IndexHeader::decode(&bytes);
+        let inode = |path: &Path| fs::metadata(path).map(|found| found.ino()).ok();
+        if let Some(header) = &header
+            && inode(&dir.join(LOG_FILE)) != Some(header.log_inode)
+            && inode(&dir.join(NEW_LOG)) == Some(header.log_inode)
+        {
+            fs::rename(dir.join(NEW_LOG), dir.join(LOG_FILE))?;
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(dir.join(LOG_FILE))?;
+        let size = file.seek(SeekFrom::End(0))?;
+        let mut log = Self::with(dir, file, None, board)?;
+        log.size = size;
+        log.end = size;
+        if let (Some(header), Some(index)) = (header, index) {
+            let whole = bytes.len() - (bytes.len() - HEADER_LEN as usize) % Entry::LEN;
+            index.set_len(whole as u64)?;
+            let entries: Vec<_> =
+                bytes[HEADER_LEN as usize..whole].chunks(Entry::LEN).filter_map(Entry::decode).collect();
+            let mut found = segments(&entries, header.prefix_len, size);
+            log.index = Some(index);
+            log.index_len = whole as u64;
+            log.prefix = header.prefix_len;
+            if let Some((count, marker)) = found.last().and_then(|last| unfinished(last, size)) {
+                found.pop();
+                log.rewind_to(marker)?;
+                log.cut_index(log.index_len - Entry::LEN as u64)?;
+                board.set_pending_drop(board.pending_drop().max(count));
+            }
+            log.end = found.last().map_or(0, |last| last.logical + last.len);
+            let drops = found.iter().filter(|part| matches!(part.kind, EntryKind::Drop(_)));
+            log.dropped = drops.map(|part| part.len).sum();
+        }
+        let pending = board.pending_drop();
+        log.end += pending;
+        log.dropped += pending;
+        Ok(log)
+    }
+
+    /// Goes on after the death of the supervisor whose fork this process is; says whether the log is open.
+    ///
+    /// What this process knows of the log is from before it was written. If it cannot be opened now, bytes are
+    /// dropped and counted until it can.
+    pub(crate) fn succeed(&mut self) -> bool {
+        self.way = Way::Closed;
+        let on_disk = fs::metadata(&self.path).map_or(0, |found| found.size());
+        self.end = self.board.taken().max(on_disk);
+        self.dropped = 0;
+        let patience = clock::monotonic_ms() + WRITER_PATIENCE_MS;
+        while self.is_being_written() && clock::monotonic_ms() < patience {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        self.reopen().is_ok()
+    }
+
+    /// Opens a log that could not be opened before.
+    pub(super) fn reopen(&mut self) -> io::Result<()> {
+        if self.is_being_written() {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        let mut log = Self::recover(&self.dir, self.board)?;
+        log.set_cap(self.cap);
+        // Taken out of the task's pipes by the predecessor or by us, and in nobody's hands any more.
+        let missing = self.board.taken().saturating_sub(log.end) + self.dropped;
+        log.lose(missing);
+        self.board.set_writer(None);
+        self.board.set_taken(0);
+        *self = log;
+        Ok(())
+    }
+
+    fn is_being_written(&self) -> bool {
+        self.board.writer().is_some_and(|pid| sys::start_ticks(pid).is_some())
+    }
+
+    /// Counts bytes that are neither in the log nor in a pipe.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        if bytes > 0 {
+            self.end += bytes;
+            self.count_drop(bytes);
+        }
+    }
+}
+
+/// Finds out whether the last entry is a drop whose marker is not complete; returns the count and where it begins.
+fn unfinished(last: &Segment, log_size: u64) -> Option<(u64, u64)> {
+    match last.kind {
+        EntryKind::Drop(count) => {
+            let complete = last.physical + drop_marker(count).len() as u64 <= log_size;
+            (!complete).then_some((count, last.physical))
+        }
+        EntryKind::Stdout(_) | EntryKind::Stderr(_) => None,
+    }
+}

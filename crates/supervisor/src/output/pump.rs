@@ -1,0 +1,126 @@
+//! Moves output from the pipes to the log.
+
+use std::os::fd::AsFd;
+
+use rustix::io::Errno;
+
+use super::log::{CHUNK, Log, Moved, Stream};
+use crate::clock;
+use crate::files::Files;
+use crate::spawn::pipe::OutputPipe;
+use crate::sys;
+
+/// Most bytes taken per stream before other work gets its turn.
+const TURN_BYTES: u64 = 8 << 20;
+
+/// Takes what the pipes hold; returns whether there was anything.
+pub(crate) fn pump(files: &mut Files) -> bool {
+    if let Some(terminal) = &files.terminal {
+        drain_terminal(&terminal.ours, &files.stdout);
+    }
+    let taken = take_all(files);
+    files.log.tend(&files.journal);
+    taken
+}
+
+fn take_all(files: &mut Files) -> bool {
+    let out = take(&mut files.log, Stream::Stdout, &files.stdout.read);
+    let err = take(&mut files.log, Stream::Stderr, &files.stderr.read);
+    out || err
+}
+
+/// Takes everything that is there, at most until then; all of it is in the log when this returns.
+pub(crate) fn drain(files: &mut Files, deadline_ms: u64) {
+    while pump(files) && clock::monotonic_ms() < deadline_ms {}
+    if files.log.is_written_elsewhere() {
+        files.log.rejoin();
+        while take_all(files) && clock::monotonic_ms() < deadline_ms {}
+    }
+    files.log.mark_drops();
+}
+
+fn take(log: &mut Log, stream: Stream, source: impl AsFd) -> bool {
+    let now = clock::wall().as_micros().max(0) as u64;
+    let mut taken = 0;
+    while taken < TURN_BYTES && !log.needs_writer() {
+        // An empty pipe must not be announced in the index.
+        let waiting = match log.shared_ahead(stream) {
+            Some(shared) => shared,
+            None => rustix::io::ioctl_fionread(&source).unwrap_or(0),
+        };
+        if waiting == 0 {
+            break;
+        }
+        match log.append_from(stream, &source, waiting, now) {
+            Moved::Bytes(0) | Moved::Nothing => break,
+            Moved::Bytes(count) => taken += count,
+        }
+    }
+    taken > 0
+}
+
+/// A terminal cannot be spliced into a file, so its output goes through the stdout pipe.
+fn drain_terminal(terminal: &impl AsFd, pipe: &OutputPipe) {
+    loop {
+        match sys::move_bytes(terminal, &pipe.write, CHUNK) {
+            Ok(0) | Err(Errno::AGAIN | Errno::IO) => return,
+            Ok(_) => {}
+            Err(_) => return copy_terminal(terminal, pipe),
+        }
+    }
+}
+
+/// For kernels whose terminals cannot be spliced at all. Nobody but us empties the pipe, so a write must never wait: a
+/// pipe that is empty takes a page at once.
+fn copy_terminal(terminal: &impl AsFd, pipe: &OutputPipe) {
+    const PAGE: usize = 4 << 10;
+    if rustix::io::ioctl_fionread(&pipe.read).is_ok_and(|waiting| waiting > 0) {
+        return;
+    }
+    let mut buffer = [0; PAGE];
+    let mut left = match rustix::io::read(terminal, &mut buffer) {
+        Ok(read) => &buffer[..read],
+        Err(_) => return,
+    };
+    while !left.is_empty() {
+        match rustix::io::write(&pipe.write, left) {
+            Ok(written) => left = &left[written..],
+            Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_terminal_that_is_copied_never_fills_the_pipe() {
+        let (mut ours, mut task) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        let text: Vec<u8> = (0..2_000_000_u32).map(|number| number as u8).collect();
+        let sent = text.clone();
+        std::thread::spawn(move || task.write_all(&sent));
+        let (tell, told) = mpsc::channel();
+        std::thread::spawn(move || {
+            let pipe = OutputPipe::new().unwrap();
+            let (mut got, mut buffer) = (Vec::<u8>::new(), vec![0; 1 << 20]);
+            while got.len() < 2_000_000 {
+                // Much waits at once, more than any pipe holds.
+                for _ in 0..300 {
+                    copy_terminal(&ours, &pipe);
+                }
+                let read = rustix::io::read(&pipe.read, &mut buffer).unwrap_or(0);
+                got.extend(&buffer[..read]);
+            }
+            let _ = tell.send((got, ours.read(&mut buffer).is_err()));
+        });
+        let (got, _) = told.recv_timeout(Duration::from_secs(60)).expect("it does not lock itself up");
+        assert!(got == text, "bytes were lost");
+    }
+}

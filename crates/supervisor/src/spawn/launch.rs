@@ -1,0 +1,235 @@
+//! P2: executes the command, answers the starter, and supervises.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use mw_model::wire::{
+    ARRIVALS_FILE, Answer, BELLS_DIR, JournalEntry, LACK, Launch, SETTLING_FILE, WAITING_FILE,
+};
+use mw_model::{Process, Resources, Timestamp};
+use rustix::fs::FlockOperation;
+use rustix::io::FdFlags;
+
+use crate::boot::bootstrap::{Refusal, Run, answer, opening_entry};
+use crate::boot::descriptors::is_lack;
+use crate::boot::takeover::resume;
+use crate::clock;
+use crate::end::plan::SIGKILL;
+use crate::end::record;
+use crate::fail_point::fail_point;
+use crate::files;
+use crate::sys;
+use crate::sys::{Board, Child, ExecPlan, Phase, ProcessHandle, SpawnStep};
+use crate::watch::supervise::{Leader, Supervisor};
+
+/// The home, seen from a task's directory.
+const HOME: &str = "../..";
+
+/// The task's first process, just begun or just found.
+pub(crate) struct Begun {
+    pub(crate) leader: Leader,
+    pub(crate) process: Process,
+    pub(crate) started_at: Timestamp,
+}
+
+/// Starts (or adopts) the command and looks after it to its end.
+#[inline(never)]
+pub(crate) fn supervise(mut run: Run) {
+    sys::become_subreaper();
+    let adopts = matches!(run.message.launch, Launch::Adopt { .. });
+    let begun = match open_journal(&mut run).and_then(|()| begin(&mut run)) {
+        Ok(begun) => begun,
+        Err(refusal) => return call_off(&mut run, refusal),
+    };
+    fail_point("supervisor-spawned");
+    if !adopts {
+        let entry = JournalEntry::Started { process: begun.process.clone(), started_at: begun.started_at };
+        record::journal(&mut run.files.journal, run.number, entry);
+    }
+    fail_point("supervisor-journalled");
+    answer(&Answer::Started { process: begun.process.clone(), started_at: begun.started_at });
+    run.board.set_phase(Phase::Running);
+    fail_point("supervisor-answered");
+    detach_streams();
+    if adopts {
+        run.files.finish_batch();
+    }
+    let run_number = run.number;
+    let mut supervisor = Supervisor::new(run, begun);
+    if adopts {
+        resume(&mut supervisor, &record::insist(|| record::read_journal(run_number)));
+    }
+    conclude(&supervisor.run());
+}
+
+/// Writes down and answers that the command was not executed, and lets go of everything. One that runs already is left
+/// to the next adopter, with all it holds.
+pub(crate) fn call_off(run: &mut Run, refusal: Refusal) {
+    if let Launch::Spawn { .. } = run.message.launch {
+        let entry = JournalEntry::NotExecuted { message: refusal.message.clone() };
+        record::journal(&mut run.files.journal, run.number, entry);
+        run.remove_cgroup();
+        run.free_slots();
+    }
+    refusal.answer();
+    run.board.set_phase(Phase::Settling);
+}
+
+/// Writes the line with which a run begins. Without it nothing is executed: a run whose supervisors die would look as
+/// if it had never begun, and be executed again.
+fn open_journal(run: &mut Run) -> Result<(), Refusal> {
+    let entry = opening_entry(run);
+    match run.message.launch {
+        Launch::Spawn { .. } => record::try_journal(&mut run.files.journal, run.number, entry)
+            .map_err(|error| Refusal::system("journal", &error)),
+        Launch::Adopt { .. } => {
+            record::end_torn_line(&run.files.journal);
+            record::journal(&mut run.files.journal, run.number, entry);
+            fail_point("adopter-noted");
+            Ok(())
+        }
+    }
+}
+
+#[inline(never)]
+fn begin(run: &mut Run) -> Result<Begun, Refusal> {
+    match &run.message.launch {
+        Launch::Spawn { program, argv, env, cwd, umask } => {
+            let plan = ExecPlan::new(program, argv, env, cwd, *umask)
+                .map_err(|error| Refusal::system("command", &error))?
+                .with_cpu_seconds(cpu_seconds(&run.message.limits.resources));
+            let process = execute(&plan, run)?;
+            Ok(Begun { leader: Leader::Child(process.pid), process, started_at: clock::wall() })
+        }
+        Launch::Adopt { process, started_at } => {
+            let leader = adopt(process).map_err(|error| Refusal::system("process", &error))?;
+            Ok(Begun { leader, process: process.clone(), started_at: *started_at })
+        }
+    }
+}
+
+/// What no single process can reach before the limit on all of them together has struck. The kernel holds it when
+/// nobody of ours is left to.
+fn cpu_seconds(limits: &Resources) -> Option<u64> {
+    limits.cpu_time_ms.map(|ms| ms.div_ceil(1000) + 1)
+}
+
+fn execute(plan: &ExecPlan, run: &mut Run) -> Result<Process, Refusal> {
+    let missing = || Refusal::system("output pipe", &io::Error::from(io::ErrorKind::NotFound));
+    let ends = run.files.for_command.take().ok_or_else(missing)?;
+    let told = run.files.progress.as_ref().map(|_| files::open_progress_for_command()).transpose();
+    let told = told.map_err(|error| Refusal::system("progress pipe", &error))?;
+    let progress = told.as_ref().map(AsFd::as_fd);
+    let stdin;
+    let streams = match (&run.files.terminal, &run.files.stdin) {
+        (Some(terminal), _) => {
+            let end = terminal.task.as_fd();
+            Child { stdin: end, stdout: end, stderr: end, terminal: true, progress }
+        }
+        (None, open) => {
+            stdin = match open {
+                Some(_) => files::open_stdin_for_command(),
+                None => Ok(OwnedFd::from(ends.null)),
+            }
+            .map_err(|error| Refusal::system("standard input", &error))?;
+            let (stdout, stderr) = (ends.stdout.as_fd(), ends.stderr.as_fd());
+            Child { stdin: stdin.as_fd(), stdout, stderr, terminal: false, progress }
+        }
+    };
+    run.board.set_started_ms(clock::monotonic_ms());
+    let pid = sys::spawn(plan, &streams, run.board, run.cgroup.as_ref().map(AsFd::as_fd))
+        .map_err(|(step, errno)| spawn_refusal(step, errno))?;
+    if let Some(group) = run.cgroup.as_ref().filter(|group| group.enforces())
+        && !group.take_in(pid)
+    {
+        // Its limits would not be held.
+        let _ = ProcessHandle::open(pid).map(|process| process.signal(SIGKILL));
+        run.reap(pid);
+        let message = format!("it cannot enter its control group {}", group.path().display());
+        return Err(Refusal { code: "system", message });
+    }
+    Ok(identify(pid, &run.boot_id))
+}
+
+/// Notes what a process can be recognised by.
+pub(crate) fn identify(pid: u32, boot_id: &str) -> Process {
+    Process { pid, start_ticks: sys::start_ticks(pid).unwrap_or(0), boot_id: boot_id.to_owned() }
+}
+
+pub(crate) fn spawn_refusal(step: SpawnStep, errno: i32) -> Refusal {
+    let error = io::Error::from_raw_os_error(errno);
+    let (code, what) = match (step, error.kind()) {
+        (_, _) if is_lack(&error) => (LACK, "no process can be started"),
+        (SpawnStep::Directory, _) => ("cwd", "working directory"),
+        (SpawnStep::Streams, _) => ("system", "standard streams"),
+        (SpawnStep::Execute, io::ErrorKind::NotFound) => ("not_found", "program"),
+        (SpawnStep::Execute, _) => ("not_executable", "program"),
+    };
+    Refusal { code, message: format!("{what}: {error}") }
+}
+
+/// Takes hold of a process that is somebody else's child. One that is gone is held by nobody; an error when that cannot
+/// be told.
+pub(crate) fn adopt(process: &Process) -> io::Result<Leader> {
+    let same = process.boot_id == sys::boot_id()?;
+    let handle = ProcessHandle::find(process.pid)?;
+    // The hold first, the identity behind it: what it holds now can no longer be exchanged.
+    let alive = sys::find_start_ticks(process.pid)? == Some(process.start_ticks);
+    Ok(Leader::Foreign { handle: handle.filter(|_| same && alive), ended_ms: None })
+}
+
+/// Lets go of the starter's streams, which it may be waiting on.
+pub(crate) fn detach_streams() {
+    if let Ok(null) = OpenOptions::new().read(true).write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdin(&null);
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}
+
+/// The last act: lets the stand-in go and, if anybody waits for that, becomes `mw settle`.
+pub(crate) fn conclude(run: &Run) {
+    let board: Board = run.board;
+    board.set_phase(Phase::Settling);
+    fail_point("supervisor-settling");
+    run.remove_cgroup();
+    files::remove_endpoints(&run.message);
+    run.files.log.tidy();
+    run.nudge_guardian();
+    if run.message.always_settle || is_settling_due() || is_much_unsettled() {
+        let _ = sys::execute_last(&run.message.settle);
+    }
+}
+
+/// Tells whether somebody waits for a slot or listens for news. Otherwise whoever looks next does what
+/// `mw settle` would.
+pub(crate) fn is_settling_due() -> bool {
+    let home = Path::new(HOME);
+    home.join(WAITING_FILE).exists()
+        || fs::read_dir(home.join(BELLS_DIR)).is_ok_and(|mut bells| bells.next().is_some())
+}
+
+/// Tells whether so many tasks are not in the database yet that somebody should take them in before anybody
+/// has to wait for that; true for one of all who ask at a time, for as long as it lives.
+fn is_much_unsettled() -> bool {
+    /// About two hundred tasks.
+    const MANY: u64 = 4096;
+    let arrivals = Path::new(HOME).join(ARRIVALS_FILE);
+    if fs::metadata(&arrivals).is_ok_and(|found| found.len() < MANY) {
+        return false;
+    }
+    let path = Path::new(HOME).join(SETTLING_FILE);
+    let Ok(file) = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path) else {
+        return true;
+    };
+    let chosen = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if chosen {
+        // What this process becomes keeps the lock to its end.
+        let _ = rustix::io::fcntl_setfd(&file, FdFlags::empty());
+        std::mem::forget(file);
+    }
+    chosen
+}

@@ -1,0 +1,333 @@
+//! Calls of the Linux kernel: signalfd, pidfds, splice.
+
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::ptr;
+
+use mw_model::Exit;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use super::Capabilities;
+use crate::boot::descriptors::{is_lack, is_shortage, with_enough};
+use crate::small_file;
+
+/// Closes every descriptor above stderr: what the starter left open must not live as long as a task.
+pub(crate) fn close_inherited() {
+    // SAFETY: nothing in this process owns such a descriptor yet.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, 0) };
+}
+
+/// Gives back what deep calls and dropped values have left behind: who sleeps for hours needs none of it.
+pub(crate) fn give_back_memory() {
+    // Through a pointer that nobody sees through: as a part of its caller it would take the caller's frame for its own.
+    let give_back_stack: fn() = std::hint::black_box(give_back_stack);
+    give_back_stack();
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no preconditions.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Gives back the stack below the frame of this function.
+fn give_back_stack() {
+    const PAGE: usize = 4 << 10;
+    /// Deeper than any call of ours goes, and less than the system has laid out below us.
+    const DEPTH: usize = 64 << 10;
+    let here = 0_u8;
+    let kept = (&raw const here as usize & !(PAGE - 1)) - PAGE;
+    // SAFETY: a page is kept for this function and the call it makes; the stack below holds nothing that is read before
+    // it is written again.
+    unsafe { libc::madvise((kept - DEPTH) as *mut libc::c_void, DEPTH, libc::MADV_DONTNEED) };
+}
+
+/// Closes every descriptor above stderr but these. For a process that uses nothing else until it ends.
+pub(crate) fn close_all_but(kept: &[BorrowedFd<'_>]) {
+    let mut kept: Vec<_> = kept.iter().map(|fd| fd.as_raw_fd() as libc::c_uint).collect();
+    kept.sort_unstable();
+    let mut from = 3;
+    for fd in kept.into_iter().filter(|fd| *fd >= 3).chain([libc::c_uint::MAX]) {
+        if from < fd {
+            // SAFETY: the caller uses none of these, and never runs what would close them again.
+            unsafe { libc::syscall(libc::SYS_close_range, from, fd - 1, 0) };
+        }
+        from = fd.saturating_add(1);
+    }
+}
+
+/// Tells of ended children and of a nudge from the other side, as a descriptor to poll.
+///
+/// All other signals that a terminal or a host may send are blocked: they are meant for the host. So are those of
+/// the starter's limits on files and processor time: a write that is refused is an error to be handled.
+pub(crate) struct ChildEvents(OwnedFd);
+
+impl ChildEvents {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: the set is initialised by sigemptyset before use; signalfd's result is checked
+        // before it becomes an owned descriptor.
+        unsafe {
+            // A starter that ignores the ends of its children hands that down.
+            libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+            let mut set = MaybeUninit::<libc::sigset_t>::zeroed();
+            libc::sigemptyset(set.as_mut_ptr());
+            for signal in super::BLOCKED {
+                libc::sigaddset(set.as_mut_ptr(), signal);
+            }
+            if libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut()) < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            let fd = libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            Ok(Self(OwnedFd::from_raw_fd(fd)))
+        }
+    }
+
+    /// Takes what has been signalled so far.
+    pub(crate) fn clear(&self) {
+        let mut buffer = [0; 128 * 8];
+        while rustix::io::read(&self.0, &mut buffer).is_ok_and(|read| read == buffer.len()) {}
+    }
+}
+
+impl AsFd for ChildEvents {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Runs a function in a new process, with this one held until that has executed something or is gone.
+///
+/// Without a control group the two share memory meanwhile, which spares the kernel from copying its tables.
+/// With one, the child begins its life in it; that takes an ordinary fork.
+pub(super) fn run_until_exec(act: &mut dyn FnMut(), cgroup: Option<BorrowedFd<'_>>) -> libc::pid_t {
+    if let Some(cgroup) = cgroup {
+        match fork_into(cgroup) {
+            0 => {
+                act();
+                super::process::exit_at_once(127)
+            }
+            -1 => {}
+            pid => return pid,
+        }
+    }
+    let mut act = act;
+    // Not zeroed: what the child does not touch costs nothing.
+    let mut stack = [MaybeUninit::<u128>::uninit(); STACK_WORDS];
+    // SAFETY: the end of the array is the top of a stack that only the child uses. The parent is held, so
+    // everything the child borrows stays as it is until the child has other memory or is gone.
+    unsafe {
+        libc::clone(
+            run_borrowed,
+            stack.as_mut_ptr().add(STACK_WORDS).cast(),
+            libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD,
+            ptr::from_mut(&mut act).cast(),
+        )
+    }
+}
+
+/// 16 KiB: the child makes a few system calls, no more.
+const STACK_WORDS: usize = 1024;
+
+/// What a child that shares our memory begins with.
+extern "C" fn run_borrowed(act: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: `run_until_exec` passes a pointer to this, and waits.
+    let act = unsafe { &mut *act.cast::<&mut dyn FnMut()>() };
+    act();
+    super::process::exit_at_once(127)
+}
+
+/// Forks into a control group, with the parent held until the child has executed something or is gone.
+fn fork_into(cgroup: BorrowedFd<'_>) -> libc::pid_t {
+    const CLONE_INTO_CGROUP: u64 = 1 << 33;
+    let mut arguments = [0_u64; 11];
+    arguments[0] = libc::CLONE_VFORK as u64 | CLONE_INTO_CGROUP;
+    arguments[4] = libc::SIGCHLD as u64;
+    arguments[10] = cgroup.as_raw_fd() as u64;
+    // SAFETY: eleven words as in the kernel's clone_args: flags first, the exit signal at 4, the group's
+    // descriptor at 10; without CLONE_VM and without a stack this is a fork.
+    unsafe { libc::syscall(libc::SYS_clone3, arguments.as_ptr(), size_of_val(&arguments)) as libc::pid_t }
+}
+
+/// Gives every signal its default action, also the two that the C library keeps to itself.
+pub(super) fn default_all_signals() {
+    const LAST_SIGNAL: i32 = 64;
+    let default_action = [0_u64; 4];
+    for signal in 1..=LAST_SIGNAL {
+        // SAFETY: an all-zero kernel sigaction means the default; KILL and STOP fail harmlessly.
+        unsafe {
+            libc::syscall(libc::SYS_rt_sigaction, signal, default_action.as_ptr(), ptr::null::<u64>(), 8)
+        };
+    }
+}
+
+/// Makes this process the parent of every descendant that loses its own.
+pub(crate) fn become_subreaper() {
+    // Any number but none means this process.
+    let _ = rustix::process::set_child_subreaper(Some(Pid::INIT));
+}
+
+/// Moves bytes from a pipe to a file, or into a pipe, without their passing through our memory.
+pub(crate) fn move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
+    splice(from, None, to, None, most, SpliceFlags::NONBLOCK | SpliceFlags::MOVE)
+}
+
+/// The same; waits until there are any.
+pub(crate) fn await_and_move_bytes(from: impl AsFd, to: impl AsFd, most: usize) -> Result<usize, Errno> {
+    splice(from, None, to, None, most, SpliceFlags::MOVE)
+}
+
+/// Returns how many bytes a pipe holds at most.
+pub(crate) fn pipe_size(pipe: impl AsFd) -> usize {
+    rustix::pipe::fcntl_getpipe_size(pipe).unwrap_or(0)
+}
+
+/// Puts bytes of one pipe into another as well, without copying them.
+pub(crate) fn share_bytes(from: impl AsFd, with: impl AsFd, most: usize) -> Result<usize, Errno> {
+    tee(from, with, most, SpliceFlags::NONBLOCK)
+}
+
+/// Makes a pipe that holds `size` bytes, if the kernel grants that much.
+pub(crate) fn new_pipe(size: usize) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (read, write) = pipe_with(PipeFlags::CLOEXEC)?;
+    // Best effort: there is a limit to how much pipe memory one user may ask for.
+    let _ = fcntl_setpipe_size(&read, size);
+    Ok((read, write))
+}
+
+/// Makes a named pipe for its owner only.
+pub(crate) fn make_fifo(name: &str) -> io::Result<()> {
+    Ok(rustix::fs::mkfifoat(rustix::fs::CWD, name, Mode::RUSR | Mode::WUSR)?)
+}
+
+/// The user at the other end of a socket.
+pub(crate) fn peer_uid(stream: &UnixStream) -> Option<u32> {
+    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+}
+
+/// A hold on one process: whatever its pid means later, this means the same.
+pub(crate) struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    pub(crate) fn open(pid: u32) -> Option<Self> {
+        Self::find(pid).ok().flatten()
+    }
+
+    /// The same for those who tell a process that is gone from one that cannot be held now.
+    pub(crate) fn find(pid: u32) -> io::Result<Option<Self>> {
+        let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(None) };
+        match with_enough(|| Ok(pidfd_open(pid, PidfdFlags::empty())?)) {
+            Ok(held) => Ok(Some(Self(held))),
+            Err(error) if is_lack(&error) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Sends a signal; tells whether the process was there to get it.
+    pub(crate) fn signal(&self, number: i32) -> bool {
+        Signal::from_named_raw(number).is_some_and(|signal| pidfd_send_signal(&self.0, signal).is_ok())
+    }
+}
+
+impl AsFd for ProcessHandle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Identity of this boot.
+pub(crate) fn boot_id() -> io::Result<String> {
+    Ok(small_file::read("/proc/sys/kernel/random/boot_id")?.trim().to_owned())
+}
+
+/// Opens a pipe once more, for both directions: whoever holds this can write without any reader being
+/// left, and never gets SIGPIPE.
+pub(crate) fn reopen_read_write(pipe: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", pipe.as_raw_fd());
+    Ok(rustix::fs::open(path, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+/// Finds a pipe among the descriptors of other processes; returns a reading and a writing end.
+pub(crate) fn find_pipe(
+    inode: u64,
+    holders: impl IntoIterator<Item = u32>,
+) -> io::Result<Option<(OwnedFd, OwnedFd)>> {
+    let wanted = format!("pipe:[{inode}]");
+    for pid in holders {
+        let descriptors = match with_enough(|| fs::read_dir(format!("/proc/{pid}/fd"))) {
+            Ok(descriptors) => descriptors,
+            Err(error) if is_shortage(&error) => return Err(error),
+            // It is gone, or another user's.
+            Err(_) => continue,
+        };
+        for entry in descriptors.flatten() {
+            let path = entry.path();
+            if fs::read_link(&path).is_ok_and(|target| target.as_os_str() == wanted.as_str()) {
+                let open = |flags| {
+                    with_enough(|| Ok(rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty())?))
+                };
+                match (open(OFlags::RDONLY | OFlags::NONBLOCK), open(OFlags::WRONLY | OFlags::NONBLOCK)) {
+                    (Ok(read), Ok(write)) => return Ok(Some((read, write))),
+                    (Err(error), _) | (_, Err(error)) if is_shortage(&error) => return Err(error),
+                    // It was closed meanwhile.
+                    (Err(_), _) | (_, Err(_)) => {}
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Tries what a supervisor would like to rely on.
+pub(crate) fn capabilities() -> Capabilities {
+    become_subreaper();
+    let subreaper = rustix::process::child_subreaper().is_ok_and(|pid| pid.is_some());
+    let mut found = Capabilities { pidfd: false, subreaper, exit_of_others: false };
+    match super::fork() {
+        Ok(super::Fork::Child) => super::exit_at_once(0),
+        Ok(super::Fork::Parent(child)) => {
+            let pid = Pid::from_raw(child as i32);
+            let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+            let _ = super::reap(child);
+            found.pidfd = pidfd.is_some();
+            found.exit_of_others = pidfd.is_some_and(|pidfd| exit_of_foreign(pidfd.as_fd()).is_some());
+        }
+        Err(_) => {}
+    }
+    found
+}
+
+/// How a process that is not our child has ended, read off its pidfd; needs Linux 6.15.
+pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
+    const PIDFD_INFO_EXIT: u64 = 1 << 3;
+
+    #[repr(C)]
+    #[derive(Default)]
+    struct PidfdInfo {
+        mask: u64,
+        cgroup_id: u64,
+        ids: [u32; 11],
+        exit_code: i32,
+    }
+    // _IOWR(0xFF, 11, struct pidfd_info): direction 3, size in bits 16 to 29.
+    const PIDFD_GET_INFO: u64 = (3 << 30) | ((size_of::<PidfdInfo>() as u64) << 16) | (0xFF << 8) | 11;
+
+    let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
+    // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
+    let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
+    if failed || info.mask & PIDFD_INFO_EXIT == 0 {
+        return None;
+    }
+    Some(if libc::WIFEXITED(info.exit_code) {
+        Exit::Code(libc::WEXITSTATUS(info.exit_code))
+    } else {
+        Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
+    })
+}

@@ -1,0 +1,260 @@
+//! Who lives, whose child it is, and whether it is one of ours, from /proc.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+
+use mw_model::ProcStat;
+use rustix::io::Errno;
+use rustix::process::{WaitId, WaitIdOptions, waitid};
+
+use super::Found;
+use crate::boot::descriptors::{is_shortage, with_enough};
+use crate::small_file;
+
+fn stat(pid: u32) -> Option<ProcStat> {
+    ProcStat::parse(&read_stat(pid).ok()?)
+}
+
+fn read_stat(pid: u32) -> io::Result<String> {
+    with_enough(|| small_file::read(&format!("/proc/{pid}/stat")))
+}
+
+/// Start time of a living process, which with its pid identifies it; nothing when it is dead, or cannot be looked at.
+pub(crate) fn start_ticks(pid: u32) -> Option<u64> {
+    find_start_ticks(pid).ok().flatten()
+}
+
+/// The same for those who tell a process that is dead from one that cannot be looked at now.
+pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
+    match read_stat(pid) {
+        Ok(text) => Ok(ProcStat::parse(&text).filter(|stat| !stat.has_ended()).map(|stat| stat.start_ticks)),
+        Err(error) if is_shortage(&error) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Tells whether a process was stopped by a signal and has not been continued.
+pub(crate) fn is_stopped(pid: u32) -> bool {
+    stat(pid).is_some_and(|stat| stat.is_stopped())
+}
+
+/// Living descendants of a process, with their start times.
+///
+/// Another supervisor and all below it are left out: a task that was started from inside a task is a
+/// task of its own, although its watchers become our children when their starter has ended.
+pub(crate) fn descendants(root: u32) -> Found {
+    let mut found = Found { processes: BTreeMap::new(), is_whole: true };
+    let mut seen = BTreeSet::from([root]);
+    let mut open = vec![root];
+    while let Some(pid) = open.pop() {
+        let Some(children) = children(pid) else {
+            found.is_whole = false;
+            continue;
+        };
+        for child in children {
+            if seen.insert(child) && !is_ours(child) {
+                open.push(child);
+                found.add(child);
+            }
+        }
+    }
+    found
+}
+
+impl Found {
+    /// Adds a process if it lives.
+    fn add(&mut self, pid: u32) {
+        match read_stat(pid) {
+            Ok(text) => {
+                if let Some(stat) = ProcStat::parse(&text).filter(|stat| !stat.has_ended()) {
+                    self.processes.insert(pid, stat.start_ticks);
+                }
+            }
+            Err(error) => self.is_whole &= !is_shortage(&error),
+        }
+    }
+}
+
+const SUPERVISOR: &str = "mw-supervisor";
+
+/// Tells whether a process is one of ours and so of no task: a supervisor, of whatever build, or the `mw settle` that
+/// one has started or become. The dead are none.
+pub(crate) fn is_ours(pid: u32) -> bool {
+    let Ok(path) = fs::read_link(format!("/proc/{pid}/exe")) else { return false };
+    let name = path.file_name().map(OsStr::as_encoded_bytes).unwrap_or_default();
+    // An upgrade takes the old file away while it is executed.
+    match name.strip_suffix(b" (deleted)").unwrap_or(name) {
+        b"mw-supervisor" => is_supervisor(pid),
+        b"mw" | b"mw-surfaces" => {
+            let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            words.split(|byte| *byte == 0).nth(1) == Some(b"settle")
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether a process goes by the name of a supervisor, as a command does until it is executed.
+pub(crate) fn is_supervisor(pid: u32) -> bool {
+    name_of(pid).is_some_and(|name| name == SUPERVISOR)
+}
+
+/// Tells whether a child that has ended was one of ours, as far as its name says.
+pub(crate) fn was_ours(pid: u32) -> bool {
+    name_of(pid).is_some_and(|name| matches!(name.as_str(), SUPERVISOR | "mw" | "mw-surfaces"))
+}
+
+fn name_of(pid: u32) -> Option<String> {
+    small_file::read(&format!("/proc/{pid}/comm")).ok().map(|name| name.trim_end().to_owned())
+}
+
+/// Tells whether every child of this thread is dead; false when that is not known.
+///
+/// Whoever asks the kernel for children that have stopped does not see the dead ones, and hears that there are no
+/// children at all where there are no others. That takes a fraction of a look at /proc.
+pub(crate) fn are_children_dead() -> bool {
+    /// Also those that end with an odd signal.
+    const ALL: u32 = 0x4000_0000;
+    /// Not those of other threads.
+    const OWN: u32 = 0x2000_0000;
+    let stopped = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let stopped = stopped | WaitIdOptions::from_bits_retain(ALL | OWN);
+    matches!(waitid(WaitId::All, stopped), Err(Errno::CHILD))
+}
+
+/// Only the first thread of this program has children, and only it asks, so one look tells.
+fn own_children() -> Option<Vec<u32>> {
+    let text = fs::read_to_string("/proc/thread-self/children").ok()?;
+    Some(text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect())
+}
+
+/// Returns the children of a process, none of one that is gone; nothing when it cannot be looked at now.
+pub(crate) fn children(pid: u32) -> Option<Vec<u32>> {
+    if pid == std::process::id()
+        && let Some(own) = own_children()
+    {
+        return Some(own);
+    }
+    let threads = match with_enough(|| fs::read_dir(format!("/proc/{pid}/task"))) {
+        Ok(threads) => threads,
+        Err(error) => return (!is_shortage(&error)).then(Vec::new),
+    };
+    let mut found = Vec::new();
+    for thread in threads.flatten() {
+        match with_enough(|| fs::read_to_string(thread.path().join("children"))) {
+            Ok(text) => found.extend(text.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok())),
+            Err(error) if is_shortage(&error) => return None,
+            // A kernel without this file: look at every process's parent instead.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && thread.path().exists() => {
+                let is_child = |other: &u32| stat(*other).is_some_and(|stat| stat.parent == pid);
+                return Some(all_pids()?.into_iter().filter(is_child).collect());
+            }
+            Err(_) => {}
+        }
+    }
+    Some(found)
+}
+
+fn all_pids() -> Option<Vec<u32>> {
+    let entries = with_enough(|| fs::read_dir("/proc")).ok()?;
+    Some(entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
+}
+
+/// Living processes whose environment carries this entry, with their start times. None is older than the first of them.
+pub(crate) fn tagged_processes(entry: &str, first: u64) -> Found {
+    let mut found = Found { processes: BTreeMap::new(), is_whole: true };
+    let Some(all) = all_pids() else { return Found { is_whole: false, ..found } };
+    for pid in all.into_iter().filter(|pid| !is_ours(*pid)) {
+        match with_enough(|| fs::read(format!("/proc/{pid}/environ"))) {
+            Ok(environ) if environ.split(|byte| *byte == 0).any(|found| found == entry.as_bytes()) => {
+                found.add(pid);
+            }
+            Ok(_) => {}
+            Err(error) => found.is_whole &= !is_shortage(&error),
+        }
+    }
+    found.processes.retain(|_, ticks| *ticks >= first);
+    found
+}
+
+/// A process's command line for people, shortened.
+pub(crate) fn process_command(pid: u32) -> String {
+    let raw = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&raw).replace('\0', " ");
+    let line = line.trim();
+    if line.is_empty() {
+        return fs::read_to_string(format!("/proc/{pid}/comm"))
+            .map(|comm| format!("[{}]", comm.trim()))
+            .unwrap_or_default();
+    }
+    line.chars().take(80).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Pid, Signal, kill_process};
+
+    #[test]
+    fn this_process_can_be_recognised() {
+        let me = std::process::id();
+        let ticks = start_ticks(me);
+        assert!(ticks.is_some());
+        assert_eq!(start_ticks(me), ticks);
+        assert!(!super::super::boot_id().unwrap().is_empty());
+    }
+
+    #[test]
+    fn dead_children_are_told_from_living_ones() {
+        assert!(are_children_dead());
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(!are_children_dead());
+        child.kill().unwrap();
+        let begun = std::time::Instant::now();
+        while !are_children_dead() {
+            assert!(begun.elapsed().as_secs() < 60, "a child that was killed counts as living");
+        }
+        assert!(child.try_wait().unwrap().is_some(), "somebody else has waited for it");
+        assert!(are_children_dead());
+    }
+
+    #[test]
+    fn descendants_are_found_through_a_session_of_their_own() {
+        let mut child =
+            std::process::Command::new("setsid").args(["sh", "-c", "sleep 60; :"]).spawn().unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let names = loop {
+            let found = descendants(std::process::id());
+            let names: Vec<_> = found.processes.keys().map(|pid| (*pid, process_command(*pid))).collect();
+            if names.iter().any(|(_, name)| name == "sleep 60") || std::time::Instant::now() > deadline {
+                break names;
+            }
+        };
+        for (pid, name) in &names {
+            if name.contains("sleep 60") {
+                kill_process(Pid::from_raw(*pid as i32).unwrap(), Signal::KILL).unwrap();
+            }
+        }
+        child.wait().unwrap();
+        assert!(names.iter().any(|(_, name)| name == "sleep 60"), "{names:?}");
+    }
+
+    #[test]
+    fn what_is_older_than_the_first_does_not_belong_to_it() {
+        let entry = format!("MW_UNIT_TAG={}", std::process::id());
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .env("MW_UNIT_TAG", std::process::id().to_string())
+            .spawn()
+            .unwrap();
+        let ticks = start_ticks(child.id()).unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        let finds = |first| tagged_processes(&entry, first).processes.contains_key(&child.id());
+        while !finds(ticks) && std::time::Instant::now() < deadline {}
+        let found = (finds(0), finds(ticks), finds(ticks + 1));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(found, (true, true, false));
+    }
+}

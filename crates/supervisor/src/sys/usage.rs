@@ -1,0 +1,94 @@
+//! What processes use, from /proc.
+
+use std::collections::BTreeSet;
+
+use mw_model::ProcStat;
+
+use super::Use;
+use super::processes::{children, is_ours};
+use crate::small_file;
+
+/// What all descendants of a process use, and those that stand apart with theirs; each process once.
+///
+/// Ended children that nobody has waited for yet count too. The processor time of one that was waited for is its
+/// parent's; a parent is looked at before its children, so that no time is counted twice. Another supervisor and
+/// all below it are left out, as is `without`.
+///
+/// With more than `most` processes and threads the rest is not looked at: a tree that grows that fast would grow on
+/// meanwhile.
+pub(crate) fn usage(root: u32, apart: &[u32], without: &[u32], most: u64) -> Vec<Use> {
+    let mut seen: BTreeSet<u32> = without.iter().copied().chain([root]).collect();
+    let mut found = Vec::new();
+    let mut threads = 0_u64;
+    for start in [root].iter().chain(apart) {
+        let mut open = vec![*start];
+        let mut is_root = *start == root;
+        while let Some(pid) = open.pop() {
+            if !std::mem::take(&mut is_root) {
+                if !seen.insert(pid) || is_ours(pid) {
+                    continue;
+                }
+                match use_of(pid) {
+                    Some(process) => {
+                        threads = threads.saturating_add(process.threads);
+                        found.push(process);
+                    }
+                    None => continue,
+                }
+            }
+            if threads > most {
+                return found;
+            }
+            open.extend(children(pid).into_iter().flatten());
+        }
+    }
+    found
+}
+
+fn use_of(pid: u32) -> Option<Use> {
+    let stat = ProcStat::parse(&small_file::read(&format!("/proc/{pid}/stat")).ok()?)?;
+    Some(Use {
+        pid,
+        memory: stat.resident_pages.saturating_mul(system_value(libc::_SC_PAGESIZE)),
+        cpu_us: stat.cpu_ticks.saturating_mul(1_000_000 / system_value(libc::_SC_CLK_TCK).max(1)),
+        threads: stat.threads,
+    })
+}
+
+fn system_value(name: libc::c_int) -> u64 {
+    // SAFETY: sysconf has no preconditions.
+    u64::try_from(unsafe { libc::sysconf(name) }).unwrap_or(0)
+}
+
+/// The memory of a process, with what it shares divided among those who share it; nothing when that is not ours to
+/// see, or the process is gone.
+pub(crate) fn proportional_memory(pid: u32) -> Option<u64> {
+    let text = small_file::read(&format!("/proc/{pid}/smaps_rollup")).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descendants_are_counted_once_and_others_not() {
+        let mut child = std::process::Command::new("setsid").args(["sleep", "60"]).spawn().unwrap();
+        let me = std::process::id();
+        let wait_for = |without: &[u32]| {
+            let found = usage(me, &[child.id(), child.id()], without, u64::MAX);
+            found.iter().filter(|process| process.pid == child.id()).count()
+        };
+        // A child that has not executed yet still is this program.
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while wait_for(&[]) == 0 && std::time::Instant::now() < deadline {}
+        let counted = (wait_for(&[]), wait_for(&[child.id()]));
+        let memory = proportional_memory(child.id());
+        let cut = usage(me, &[child.id()], &[], 0).len();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((counted, cut), ((1, 0), 1));
+        assert!(memory.is_some_and(|bytes| bytes > 0));
+    }
+}

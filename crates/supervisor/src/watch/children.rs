@@ -1,0 +1,56 @@
+//! Children that are ours and none of the task's, and orphans that became ours.
+
+use super::supervise::{Leader, Supervisor};
+use crate::spawn::launch::is_settling_due;
+use crate::sys;
+use crate::sys::WaitResult;
+
+impl Supervisor {
+    /// Reaps orphans that became ours, and the settler.
+    pub(crate) fn reap_children(&mut self) {
+        self.run.events.clear();
+        loop {
+            match sys::look_at_exit(None) {
+                WaitResult::NoneYet | WaitResult::NoChildren => return,
+                WaitResult::Ended(pid, exit) => {
+                    self.tree_changed = true;
+                    if matches!(self.leader, Leader::Child(leader) if leader == pid) {
+                        self.leader_ended(exit);
+                        if self.unrecorded.is_some() {
+                            return;
+                        }
+                    } else {
+                        // Theirs is not the task's time, and neither is that of the tasks they looked after.
+                        let board = self.run.board;
+                        let is_ours = [self.settle, board.helper(), board.writer()].contains(&Some(pid))
+                            || (self.limit_watch.is_some() && sys::was_ours(pid));
+                        self.child_ended(pid);
+                        if is_ours {
+                            let _ = sys::reap(pid);
+                            if board.writer() == Some(pid) {
+                                self.run.files.log.rejoin();
+                            }
+                        } else {
+                            self.run.reap(pid);
+                        }
+                        if self.settle == Some(pid) {
+                            self.settle = None;
+                            if std::mem::take(&mut self.settle_again) {
+                                self.settle_beside();
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs `mw settle` while this process stays, if anybody waits for that. One that runs already may have looked
+    /// too early, so another follows it.
+    pub(crate) fn settle_beside(&mut self) {
+        self.settle_again = self.settle.is_some();
+        if !self.settle_again && (self.run.message.always_settle || is_settling_due()) {
+            self.settle = sys::spawn_settle(&self.run.message.settle).ok();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Limits on what the tree uses: looked at when due, and the end of a tree that exceeds one.
+
+use mw_model::wire::JournalEntry;
+use mw_model::{Enforcement, Exit, ResourceLimit, Resources, Usage};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::supervise::{Leader, SIGTERM, Supervisor};
+use crate::clock;
+use crate::end::plan::SIGKILL;
+use crate::end::record;
+use crate::sys;
+
+/// What the kernel sends to a process that used the processor for too long.
+const SIGXCPU: i32 = 24;
+
+impl Supervisor {
+    /// When to look next; not while the tree is being ended anyway.
+    pub(crate) fn limits_due_ms(&self) -> Option<u64> {
+        self.limit_watch.as_ref().filter(|_| self.ending.is_none()).and_then(|watch| watch.due_ms())
+    }
+
+    /// Looks at the tree when that is due, and ends it when it exceeds a limit.
+    pub(crate) fn drive_limits(&mut self, now: u64) {
+        if self.limits_due_ms().is_none_or(|due| now < due) {
+            return;
+        }
+        let Some(watch) = &self.limit_watch else { return };
+        let before_us = clock::own_cpu_us();
+        let (usage, struck) = self.look_at_usage(watch.limits(), watch.enforcement());
+        let cost_us = clock::own_cpu_us().saturating_sub(before_us);
+        if let Some(watch) = &mut self.limit_watch {
+            watch.looked(&usage, cost_us, clock::monotonic_ms());
+        }
+        if let Some(limit) = struck {
+            self.strike(limit);
+        }
+    }
+
+    /// Returns what the tree uses, as far as its limits need it, and which of them it exceeds.
+    fn look_at_usage(&self, limits: &Resources, how: Enforcement) -> (Usage, Option<ResourceLimit>) {
+        match (&self.run.cgroup, how) {
+            (Some(group), Enforcement::ControlGroup) => {
+                (Usage { cpu_us: group.cpu_us(), ..Usage::default() }, group.struck(limits))
+            }
+            (Some(_) | None, Enforcement::Sampled) | (None, Enforcement::ControlGroup) => {
+                let usage = self.sample(limits);
+                (usage, limits.struck_by(&usage))
+            }
+        }
+    }
+
+    /// Adds up the tree.
+    ///
+    /// What processes share is counted for each of them at first. Only when that exceeds the limit it is divided among
+    /// those who share it, which takes the kernel much longer.
+    fn sample(&self, limits: &Resources) -> Usage {
+        let ours: Vec<u32> = [self.settle, self.run.board.helper()].into_iter().flatten().collect();
+        let group = self.run.cgroup.as_ref().map(|group| group.pids()).unwrap_or_default();
+        let mut usage = Usage { cpu_us: self.run.board.spent_us(), ..Usage::default() };
+        let each = self.tree.usage(&ours, group, limits.pids.unwrap_or(u64::MAX));
+        for process in &each {
+            usage.memory = usage.memory.saturating_add(process.memory);
+            usage.cpu_us = usage.cpu_us.saturating_add(process.cpu_us);
+            usage.pids = usage.pids.saturating_add(process.threads);
+        }
+        if limits.memory.is_some_and(|most| usage.memory > most) {
+            usage.memory = each
+                .iter()
+                .map(|process| sys::proportional_memory(process.pid).unwrap_or(process.memory))
+                .fold(0, u64::saturating_add);
+        }
+        usage
+    }
+
+    /// Ends the tree because of a limit. What takes ever more memory or processes gets no time of grace.
+    fn strike(&mut self, limit: ResourceLimit) {
+        // A process that has ended by itself was not ended by a limit, even if nobody has noticed yet.
+        let was_over = self.record.is_some();
+        self.notice_end();
+        match (was_over, self.record.is_some()) {
+            (false, false) => self.struck = Some(limit),
+            // What it left behind is another tree.
+            (false, true) => return,
+            (true, _) => {}
+        }
+        let entry = JournalEntry::ResourceLimitReached { limit };
+        record::journal(&mut self.run.files.journal, self.run.number, entry);
+        let signal = match limit {
+            ResourceLimit::Memory(_) | ResourceLimit::Pids(_) => SIGKILL,
+            ResourceLimit::CpuTime(_) => SIGTERM,
+        };
+        self.grace_ms = self.run.message.limits.timeout_grace_ms;
+        if signal == SIGKILL {
+            self.kill_group();
+        }
+        self.begin_ending(None, signal);
+    }
+
+    /// Ends the first process's group in one stroke, which nothing that forks escapes. Who has left it is found by
+    /// the sweeps that follow.
+    pub(crate) fn kill_group(&self) {
+        // Not reaped yet, so its pid is its own, and so is its session.
+        if let Leader::Child(leader) = self.leader
+            && let Some(group) = Pid::from_raw(leader as i32)
+        {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+
+    /// Says which limit the kernel ended the first process for, if it was that.
+    pub(crate) fn struck_at_end(&self, exit: &Exit) -> Option<ResourceLimit> {
+        let Exit::Signal { number, .. } = exit else { return None };
+        let watch = self.limit_watch.as_ref().filter(|_| self.ending.is_none())?;
+        let (_, struck) = self.look_at_usage(watch.limits(), watch.enforcement());
+        struck.filter(|limit| match (limit, watch.enforcement()) {
+            (ResourceLimit::Memory(_), Enforcement::ControlGroup) => *number == SIGKILL,
+            (ResourceLimit::CpuTime(_), _) => matches!(*number, SIGKILL | SIGXCPU),
+            // Nobody but us ends a process for these.
+            (ResourceLimit::Memory(_), Enforcement::Sampled) | (ResourceLimit::Pids(_), _) => false,
+        })
+    }
+}

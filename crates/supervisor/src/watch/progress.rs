@@ -1,0 +1,168 @@
+//! What a task tells of its progress: the latest line counts, and now and then one is written down.
+
+use mw_model::Progress;
+use mw_model::wire::JournalEntry;
+
+use super::supervise::Supervisor;
+use crate::clock;
+use crate::end::record;
+use crate::spawn::launch::is_settling_due;
+use crate::sys::Board;
+
+/// Longest line; what is longer is passed over.
+const LONGEST_LINE: usize = 4096;
+/// Most bytes taken before other work gets its turn.
+const TURN_BYTES: usize = 64 << 10;
+/// The shortest time between two lines of the journal, and which part of a task's age it is at least.
+const PAUSE_MS: u64 = 1000;
+const PART_OF_AGE: u64 = 50;
+
+/// The words of a task about its progress.
+pub(crate) struct Telling {
+    lines: Lines,
+    latest: Option<Progress>,
+    /// Whether the latest was not written down yet.
+    is_news: bool,
+    noted_ms: Option<u64>,
+}
+
+impl Telling {
+    /// Goes on from what the board has.
+    pub(crate) fn on(board: Board) -> Self {
+        let latest = board.told().and_then(|text| serde_json::from_slice(&text).ok());
+        Self { lines: Lines::default(), latest, is_news: false, noted_ms: None }
+    }
+
+    pub(crate) const fn latest(&self) -> Option<&Progress> {
+        self.latest.as_ref()
+    }
+
+    /// When to write the latest down: rarely, and ever more so, lest a long task fills its journal.
+    pub(crate) fn due_ms(&self, started_ms: u64) -> Option<u64> {
+        let next = |noted: u64| noted + PAUSE_MS.max(noted.saturating_sub(started_ms) / PART_OF_AGE);
+        self.is_news.then(|| self.noted_ms.map_or(0, next))
+    }
+}
+
+/// Cuts bytes into lines.
+#[derive(Default)]
+struct Lines {
+    partial: Vec<u8>,
+    /// Whether the present line is too long.
+    skipping: bool,
+}
+
+impl Lines {
+    /// Takes bytes; returns the last of the complete lines that made sense.
+    fn take(&mut self, bytes: &[u8]) -> Option<Progress> {
+        let mut found = None;
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let complete = piece.ends_with(b"\n");
+            if self.skipping || self.partial.len() + piece.len() > LONGEST_LINE {
+                self.partial.clear();
+                self.skipping = !complete;
+                continue;
+            }
+            self.partial.extend_from_slice(piece);
+            if complete {
+                found = sense_of(&self.partial).or(found);
+                self.partial.clear();
+            }
+        }
+        found
+    }
+}
+
+/// Reads a line. Only an object counts: a list would be taken for its fields in order.
+fn sense_of(line: &[u8]) -> Option<Progress> {
+    let is_object = line.trim_ascii_start().starts_with(b"{");
+    is_object.then(|| serde_json::from_slice::<Progress>(line).ok()).flatten().and_then(Progress::sensible)
+}
+
+impl Supervisor {
+    /// Takes what the task has told.
+    pub(crate) fn hear_progress(&mut self) {
+        let Some(pipe) = &self.run.files.progress else { return };
+        let mut part = [0; 4096];
+        let (mut taken, mut news) = (0, false);
+        while taken < TURN_BYTES
+            && let Ok(read) = rustix::io::read(pipe, &mut part)
+            && read > 0
+        {
+            taken += read;
+            if let Some(progress) = self.telling.lines.take(&part[..read]) {
+                news |= self.telling.latest.as_ref() != Some(&progress);
+                self.telling.latest = Some(progress);
+            }
+        }
+        self.telling.is_news |= news;
+        if news
+            && let Some(text) =
+                self.telling.latest.as_ref().and_then(|latest| serde_json::to_vec(latest).ok())
+        {
+            self.run.board.set_told(&text);
+        }
+    }
+
+    pub(crate) fn drive_telling(&mut self, now: u64) {
+        if self.telling.due_ms(self.run.board.started_ms()).is_some_and(|due| now >= due) {
+            self.note_progress();
+            // No hook runs for this, so only listeners count.
+            if is_settling_due() {
+                self.settle_beside();
+            }
+        }
+    }
+
+    /// Writes the latest down, if it is news.
+    pub(crate) fn note_progress(&mut self) {
+        if std::mem::take(&mut self.telling.is_news)
+            && let Some(progress) = self.telling.latest.clone()
+        {
+            self.telling.noted_ms = Some(clock::monotonic_ms());
+            let entry = JournalEntry::Progress { progress };
+            record::journal(&mut self.run.files.journal, self.run.number, entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn percent(found: Option<Progress>) -> Option<f64> {
+        found.and_then(|progress| progress.percent)
+    }
+
+    #[test]
+    fn the_last_sensible_line_counts() {
+        let mut lines = Lines::default();
+        assert_eq!(percent(lines.take(b"{\"percent\":1}\n{\"percent\":2}\ngarbage\n{\"perc")), Some(2.0));
+        assert_eq!(percent(lines.take(b"ent\":3}")), None);
+        assert_eq!(percent(lines.take(b"\n")), Some(3.0));
+        assert_eq!(percent(lines.take(b"\xff\x00\n\n{}\n[1,2]\n7\n")), None);
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_room() {
+        let mut lines = Lines::default();
+        for _ in 0..100 {
+            assert_eq!(lines.take(&[b'x'; 1000]), None);
+            assert!(lines.partial.len() <= LONGEST_LINE);
+        }
+        assert_eq!(percent(lines.take(b"{\"percent\":4}\n")), None);
+        assert_eq!(percent(lines.take(b"{\"percent\":5}\n")), Some(5.0));
+    }
+
+    #[test]
+    fn the_longer_a_task_runs_the_rarer_it_is_written_down() {
+        let mut telling = Telling { lines: Lines::default(), latest: None, is_news: false, noted_ms: None };
+        assert_eq!(telling.due_ms(1000), None);
+        telling.is_news = true;
+        assert_eq!(telling.due_ms(1000), Some(0));
+        telling.noted_ms = Some(3000);
+        assert_eq!(telling.due_ms(1000), Some(4000));
+        telling.noted_ms = Some(3_601_000);
+        assert_eq!(telling.due_ms(1000), Some(3_601_000 + 72_000));
+    }
+}

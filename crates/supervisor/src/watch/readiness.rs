@@ -1,0 +1,135 @@
+//! Readiness: a helper beside the task looks for what makes it ready, and says so over the control socket.
+//!
+//! The helper is `mw` itself: regular expressions and lists of ports are no business of this process. It is not
+//! of the task's tree, holds none of its slots, and its pid stands on the board, so that a stand-in knows it too.
+//! It ends with the connection it came by; whoever supervises then starts it again and it looks from the start.
+
+use mw_model::wire::{ControlReply, JournalEntry};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::supervise::Supervisor;
+use crate::boot::bootstrap::Run;
+use crate::clock;
+use crate::control::socket::Interest;
+use crate::end::record;
+use crate::sys;
+
+/// How soon a helper that ended without a word is started again; ever later if it goes on so.
+const AGAIN_MS: u64 = 50;
+const LATEST_AGAIN_MS: u64 = 30_000;
+/// Most characters of what was seen.
+const LONGEST_WHAT: usize = 200;
+
+/// Whether a task is ready, and who looks for it.
+pub(crate) struct Readiness {
+    ready: bool,
+    helper: Option<u32>,
+    /// When to start a helper.
+    due_ms: Option<u64>,
+    /// How many have ended without a word.
+    failures: u32,
+}
+
+impl Readiness {
+    /// Goes on from where a predecessor stood.
+    pub(crate) fn of(run: &Run) -> Self {
+        let wanted = run.message.ready.is_some();
+        let is_ready = |line: &mw_model::wire::JournalLine| matches!(line.entry, JournalEntry::Ready { .. });
+        let ready = wanted && record::insist(|| record::read_journal(run.number)).iter().any(is_ready);
+        Self { ready, helper: run.board.helper(), due_ms: None, failures: 0 }
+    }
+
+    pub(crate) const fn due_ms(&self) -> Option<u64> {
+        self.due_ms
+    }
+}
+
+impl Supervisor {
+    /// Starts a helper if there is something to look for. The control socket must be open.
+    pub(crate) fn begin_readiness(&mut self) {
+        if self.run.message.ready.is_some() && !self.readiness.ready && self.readiness.helper.is_none() {
+            self.readiness.due_ms = Some(clock::monotonic_ms());
+        }
+    }
+
+    pub(crate) fn drive_readiness(&mut self, now: u64) {
+        if self.readiness.due_ms.is_none_or(|due| now < due) {
+            return;
+        }
+        self.readiness.due_ms = None;
+        if self.readiness.ready || self.record.is_some() {
+            return;
+        }
+        if let Some(argv) = &self.run.message.ready {
+            match sys::spawn_helper(argv, self.run.board) {
+                Ok(pid) => self.readiness.helper = Some(pid),
+                Err(_) => self.try_again(now),
+            }
+        }
+    }
+
+    fn try_again(&mut self, now: u64) {
+        let pause = AGAIN_MS.saturating_mul(1 << self.readiness.failures.min(16)).min(LATEST_AGAIN_MS);
+        self.readiness.failures += 1;
+        self.readiness.due_ms = Some(now + pause);
+    }
+
+    /// Takes note of a child's end, before it is reaped: it may be the helper's.
+    pub(crate) fn child_ended(&mut self, pid: u32) {
+        if self.readiness.helper == Some(pid) {
+            self.readiness.helper = None;
+            self.run.board.set_helper(None);
+            if !self.readiness.ready && self.record.is_none() {
+                self.try_again(clock::monotonic_ms());
+            }
+        }
+    }
+
+    /// Nobody needs the helper any more. It is our child and not reaped, so its pid is its own.
+    pub(crate) fn end_helper(&mut self) {
+        self.readiness.due_ms = None;
+        if let Some(pid) = self.readiness.helper.and_then(|pid| Pid::from_raw(pid as i32)) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+    }
+
+    /// Waits for the end of a helper that was told to end.
+    pub(crate) fn bury_helper(&mut self) {
+        self.end_helper();
+        if let Some(pid) = self.readiness.helper.take() {
+            self.run.board.set_helper(None);
+            let _ = sys::reap(pid);
+        }
+    }
+
+    /// Notes that the task is ready: once per run, and not after its end.
+    pub(crate) fn note_ready(&mut self, what: &str) -> ControlReply {
+        let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
+        if self.run.message.ready.is_none() {
+            return refused("it was started without --ready-when or --ready-port");
+        }
+        self.notice_end();
+        if self.record.is_some() || self.unrecorded.is_some() {
+            return refused("it has ended");
+        }
+        if !self.readiness.ready {
+            let what = what.chars().filter(|c| !c.is_control()).take(LONGEST_WHAT).collect();
+            let entry = JournalEntry::Ready { what };
+            if record::try_journal(&mut self.run.files.journal, self.run.number, entry).is_err() {
+                // It is told again when there may be room.
+                return refused("it cannot be written down");
+            }
+            self.readiness.ready = true;
+            self.connections.answer(|interest| match interest {
+                Interest::Ready => Some(ControlReply::Ready),
+                Interest::End | Interest::Output(_) | Interest::TreeEnd | Interest::None => None,
+            });
+            self.settle_beside();
+        }
+        ControlReply::Done { bytes: 0 }
+    }
+
+    pub(crate) fn ready_reply(&self) -> Option<ControlReply> {
+        self.readiness.ready.then_some(ControlReply::Ready).or_else(|| self.ended_reply())
+    }
+}

@@ -1,0 +1,317 @@
+//! The loop: output, control, children, timers, until the tree is empty.
+
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+
+use mw_model::wire::{ControlReply, EndRequest, ExitRecord, JournalEntry};
+use mw_model::{Exit, Process, ResourceLimit, TimeLimit, Timestamp};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::hosts::Hosts;
+use super::limit_watch::LimitWatch;
+use super::stall::Watchdog;
+use crate::boot::bootstrap::Run;
+use crate::clock;
+use crate::control::socket::{Connections, Interest};
+use crate::end::plan::{Ending, Step};
+use crate::end::record;
+use crate::end::tree::Tree;
+use crate::files;
+use crate::output::pump::pump;
+use crate::spawn::launch::Begun;
+use crate::sys;
+use crate::sys::ProcessHandle;
+
+use super::progress::Telling;
+use super::readiness::Readiness;
+
+pub(crate) const SIGTERM: i32 = 15;
+/// How long a task must live before it is settled in.
+pub(crate) const SETTLE_IN_MS: u64 = 5;
+/// How often a tree that is not below us is looked at, and a failed record retried.
+const RECHECK_MS: u64 = 200;
+
+/// The task's first process, as far as this process can know it.
+pub(crate) enum Leader {
+    /// Our child: the kernel tells us.
+    Child(u32),
+    /// Somebody else's child, held by a handle; the moment its end was seen, if it was.
+    Foreign { handle: Option<ProcessHandle>, ended_ms: Option<u64> },
+    /// Over and recorded.
+    Ended,
+}
+
+impl Default for Leader {
+    /// Somebody else's child of which nothing can be seen.
+    fn default() -> Self {
+        Self::Foreign { handle: None, ended_ms: None }
+    }
+}
+
+/// One run under supervision.
+pub(crate) struct Supervisor {
+    pub(crate) run: Run,
+    pub(crate) leader: Leader,
+    pub(crate) process: Process,
+    pub(crate) started_at: Timestamp,
+    pub(crate) tree: Tree,
+    pub(crate) record: Option<ExitRecord>,
+    pub(crate) ending: Option<Ending>,
+    pub(crate) grace_ms: u64,
+    pub(crate) watchdog: Watchdog,
+    pub(crate) listener: Option<UnixListener>,
+    pub(crate) connections: Connections,
+    /// Who hosts the task's session, where it ends with that.
+    pub(crate) hosts: Option<Hosts>,
+    /// When to do what only a task that lives for a while needs.
+    pub(crate) settled_in_ms: Option<u64>,
+    /// `mw settle` running beside us.
+    pub(crate) settle: Option<u32>,
+    /// Whether there is news since that began.
+    pub(crate) settle_again: bool,
+    pub(crate) readiness: Readiness,
+    pub(crate) telling: Telling,
+    /// An exit whose record could not be written yet.
+    pub(crate) unrecorded: Option<Exit>,
+    /// Whether a time limit has struck.
+    pub(crate) limit_struck: bool,
+    pub(crate) limit_watch: Option<LimitWatch>,
+    /// The limit on resources that the tree exceeded before its first process ended.
+    pub(crate) struck: Option<ResourceLimit>,
+    pub(crate) had_survivors: bool,
+    /// Whether children may have come or gone since the tree was last looked at.
+    pub(crate) tree_changed: bool,
+}
+
+impl Supervisor {
+    pub(crate) fn new(run: Run, begun: Begun) -> Self {
+        let tree = match begun.leader {
+            Leader::Foreign { .. } => Tree::of_orphan(&run.message.task, &begun.process),
+            Leader::Child(_) | Leader::Ended => Tree::of_child(),
+        };
+        let now = clock::monotonic_ms();
+        if run.board.started_ms() == 0 {
+            let ago = clock::wall().ms_since(begun.started_at);
+            run.board.set_started_ms(now.saturating_sub(ago));
+        }
+        let limits = &run.message.limits;
+        Self {
+            leader: begun.leader,
+            process: begun.process,
+            started_at: begun.started_at,
+            tree,
+            record: None,
+            ending: None,
+            grace_ms: limits.kill_grace_ms,
+            watchdog: Watchdog::new(limits.stall_ms, limits.prompts.clone(), now),
+            listener: None,
+            connections: Connections::default(),
+            hosts: run.message.session.as_ref().map(|session| Hosts::at_start(session, now)),
+            settled_in_ms: Some(now + SETTLE_IN_MS),
+            settle: None,
+            settle_again: false,
+            readiness: Readiness::of(&run),
+            telling: Telling::on(run.board),
+            unrecorded: None,
+            limit_struck: false,
+            limit_watch: LimitWatch::of(&limits.resources, run.enforcement(), now),
+            struck: None,
+            had_survivors: false,
+            tree_changed: true,
+            run,
+        }
+    }
+
+    /// Runs until the tree is empty and everything is recorded.
+    pub(crate) fn run(mut self) -> Run {
+        if self.record.is_none() {
+            // Before the first byte is taken: the task may fill the disk with its next breath.
+            record::reserve_result();
+        }
+        // Every look comes before a sleep: a stand-in may find everything over.
+        loop {
+            self.watch_leader();
+            self.run_timers();
+            if self.is_over() {
+                break;
+            }
+            self.sleep();
+            if pump(&mut self.run.files) {
+                self.saw_output();
+            }
+            self.hear_progress();
+            self.reap_children();
+            self.serve();
+        }
+        if self.had_survivors {
+            let log = &self.run.files.log;
+            let (output_bytes, dropped_bytes) = (Some(log.end()), Some(log.dropped()));
+            let entry = JournalEntry::TreeEmpty { output_bytes, dropped_bytes };
+            record::journal(&mut self.run.files.journal, self.run.number, entry);
+        }
+        if let Some(settle) = self.settle {
+            let _ = sys::reap(settle);
+        }
+        self.bury_helper();
+        self.run.files.log.rejoin();
+        self.run
+    }
+
+    fn sleep(&self) {
+        let timeout = self.next_due().map(|due| {
+            let ms = due.saturating_sub(clock::monotonic_ms());
+            Timespec { tv_sec: (ms / 1000) as i64, tv_nsec: (ms % 1000 * 1_000_000) as _ }
+        });
+        let mut fds: Vec<_> = [self.run.events.as_fd()]
+            .into_iter()
+            .chain(self.listener.as_ref().map(AsFd::as_fd))
+            .chain(self.run.files.progress.as_ref().map(AsFd::as_fd))
+            .chain(self.foreign_handle())
+            .chain(self.hosts.as_ref().and_then(Hosts::descriptor))
+            .chain(self.connections.descriptors())
+            .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
+            .chain(self.run.files.output())
+            .collect();
+        let _ = poll(&mut fds, timeout.as_ref());
+    }
+
+    fn foreign_handle(&self) -> Option<std::os::fd::BorrowedFd<'_>> {
+        match &self.leader {
+            Leader::Foreign { handle: Some(handle), ended_ms: None } => Some(handle.as_fd()),
+            Leader::Foreign { .. } | Leader::Child(_) | Leader::Ended => None,
+        }
+    }
+
+    fn next_due(&self) -> Option<u64> {
+        let now = clock::monotonic_ms();
+        let ending = self.ending.as_ref().map(|ending| match ending.step(now) {
+            Step::WaitUntil(due) => due,
+            Step::Send(_) | Step::GiveUp => now,
+        });
+        let foreign_tree = matches!(
+            self.leader,
+            Leader::Foreign { ended_ms: Some(_), .. } | Leader::Foreign { handle: None, .. }
+        ) || (self.record.is_some() && self.tree.is_foreign());
+        // A look that had to be broken off says nothing.
+        let unseen = self.record.is_some() && self.tree_changed;
+        let recheck = (foreign_tree || unseen || self.unrecorded.is_some()).then_some(now + RECHECK_MS);
+        let silence = if self.record.is_none() { self.watchdog.due_ms() } else { None };
+        let limit = self.limit_due().map(|(_, due)| due);
+        let told =
+            if self.record.is_none() { self.telling.due_ms(self.run.board.started_ms()) } else { None };
+        let orphaned = self.hosts.as_ref().and_then(Hosts::due_ms);
+        let own = [
+            self.settled_in_ms,
+            self.readiness.due_ms(),
+            told,
+            self.limits_due_ms(),
+            self.run.files.log.due_ms(),
+        ];
+        [ending, recheck, silence, limit, orphaned].into_iter().chain(own).flatten().min()
+    }
+
+    /// The nearest time limit and its moment on the monotonic clock.
+    fn limit_due(&self) -> Option<(TimeLimit, u64)> {
+        if self.limit_struck {
+            return None;
+        }
+        let limits = &self.run.message.limits;
+        let run = limits
+            .run_timeout_ms
+            .map(|ms| (TimeLimit::Run(ms), self.run.board.started_ms().saturating_add(ms)));
+        let deadline = limits.deadline.map(|at| {
+            let left = at.ms_since(clock::wall());
+            (TimeLimit::Deadline, clock::monotonic_ms().saturating_add(left))
+        });
+        run.into_iter().chain(deadline).min_by_key(|(_, due)| *due)
+    }
+
+    fn saw_output(&mut self) {
+        self.watchdog.saw_output(clock::monotonic_ms());
+        let end = self.run.files.log.end();
+        let ended = self.record.is_some();
+        self.connections.answer(|interest| match interest {
+            Interest::Output(seen) if seen < end => Some(ControlReply::Grown { output_bytes: end, ended }),
+            Interest::Output(_) | Interest::End | Interest::Ready | Interest::TreeEnd | Interest::None => {
+                None
+            }
+        });
+    }
+
+    fn run_timers(&mut self) {
+        let now = clock::monotonic_ms();
+        if let Some((limit, due)) = self.limit_due()
+            && now >= due
+        {
+            self.limit_struck = true;
+            record::journal(
+                &mut self.run.files.journal,
+                self.run.number,
+                JournalEntry::LimitReached { limit },
+            );
+            self.grace_ms = self.run.message.limits.timeout_grace_ms;
+            self.begin_ending(Some(EndRequest::Limit(limit)), SIGTERM);
+        }
+        self.drive_limits(now);
+        let may_be_stalled = self.record.is_none() && self.watchdog.due_ms().is_some_and(|due| now >= due);
+        if may_be_stalled && sys::is_stopped(self.process.pid) {
+            self.watchdog.put_off(now);
+        } else if self.record.is_none()
+            && let Some(prompt) = self.watchdog.judge(now, || self.run.files.log.tail(1024))
+        {
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Stalled { prompt });
+            self.settle_beside();
+        }
+        if self.settled_in_ms.is_some_and(|due| now >= due) {
+            self.settle_in();
+        }
+        self.drive_readiness(now);
+        if self.record.is_none() {
+            self.drive_telling(now);
+        }
+        if self.hosts.as_mut().is_some_and(|hosts| hosts.look(now)) {
+            self.hosts = None;
+            let grace_ms = self.run.message.limits.timeout_grace_ms;
+            self.kill("the end of its session".to_owned(), SIGTERM, Some(grace_ms));
+        }
+        if let Some(exit) = self.unrecorded.take() {
+            self.leader_ended(exit);
+        }
+        self.drive_ending();
+    }
+
+    /// Opens the control socket and writes the view. Files are dear on some systems, and a task of a few
+    /// milliseconds needs neither.
+    fn settle_in(&mut self) {
+        self.settled_in_ms = None;
+        // Before the socket is there: who can connect can rely on it.
+        self.look_for_hosts();
+        self.listener = files::listen().ok();
+        if self.record.is_none() {
+            self.write_metadata();
+            self.begin_readiness();
+        }
+    }
+
+    /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
+    /// comes after us could not tell that from a session that never had any.
+    pub(crate) fn look_for_hosts(&mut self) {
+        if self.hosts.as_mut().is_some_and(Hosts::search_first) {
+            record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Hosted);
+        }
+    }
+
+    pub(crate) fn write_metadata(&self) {
+        if let Some(metadata) = &self.run.message.metadata {
+            let mut metadata = metadata.clone();
+            metadata.pid = Some(self.process.pid);
+            metadata.started_at = Some(self.started_at);
+            if let Some(record) = &self.record {
+                metadata.set_status(record.cause().status());
+                metadata.completed_at = Some(record.completed_at);
+                metadata.exit_code = record.exit_code;
+            }
+            record::write_metadata(&metadata);
+        }
+    }
+}
