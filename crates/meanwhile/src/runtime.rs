@@ -178,6 +178,7 @@ impl Runtime {
         }
         if let Ok(spec) = self.home.spec(&id) {
             (task.parent_session, task.parent_message) = (spec.parent_session, spec.parent_message);
+            task.place = Some(spec.place).filter(|place| !place.is_process());
             task.proposal = spec.approval.map(|approval| approval.proposal);
             task.limits = self.limits_of(&id, &spec.limits.resources)?;
             Redactor::new(&self.settings.redact, &spec.env).task(&mut task);

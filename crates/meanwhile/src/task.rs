@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Dialect, Enforcement, Event, Named, Progress, Resources, SpanId, Status, TaskId,
+    Activity, Cause, Dialect, Enforcement, Event, Named, Place, Progress, Resources, SpanId, Status, TaskId,
     TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
@@ -101,6 +101,9 @@ pub struct Task {
     /// The message that led to it; known where one task is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_message: Option<String>,
+    /// Where it runs, if not as a process of this machine; known where one task is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
     /// What its tree may use, if that is limited; known where one task is asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<TaskLimits>,

@@ -21,6 +21,7 @@ mod id;
 mod limits;
 mod log_name;
 mod notice;
+mod place;
 mod proc_stat;
 mod progress;
 mod prompt;
@@ -47,6 +48,7 @@ pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_sh
 pub use limits::Limits;
 pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
+pub use place::{Place, UnknownPlace};
 pub use proc_stat::ProcStat;
 pub use progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
 pub use prompt::PromptPatterns;

@@ -7,6 +7,7 @@ use crate::approval::ApprovalRecord;
 use crate::dialect::Dialect;
 use crate::id::{TaskId, TaskKind};
 use crate::limits::Limits;
+use crate::place::Place;
 use crate::raw_text::RawText;
 use crate::ready::ReadyWhen;
 use crate::time::Timestamp;
@@ -173,7 +174,10 @@ pub struct TaskSpec {
     pub description: Option<String>,
     /// What to execute.
     pub command: CommandSpec,
-    /// Where to execute it; absolute.
+    /// In which place it runs.
+    #[serde(default, skip_serializing_if = "Place::is_process")]
+    pub place: Place,
+    /// The directory to execute it in; absolute.
     pub cwd: RawText,
     /// The whole environment of the command.
     pub env: Vec<EnvVar>,

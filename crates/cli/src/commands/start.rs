@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, ValueEnum};
 use meanwhile::model::{
-    Cause, CommandSpec, Dialect, EnvVar, Io, Lifetime, RawText, ReadyWhen, Status, TaskId, TaskKind,
+    Cause, CommandSpec, Dialect, EnvVar, Io, Lifetime, Place, RawText, ReadyWhen, Status, TaskId, TaskKind,
     Timestamp, parse_duration_ms, parse_size,
 };
 use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
@@ -42,6 +42,9 @@ pub(crate) struct TaskArguments {
     /// Working directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+    /// Where it runs: `process` is this machine, `mock` executes nothing and ends as it is told by `mw input`
+    #[arg(long, value_name = "NAME", default_value_t = Place::Process)]
+    on: Place,
     /// Add to the environment
     #[arg(long, value_name = "KEY=VALUE")]
     env: Vec<OsString>,
@@ -291,6 +294,7 @@ impl TaskArguments {
             kind: self.kind.kind(),
             session: context.owner(),
             command,
+            place: self.on,
             cwd,
             env: environment(&self.env)?,
             umask: current_umask(),
@@ -334,10 +338,12 @@ impl TaskArguments {
     }
 
     pub(super) const fn io(&self) -> Io {
-        match (self.pty, self.stdin) {
+        match (self.pty, self.on) {
             (true, _) => Io::Pty { cols: self.size.0, rows: self.size.1 },
-            (false, true) => Io::Stdin,
-            (false, false) => Io::Pipes,
+            // It is told by its input how to end.
+            (false, Place::Mock) => Io::Stdin,
+            (false, Place::Process) if self.stdin => Io::Stdin,
+            (false, Place::Process) => Io::Pipes,
         }
     }
 

@@ -50,6 +50,7 @@ mod otlp_receiver;
 mod output;
 mod output_limits;
 mod parallel;
+mod places;
 mod policy;
 mod ports;
 mod progress;

@@ -15,14 +15,11 @@ use mw_model::wire::{
     Answer, HOST_PREFIX, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch,
     StartMessage,
 };
-use mw_model::{
-    CommandSpec, DEFAULT_SESSION, EnvVar, Lifetime, Process, RawText, Status, TRACEPARENT_VARIABLE,
-    TRACESTATE_VARIABLE, TaskSpec, TaskTrace, Timestamp,
-};
+use mw_model::{DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskSpec, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
+use super::backend::{Stop, backend_of};
 use super::fork_server;
-use super::program::program_of;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::read::redact::Redactor;
@@ -144,30 +141,10 @@ fn send(line: &UnixStream, text: &[u8], slots: &[BorrowedFd<'_>]) -> io::Result<
     Ok(())
 }
 
-/// Writes down how a task is to be executed. The program is looked up here, in the task's own PATH.
+/// Writes down how a task is to be executed.
 pub(crate) fn spawn_message(settings: &Settings, spec: &TaskSpec, run: u32) -> Result<StartMessage> {
-    let argv = spec.command.argv();
-    let path =
-        spec.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
-    let program = program_of(&spec.command, path, &spec.cwd)?;
-    let env = environment(spec, run);
-    let launch = Launch::Spawn { program, argv, env, cwd: spec.cwd.clone(), umask: spec.umask };
+    let launch = backend_of(spec).plan(spec, run)?;
     Ok(message(settings, spec, run, launch))
-}
-
-/// What the command of a run finds in its environment: what was asked for, and the span it works for.
-fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
-    let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
-    // What tracing systems note beside a span means nothing beside one of ours that has another origin.
-    let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
-        named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
-    };
-    let kept = spec.env.iter().filter(|var| !spec.trace.is_some_and(|trace| is_replaced(var, &trace)));
-    let mut env: Vec<RawText> =
-        kept.map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
-    let own = spec.trace.map(|trace| format!("{TRACEPARENT_VARIABLE}={}", trace.for_command(run)));
-    env.extend(own.map(RawText::from));
-    env
 }
 
 /// Writes down how a task that runs unsupervised is to be adopted.
@@ -195,7 +172,7 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
             || spec.trace.is_some_and(|trace| trace.is_exported()),
         ready,
         progress: spec.progress_fd,
-        leader_first: spec.agent.is_some(),
+        leader_first: backend_of(spec).stop() == Stop::LeaderFirst,
         log_header: settings.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
         metadata: Some(metadata(spec, run, &settings.redact)),
@@ -255,11 +232,6 @@ pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> 
         approved_by: spec.approved_by.clone(),
         approved_at: spec.approved_at,
     }
-}
-
-/// Refuses what could not be executed, before anything is changed.
-pub(crate) fn check_command(command: &CommandSpec, cwd: &RawText, path: Option<&[u8]>) -> Result<()> {
-    program_of(command, path, cwd).map(|_| ())
 }
 
 /// Refuses a directory that is gone.

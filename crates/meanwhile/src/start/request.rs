@@ -1,16 +1,15 @@
 //! What a caller asks for, and what is refused before anything is changed.
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use mw_model::{
-    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, RawText, ReadyWhen, TaskId, TaskKind,
+    AgentSpec, CommandSpec, Dialect, EnvVar, Io, Lifetime, Limits, Place, ReadyWhen, TaskId, TaskKind,
 };
 
 use crate::approval::Approval;
 use crate::error::{Error, Result};
-use crate::launch::hand_over;
+use crate::launch::backend::backend_for;
 use crate::live::ready;
 use crate::notify::notices::Teller;
 use crate::settings::AtCapacity;
@@ -39,7 +38,9 @@ pub struct TaskRequest {
     pub session: String,
     /// What to execute.
     pub command: CommandSpec,
-    /// Where.
+    /// In which place it runs.
+    pub place: Place,
+    /// The directory to execute it in.
     pub cwd: PathBuf,
     /// The whole environment; two marks of ours are added. A `TRACEPARENT` in it is the span of whoever asks, and
     /// the command gets that of its run instead.
@@ -104,6 +105,7 @@ impl TaskRequest {
             kind: TaskKind::Shell,
             session: session.to_owned(),
             command,
+            place: Place::Process,
             cwd,
             env,
             umask: 0o022,
@@ -192,9 +194,7 @@ impl TaskRequest {
         }
         self.ready.as_ref().map_or(Ok(()), ready::check)?;
         self.check_directory()?;
-        let path =
-            self.env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes());
-        hand_over::check_command(&self.command, &RawText::from(self.cwd.as_os_str().as_bytes()), path)
+        backend_for(self).map(|_| ())
     }
 
     fn check_directory(&self) -> Result<()> {

@@ -349,6 +349,7 @@ impl Runtime {
             name: request.name.clone(),
             description: request.description.clone(),
             command: request.command.clone(),
+            place: request.place,
             cwd: request.cwd.as_os_str().as_bytes().into(),
             env,
             umask: request.umask,

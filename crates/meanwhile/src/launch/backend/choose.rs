@@ -1,0 +1,45 @@
+//! Chooses the back-end of a task, and refuses what it cannot do.
+
+use mw_model::{AgentSpec, Io, Place, TaskSpec};
+
+use super::agent::AgentDriver;
+use super::mock::Mock;
+use super::process::LocalProcess;
+use super::{Backend, Capabilities};
+use crate::error::{Error, Result};
+use crate::start::request::TaskRequest;
+
+fn choose(place: Place, agent: Option<&AgentSpec>) -> &'static dyn Backend {
+    match (place, agent) {
+        (Place::Process, None) => &LocalProcess,
+        (Place::Process, Some(_)) => &AgentDriver,
+        (Place::Mock, _) => &Mock,
+    }
+}
+
+/// Returns the back-end that a task was started in.
+pub(crate) fn backend_of(spec: &TaskSpec) -> &'static dyn Backend {
+    choose(spec.place, spec.agent.as_deref())
+}
+
+/// Returns the back-end that a request asks for, if the request can run there.
+pub(crate) fn backend_for(request: &TaskRequest) -> Result<&'static dyn Backend> {
+    let backend = choose(request.place, request.agent.as_deref());
+    refuse_unsupported(request, backend.capabilities())?;
+    backend.check(request)?;
+    Ok(backend)
+}
+
+fn refuse_unsupported(request: &TaskRequest, capabilities: Capabilities) -> Result<()> {
+    let refuse = |what: &str| {
+        let message = format!("tasks in {} cannot have {what}", request.place);
+        Err(Error::Invalid { message, hint: format!("leave that out, or run it in {}", Place::Process) })
+    };
+    if matches!(request.io, Io::Pty { .. }) && !capabilities.terminal {
+        return refuse("a terminal");
+    }
+    if !request.limits.resources.is_none() && !capabilities.resources {
+        return refuse("limits on resources");
+    }
+    Ok(())
+}

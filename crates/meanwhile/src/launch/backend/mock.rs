@@ -1,0 +1,54 @@
+//! A task that executes nothing. A test types what it prints and how it ends.
+//!
+//! Each line of its standard input is printed, `exit N` ends it with that status, and the end of the input ends it
+//! with 0. A kill ends it as it ends any other.
+
+use mw_model::wire::Launch;
+use mw_model::{Io, RawText, TaskSpec};
+
+use super::process::environment;
+use super::{Backend, Capabilities, Stop};
+use crate::error::{Error, Result};
+use crate::start::request::TaskRequest;
+
+const SHELL: &str = "/bin/sh";
+const SCRIPT: &str = r#"
+while IFS= read -r line; do
+  case $line in
+    "exit "*) exit "${line#exit }" ;;
+    *) printf '%s\n' "$line" ;;
+  esac
+done
+"#;
+
+pub(super) struct Mock;
+
+impl Backend for Mock {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { terminal: false, resources: false }
+    }
+
+    fn check(&self, request: &TaskRequest) -> Result<()> {
+        if request.io == Io::Stdin {
+            return Ok(());
+        }
+        Err(Error::Invalid {
+            message: "a mock task is told by its standard input how to end, and this one has none".to_owned(),
+            hint: "start it with an open standard input (--stdin)".to_owned(),
+        })
+    }
+
+    fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
+        Ok(Launch::Spawn {
+            program: RawText::from(SHELL),
+            argv: ["mock", "-c", SCRIPT].map(RawText::from).to_vec(),
+            env: environment(spec, run),
+            cwd: spec.cwd.clone(),
+            umask: spec.umask,
+        })
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Tree
+    }
+}

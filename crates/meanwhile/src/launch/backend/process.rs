@@ -1,0 +1,59 @@
+//! A process of this machine: the command itself.
+
+use std::os::unix::ffi::OsStrExt;
+
+use mw_model::wire::Launch;
+use mw_model::{EnvVar, RawText, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskSpec, TaskTrace};
+
+use super::{Backend, Capabilities, Stop};
+use crate::error::Result;
+use crate::launch::program::program_of;
+use crate::start::request::TaskRequest;
+
+pub(super) struct LocalProcess;
+
+impl Backend for LocalProcess {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { terminal: true, resources: true }
+    }
+
+    fn check(&self, request: &TaskRequest) -> Result<()> {
+        let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
+        program_of(&request.command, path_in(&request.env), &cwd).map(|_| ())
+    }
+
+    fn plan(&self, spec: &TaskSpec, run: u32) -> Result<Launch> {
+        // The program is looked up in the task's own PATH.
+        let program = program_of(&spec.command, path_in(&spec.env), &spec.cwd)?;
+        Ok(Launch::Spawn {
+            program,
+            argv: spec.command.argv(),
+            env: environment(spec, run),
+            cwd: spec.cwd.clone(),
+            umask: spec.umask,
+        })
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::Tree
+    }
+}
+
+fn path_in(env: &[EnvVar]) -> Option<&[u8]> {
+    env.iter().rev().find(|var| var.name.as_bytes() == b"PATH").map(|var| var.value.as_bytes())
+}
+
+/// Returns what the command of a run finds in its environment: what was asked for, and the span it works for.
+pub(super) fn environment(spec: &TaskSpec, run: u32) -> Vec<RawText> {
+    let named = |var: &EnvVar, name: &str| var.name.as_bytes() == name.as_bytes();
+    // What tracing systems note beside a span means nothing beside one of ours that has another origin.
+    let is_replaced = |var: &EnvVar, trace: &TaskTrace| {
+        named(var, TRACEPARENT_VARIABLE) || (trace.parent.is_none() && named(var, TRACESTATE_VARIABLE))
+    };
+    let kept = spec.env.iter().filter(|var| !spec.trace.is_some_and(|trace| is_replaced(var, &trace)));
+    let mut env: Vec<RawText> =
+        kept.map(|var| [var.name.as_bytes(), b"=", var.value.as_bytes()].concat().into()).collect();
+    let own = spec.trace.map(|trace| format!("{TRACEPARENT_VARIABLE}={}", trace.for_command(run)));
+    env.extend(own.map(RawText::from));
+    env
+}
