@@ -8,6 +8,7 @@ use mw_model::{
     TRACEPARENT_VARIABLE, TaskId, TaskSpec, TaskState, TaskTrace, Timestamp, next_state,
 };
 
+use crate::agents::kept_agent;
 use crate::approval::{Approval, Consent, digest_of_request, digest_of_spec};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
@@ -368,7 +369,8 @@ impl Runtime {
             approved_by: request.approval.by().to_owned(),
             approved_at: request.approval.granted().map_or(now, |granted| granted.at),
             approval: request.approval.granted().map(Consent::on_record),
-            trace: Some(*trace),
+            // The processes of an agent that is kept alive are in the trace of the agent's own task.
+            trace: kept_agent(&request.session).is_none().then_some(*trace),
         }
     }
 
