@@ -12,6 +12,8 @@
 
 mod caller;
 pub(crate) mod calls;
+#[doc(hidden)]
+pub mod conformance;
 mod delivery;
 mod elicitation;
 mod http;
@@ -25,7 +27,7 @@ mod subscriptions;
 mod tasks;
 pub(crate) mod teller;
 
-pub use http::{HttpOptions, Listening, listen, listen_with};
+pub use http::{HttpOptions, Listening, listen, listen_for_conformance};
 pub(crate) use instructions::instructions;
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;
