@@ -17,6 +17,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::conformance::Fixtures;
 use super::delivery::{Due, Tapped, follow};
 use super::server::Server;
 use super::stdio::LAST_WORDS;
@@ -43,18 +44,26 @@ pub struct Listening {
 ///
 /// # Errors
 /// When the address is not one of this machine's own, or is taken.
-pub fn listen(server: Server, options: &HttpOptions) -> io::Result<Listening> {
-    let (closing, calls) = (server.inner.closing.clone(), server.inner.calls.clone());
-    listening(server, closing, calls, options)
+pub fn listen(server: &Server, options: &HttpOptions) -> io::Result<Listening> {
+    listen_before(server.clone(), server, options)
 }
 
-/// Begins to listen for a handler that stands in front of a server: tests put things beside it that it has not.
+/// Begins to listen with the fixtures of the conformance suite in front of a server.
 ///
 /// # Errors
 /// See [`listen`].
 #[doc(hidden)]
-pub fn listen_with<H: ServerHandler + Clone>(handler: H, options: &HttpOptions) -> io::Result<Listening> {
-    listening(handler, CancellationToken::new(), Calls::default(), options)
+pub fn listen_for_conformance(server: &Server, options: &HttpOptions) -> io::Result<Listening> {
+    listen_before(Fixtures::before(server.clone()), server, options)
+}
+
+/// Begins to listen for a handler that stands in front of a server.
+fn listen_before<H: ServerHandler + Clone>(
+    handler: H,
+    server: &Server,
+    options: &HttpOptions,
+) -> io::Result<Listening> {
+    listening(handler, server.inner.closing.clone(), server.inner.calls.clone(), options)
 }
 
 fn listening<H: ServerHandler + Clone>(
@@ -160,4 +169,26 @@ fn bears(headers: &HeaderMap, token: &str) -> bool {
     // Compared in whole, so that time tells nothing.
     let differing = given.bytes().zip(token.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b));
     given.len() == token.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[derive(Clone)]
+    struct Nobody;
+
+    impl ServerHandler for Nobody {}
+
+    #[test]
+    fn an_address_that_others_can_reach_is_refused() {
+        let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
+        let options = HttpOptions { address, token: "a token".to_owned() };
+        let Err(refused) = listening(Nobody, CancellationToken::new(), Calls::default(), &options) else {
+            panic!("it listens for everybody");
+        };
+        assert!(refused.to_string().contains("can be reached from other machines"), "{refused}");
+    }
 }

@@ -11,6 +11,8 @@
 //! written is told by the next one.
 
 mod caller;
+#[doc(hidden)]
+pub mod conformance;
 mod delivery;
 mod elicitation;
 mod http;
@@ -21,6 +23,6 @@ mod stdio;
 mod subscriptions;
 mod tasks;
 
-pub use http::{HttpOptions, Listening, listen, listen_with};
+pub use http::{HttpOptions, Listening, listen, listen_for_conformance};
 pub use server::{Offer, Server};
 pub use stdio::serve_stdio;

@@ -1,7 +1,6 @@
 //! What the server answers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use meanwhile::{Runtime, Settings, Teller};
 use rmcp::model::{
@@ -79,8 +78,6 @@ pub(super) struct Inner {
     subscriptions: Subscriptions,
     /// When questions were put by a reply.
     put: elicitation::Put,
-    /// How long a command may take before it becomes a task of the protocol.
-    pub(super) at_once: Duration,
 }
 
 /// A call that was carried out.
@@ -98,13 +95,6 @@ impl Server {
     /// A server for an offer.
     #[must_use]
     pub fn new(offer: Offer) -> Self {
-        Self::with_tasks_after(offer, tasks::AT_ONCE)
-    }
-
-    /// The same, but with another time after which a command becomes a task of the protocol.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_tasks_after(offer: Offer, at_once: Duration) -> Self {
         let settings = Arc::new(offer.settings);
         let manner = Manner {
             dialect: offer.dialect,
@@ -125,7 +115,6 @@ impl Server {
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
                 put: elicitation::Put::default(),
                 settings,
-                at_once,
             }),
         }
     }

@@ -60,7 +60,7 @@ impl Server {
         context: &RequestContext<RoleServer>,
     ) -> Result<Begun, ErrorData> {
         let mut premises = self.premises(context);
-        premises.longest_call = premises.longest_call.min(self.inner.at_once);
+        premises.longest_call = premises.longest_call.min(AT_ONCE);
         let scope = Scope::Session(premises.session.clone());
         let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context).await?;
         let id = reply.data["task_id"].as_str().map(str::to_owned);

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     name: Option<String>,
     /// Who listens on this port: tasks, or other processes
-    #[arg(long, value_name = "N", value_parser = parse_port, conflicts_with_all = ["status", "kind", "batch", "name", "all", "limit"])]
+    #[arg(long, value_name = "N", value_parser = parse_port, conflicts_with_all = ["status", "kind", "batch", "name", "all", "limit", "internal"])]
     port: Option<u16>,
     /// All that fit
     #[arg(long, conflicts_with = "limit")]
@@ -37,6 +37,9 @@ pub(crate) struct Arguments {
     /// Most tasks to show
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = parse_number::<u32>, allow_hyphen_values = true)]
     limit: u32,
+    /// Also the tasks that keep agents alive for a follow-up
+    #[arg(long)]
+    internal: bool,
     /// Show secrets, too
     #[arg(long)]
     raw: bool,
@@ -83,6 +86,7 @@ impl Arguments {
             kind: self.kind.map(KindChoice::kind),
             batch: self.batch,
             name: self.name,
+            internal: self.internal,
             limit: if self.all { u32::MAX } else { self.limit },
             ..Filter::new(scope)
         };

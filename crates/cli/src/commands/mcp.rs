@@ -9,7 +9,7 @@ use std::sync::Arc;
 use clap::Args;
 use meanwhile::{Runtime, Settings};
 use mw_agents::hosts::Clues;
-use mw_agents::mcp::{HttpOptions, Offer, Server, listen, serve_stdio};
+use mw_agents::mcp::{HttpOptions, Offer, Server, conformance, listen, listen_for_conformance, serve_stdio};
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 
@@ -35,6 +35,9 @@ pub(crate) struct Arguments {
     /// What every HTTP request must bear; made up and printed when absent
     #[arg(long, env = "MEANWHILE_TOKEN", hide_env_values = true, requires = "http")]
     token: Option<String>,
+    /// Also serve what the official conformance suite looks for by name
+    #[arg(long, hide = true, requires = "http")]
+    conformance: bool,
 }
 
 impl Arguments {
@@ -64,7 +67,8 @@ impl Arguments {
                 };
                 let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
                 let options = HttpOptions { address, token: token.clone() };
-                let listening = listen(server, &options).map_err(|error| unbound(port, &error))?;
+                let begin = if self.conformance { listen_for_conformance } else { listen };
+                let listening = begin(&server, &options).map_err(|error| unbound(port, &error))?;
                 let url = format!("http://{}/mcp", listening.address()?);
                 if context.json {
                     render::out(&format!("{}\n", serde_json::json!({"url": url, "token": token})))?;
@@ -89,10 +93,13 @@ impl Arguments {
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };
         let premises = premises(&config, cwd, None, current_umask())?;
         let premises = Premises { agents: Some(Arc::new(config.agent_settings()?)), ..premises };
+        let toolset = Toolset::of(self.dialect).waiting(config.tools.wait_ms);
+        let toolset =
+            if self.conformance { conformance::toolset(toolset).map_err(io::Error::other)? } else { toolset };
         Ok(Offer {
             settings: config.settings,
             premises,
-            toolset: Toolset::of(self.dialect).waiting(config.tools.wait_ms),
+            toolset,
             dialect: self.dialect,
             clues,
             tells: config.tools.tells(),

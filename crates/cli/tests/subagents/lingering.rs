@@ -1,6 +1,7 @@
 //! Agents that cannot reload a session: they are kept alive for a while.
 
 use mw_testkit::{SOON, wait_until};
+use serde_json::json;
 
 use crate::world::{SESSION, World};
 
@@ -65,13 +66,23 @@ fn a_killed_driver_takes_the_agent_along() {
     world.home.wait_until_empty(SOON);
 }
 
+/// Returns the task that keeps an agent alive, which it does.
+#[track_caller]
+fn keeper_of(world: &World, id: &str) -> String {
+    let listed = world.home.mw(["list", "--internal", "--status", "running", "--json"]).json();
+    assert_eq!(listed["total"], 1, "{listed}");
+    let keeper = &listed["tasks"][0];
+    assert_eq!(keeper["session"], format!("{id}:keeper"), "{listed}");
+    keeper["id"].as_str().unwrap().to_owned()
+}
+
 /// Nothing is left of what kept an agent: no process, no task, no session.
 #[track_caller]
 fn assert_nothing_is_left(world: &World) {
     world.home.wait_until_empty(SOON);
-    let listed = world.mw(&["list", "--all", "--json"]).json();
+    let listed = world.home.mw(["list", "--all", "--internal", "--json"]).json();
     assert_eq!(listed["total"], 0, "{listed}");
-    let sessions = world.mw(&["session", "list", "--json"]).exits(0).text();
+    let sessions = world.home.mw(["session", "list", "--json"]).exits(0).text();
     assert!(!sessions.contains("keeper"), "{sessions}");
     let left: Vec<_> = std::fs::read_dir(world.home.state().join("tasks")).unwrap().flatten().collect();
     assert!(left.is_empty(), "{left:?}");
@@ -84,7 +95,7 @@ fn assert_nothing_is_left(world: &World) {
 fn a_cleared_task_keeps_no_agent() {
     let world = World::new();
     let id = answered(&world);
-    wait_until(SOON, "the keeper waits", || (!world.home.tagged().is_empty()).then_some(()));
+    keeper_of(&world, &id);
     world.mw(&["clear", &id]).ok();
     assert_nothing_is_left(&world);
 }
@@ -92,8 +103,120 @@ fn a_cleared_task_keeps_no_agent() {
 #[test]
 fn a_deleted_session_keeps_no_agent() {
     let world = World::new();
-    answered(&world);
-    wait_until(SOON, "the keeper waits", || (!world.home.tagged().is_empty()).then_some(()));
+    let id = answered(&world);
+    keeper_of(&world, &id);
     world.mw(&["session", "delete", SESSION]).ok();
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn what_kept_an_agent_until_its_time_was_up_goes_with_the_agent() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms"));
+    let id = answered(&world);
+    world.home.wait_until_empty(SOON);
+    world.mw(&["clear", &id]).ok();
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn what_keeps_an_agent_is_seen_only_by_whoever_asks_for_it() {
+    let told = "told.jsonl";
+    let world = World::with(|home| {
+        let command = format!("cat >> {}", home.work().join(told).display());
+        let home = home.with_env("MEANWHILE_HOOKS_START", &command);
+        home.with_env("MEANWHILE_HOOKS_EXIT", &command)
+    });
+    let id = answered(&world);
+    let keeper = keeper_of(&world, &id);
+    let looks: [&[&str]; 8] = [
+        &["list", "--all"],
+        &["list", "--all", "--json"],
+        &["list", "--status", "running,completed", "--json"],
+        &["session", "list"],
+        &["session", "list", "--json"],
+        &["watch", "--from", "0", "--no-follow"],
+        &["traces"],
+        &["notices", "--session", SESSION, "--json"],
+    ];
+    let unseen = || {
+        for look in looks {
+            let outcome = world.home.mw(look);
+            assert_eq!(outcome.code, Some(0), "{outcome}");
+            let shown = outcome.text();
+            assert!(!shown.contains("keeper") && !shown.contains(&keeper), "{look:?}: {shown}");
+        }
+        let listed = world.home.mw(["list", "--json", "--limit", "0"]).json();
+        assert_eq!(listed["total"], 1, "{listed}");
+    };
+    unseen();
+    // Nobody means it who does not say so.
+    for handle in ["bash_1", &keeper[..9], keeper.strip_prefix("bash-").unwrap()] {
+        assert_eq!(
+            world.home.mw(["status", handle, "--json"]).json()["error"]["code"],
+            "not_found",
+            "{handle}"
+        );
+    }
+    assert_eq!(world.home.status(&keeper)["status"], "running");
+    let session = format!("{id}:keeper");
+    let listed = world.home.mw(["list", "--session", &session, "--json"]).json();
+    assert_eq!(listed["tasks"][0]["id"], keeper.as_str(), "{listed}");
+    world.home.mw(["kill", &keeper]).ok();
+    world.home.wait_until_empty(SOON);
+    unseen();
+    let doctor = world.home.mw(["doctor", "--json"]).text();
+    assert!(doctor.contains("1 task\""), "{doctor}");
+    assert_eq!(world.home.mw(["notices", "--session", &session, "--json"]).json()["notices"], json!([]));
+    // Hooks are told in the order of the events, so this one is told last.
+    let last = world.home.start("true");
+    let heard = wait_until(SOON, "the last hook has run", || {
+        let heard = std::fs::read_to_string(world.home.work().join(told)).ok()?;
+        let is_last = |line: &str| line.contains(&last) && line.contains("background:exit");
+        heard.lines().any(is_last).then_some(heard)
+    });
+    assert!(heard.contains(&id) && !heard.contains(&keeper), "{heard}");
+}
+
+#[test]
+fn a_kill_of_an_agent_that_has_answered_ends_what_keeps_it() {
+    for (named, receipts) in [(true, ""), (false, "/receipts/0")] {
+        let world = World::new();
+        let id = answered(&world);
+        keeper_of(&world, &id);
+        let receipt = world.home.mw(["kill", "--json", if named { &id } else { "--all" }]).json();
+        let receipt = receipt.pointer(receipts).unwrap();
+        assert_eq!(receipt["id"], id.as_str(), "{receipt}");
+        assert_eq!(receipt["status"], "completed", "{receipt}");
+        assert!(!receipt["killed"].as_array().unwrap().is_empty(), "{receipt}");
+        world.home.wait_until_empty(SOON);
+        assert_eq!(world.mw(&["resume", "--json", &id, "x"]).json()["error"]["code"], "session_expired");
+        assert_eq!(world.status(&id)["agent"]["answer"], "one");
+    }
+}
+
+#[test]
+fn what_keeps_an_agent_goes_though_whoever_removed_the_agent_was_killed() {
+    let world = World::new();
+    let id = answered(&world);
+    keeper_of(&world, &id);
+    let killed = world.command(&["clear", &id]).env("MEANWHILE_FAIL_AT", "clear-committed").run();
+    assert_eq!(killed.signal, Some(9), "{killed}");
+    world.mw(&["clear", "--expired"]).ok();
+    assert_nothing_is_left(&world);
+}
+
+#[test]
+fn what_kept_an_agent_does_not_count_where_the_number_of_tasks_is_limited() {
+    let world = World::with(|home| {
+        home.with_env("MEANWHILE_SUBAGENT_LINGER", "100ms").with_env("MEANWHILE_RETENTION_MAX_TASKS", "1")
+    });
+    let id = answered(&world);
+    world.home.wait_until_empty(SOON);
+    world.notices();
+    let report = world.home.mw(["clear", "--expired", "--json"]).json();
+    assert_eq!(report["cleared"], json!([]), "{report}");
+    assert_eq!(world.status(&id)["agent"]["answer"], "one");
+    let report = world.home.mw(["clear", "--finished", "--json"]).json();
+    assert_eq!(report["cleared"], json!([id]), "{report}");
     assert_nothing_is_left(&world);
 }

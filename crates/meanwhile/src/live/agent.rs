@@ -4,16 +4,22 @@ use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 
-use mw_model::wire::{ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, TRANSCRIPT_FILE};
+use mw_model::wire::{
+    ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, KillReceipt, TRANSCRIPT_FILE,
+};
 use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
 
 use super::kill::KillRequest;
 use crate::disk::look;
+use crate::disk::store::Filter;
 use crate::error::{Error, Result};
 use crate::notify::bell::short;
 use crate::retain::clear::{ClearReport, Untold};
 use crate::runtime::Runtime;
-use crate::task::{AgentView, Task};
+use crate::task::{AgentView, Scope, Task};
+
+/// What the name of a session has at its end in which an agent is kept alive.
+const KEEPER: &str = ":keeper";
 
 /// What an agent is to be asked in a run.
 #[derive(Clone, Debug)]
@@ -165,13 +171,41 @@ impl Runtime {
         }
     }
 
+    /// Ends what keeps the agent of a task alive, if anything does.
+    pub(crate) fn end_keeper(&self, id: &TaskId, request: &KillRequest) -> Result<Vec<KillReceipt>> {
+        if !self.has_keeper(id) {
+            return Ok(Vec::new());
+        }
+        let tasks = self.store()?.tasks_of(&keeper_session(id), &self.home.tasks())?;
+        let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
+        self.kill_all(&ids, request).all_done()
+    }
+
+    /// Tells without the database whether anything may have kept a task's agent alive.
+    fn has_keeper(&self, id: &TaskId) -> bool {
+        is_of_agent(id) && self.knows_session(&keeper_session(id))
+    }
+
     /// Removes what kept the agent of a removed task alive, with its session.
     pub(crate) fn remove_keeper(&self, id: &TaskId) -> Result<()> {
-        let session = keeper_session(id);
-        if !id.as_str().starts_with(TaskKind::Agent.prefix()) || !self.knows_session(&session) {
-            return Ok(());
+        if self.has_keeper(id) { self.remove_keeper_session(id) } else { Ok(()) }
+    }
+
+    /// Removes what kept agents of tasks that are gone: whoever removed those may have been killed before this.
+    pub(crate) fn sweep_keepers(&self) -> Result<()> {
+        for id in self.store()?.gone_with_keepers()? {
+            // The agent's task is only unreadable while it has a directory.
+            if !self.home.has_task(&id)? {
+                self.remove_keeper_session(&id)?;
+            }
         }
-        let tasks = self.store()?.tasks_of(&session, &self.home.tasks())?;
+        Ok(())
+    }
+
+    fn remove_keeper_session(&self, id: &TaskId) -> Result<()> {
+        let session = keeper_session(id);
+        let all = Filter { limit: u32::MAX, ..Filter::new(Scope::Session(session.clone())) };
+        let tasks = self.store()?.list(&all, &self.home.tasks())?.tasks;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         self.kill_all(&ids, &KillRequest::term("the removal of its agent".to_owned())).all_done()?;
         self.clear_finished(&ids, Untold::Goes, &mut ClearReport::default())?;
@@ -184,7 +218,16 @@ impl Runtime {
 /// Returns the session of what keeps an agent alive between two messages.
 #[must_use]
 pub fn keeper_session(id: &TaskId) -> String {
-    format!("{}:keeper", child_session(id))
+    format!("{}{KEEPER}", child_session(id))
+}
+
+/// Returns the agent's task whose keeper has this session, if one has. The database knows such sessions by the same form.
+pub(crate) fn kept_agent(session: &str) -> Option<TaskId> {
+    session.strip_suffix(KEEPER)?.parse().ok().filter(is_of_agent)
+}
+
+fn is_of_agent(id: &TaskId) -> bool {
+    id.as_str().starts_with(TaskKind::Agent.prefix())
 }
 
 /// Returns the session in which an agent's own tasks are.

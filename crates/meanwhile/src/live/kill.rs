@@ -126,8 +126,40 @@ impl Runtime {
     }
 
     /// Ends several tasks: all are signalled first, then waited for, so that they share one deadline. What fails for one
-    /// task neither delays the others nor hides their receipts.
+    /// task neither delays the others nor hides their receipts. What keeps the agent of a task alive ends with it.
     pub fn kill_all(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
+        let mut kills = self.kill_these(ids, request);
+        if request.ends() {
+            self.end_keepers(&mut kills, request);
+        }
+        if self.home.waiting_flag().is_set() && self.reconcile_unsettled().is_ok() {
+            self.pump_queue();
+        }
+        kills
+    }
+
+    /// Ends what keeps the agents of these tasks alive, and adds that to their receipts.
+    fn end_keepers(&self, kills: &mut Kills, request: &KillRequest) {
+        for mut receipt in std::mem::take(&mut kills.receipts) {
+            let ended = receipt.id.parse().map(|id| (self.end_keeper(&id, request), id));
+            match ended {
+                Ok((Ok(ended), _)) => {
+                    for kept in ended {
+                        receipt.signals.extend(kept.signals);
+                        receipt.killed.extend(kept.killed);
+                        receipt.killed_more += kept.killed_more;
+                        receipt.survivors.extend(kept.survivors);
+                        receipt.duration_ms += kept.duration_ms;
+                    }
+                    kills.receipts.push(receipt);
+                }
+                Ok((Err(error), id)) => kills.failures.push(KillFailure { id, error }),
+                Err(_) => kills.receipts.push(receipt),
+            }
+        }
+    }
+
+    fn kill_these(&self, ids: &[TaskId], request: &KillRequest) -> Kills {
         let mut targets: Vec<Target> = Vec::new();
         for id in ids {
             if !targets.iter().any(|known| known.id == *id) {
@@ -171,9 +203,6 @@ impl Runtime {
                 Stage::Done(Err(error)) => kills.failures.push(KillFailure { id, error }),
                 Stage::Unasked { .. } | Stage::Asked(_) | Stage::Vanished(_) => {}
             }
-        }
-        if self.home.waiting_flag().is_set() && self.reconcile_unsettled().is_ok() {
-            self.pump_queue();
         }
         kills
     }

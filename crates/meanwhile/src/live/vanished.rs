@@ -11,6 +11,7 @@ use super::control::Line;
 use super::kill::KillRequest;
 use crate::disk::platform;
 use crate::error::{Error, Result};
+use crate::live::agent::kept_agent;
 use crate::runtime::Runtime;
 use crate::settle::reconcile::Findings;
 use crate::task::{Scope, Task};
@@ -65,7 +66,7 @@ impl Runtime {
             .flatten())
     }
 
-    /// Returns the ended tasks of which children live.
+    /// Returns the ended tasks of which children live, or whose agent is kept alive for a follow-up.
     ///
     /// # Errors
     /// When the database fails.
@@ -79,8 +80,16 @@ impl Runtime {
                 && batch.is_none_or(|batch| task.batch_id.as_deref() == Some(batch))
                 && matches!(task.state, TaskState::Ended { .. })
         };
-        let unsettled = self.store()?.unsettled(&self.home.tasks())?;
-        Ok(unsettled.into_iter().filter(is_meant).map(|task| task.id).collect())
+        let store = self.store()?;
+        let mut ids = Vec::new();
+        for task in store.unsettled(&self.home.tasks())? {
+            let left = match kept_agent(&task.session) {
+                Some(agent) => store.task(&agent, &self.home.tasks())?,
+                None => Some(task),
+            };
+            ids.extend(left.filter(is_meant).map(|task| task.id));
+        }
+        Ok(ids)
     }
 
     /// Records such a task as lost once its process is gone. As long as that lives, it runs.

@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 use super::bell;
 use crate::disk::store::{EventRow, Store, Transaction};
 use crate::error::{Error, Result};
+use crate::live::agent::kept_agent;
 use crate::runtime::Runtime;
 use crate::settings::HookSettings;
 use crate::task::{Scope, Task};
@@ -148,7 +149,7 @@ impl Runtime {
     fn take_calls(&self) -> Result<Option<Vec<Call>>> {
         let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
-        let events = store.events_after(store.mark(MARK)?, &Scope::All, None, BATCH)?;
+        let events = store.all_events_after(store.mark(MARK)?, BATCH)?;
         let kept = transaction.take_hook_calls()?;
         let Some(last) = events.last().map(|event| event.seq).or(kept.last().map(|(seq, _)| *seq)) else {
             return Ok(None);
@@ -188,10 +189,12 @@ impl Runtime {
         Ok(())
     }
 
-    /// What a hook is told of an event, without secrets; nothing for what is old, and for what has no hook.
+    /// What a hook is told of an event, without secrets; nothing for what is old, for what keeps an agent alive, and for
+    /// what has no hook.
     fn call_for(&self, event: &EventRow, task: Task) -> Option<Call> {
         let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
-        if event.at.as_micros() < oldest || !is_in_background(&event.event, event.run, &task) {
+        let is_told = kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
+        if event.at.as_micros() < oldest || !is_told {
             return None;
         }
         let event = self.events_without_secrets(vec![event.clone()]).pop()?;

@@ -74,6 +74,7 @@ impl Runtime {
             if report.cleared.len() - before < BATCH as usize {
                 self.forget_old_records()?;
                 self.sweep_cleared()?;
+                self.sweep_keepers()?;
                 self.sweep_log_names();
                 self.give_room_back();
                 return Ok(report);

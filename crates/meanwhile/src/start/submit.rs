@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::hand_over;
 use crate::launch::hand_over::{Purpose, Supervisor};
+use crate::live::agent::kept_agent;
 use crate::queue::next;
 use crate::queue::next::{Granted, Picked};
 use crate::queue::slots::{Pool, Slots};
@@ -42,6 +43,10 @@ struct NewTask {
 
 fn variable<'env>(env: &'env [EnvVar], name: &str) -> Option<&'env RawText> {
     env.iter().rev().find(|var| var.name.as_bytes() == name.as_bytes()).map(|var| &var.value)
+}
+
+fn differs_from_approval(spec: &TaskSpec) -> bool {
+    spec.approval.as_ref().is_some_and(|approval| approval.digest != digest_of_spec(spec))
 }
 
 impl Runtime {
@@ -371,7 +376,8 @@ impl Runtime {
             approved_by: request.approval.by().to_owned(),
             approved_at: request.approval.granted().map_or(now, |granted| granted.at),
             approval: request.approval.granted().map(Consent::on_record),
-            trace: Some(*trace),
+            // The processes of an agent that is kept alive are in the trace of the agent's own task.
+            trace: kept_agent(&request.session).is_none().then_some(*trace),
         }
     }
 
@@ -381,17 +387,10 @@ impl Runtime {
         let id = task.id.clone();
         let launched = match self.home.spec(&id) {
             // It may have waited for long, and its spec is a file.
-            Ok(spec)
-                if spec
-                    .approval
-                    .as_ref()
-                    .is_some_and(|approval| approval.digest != digest_of_spec(&spec)) =>
-            {
-                Err(Error::Denied {
-                    message: "not started: it is no longer what was approved".to_owned(),
-                    hint: "start it anew".to_owned(),
-                })
-            }
+            Ok(spec) if differs_from_approval(&spec) => Err(Error::Denied {
+                message: "not started: it is no longer what was approved".to_owned(),
+                hint: "start it anew".to_owned(),
+            }),
             Ok(spec) => self.launch_spec(task.clone(), &spec, None, slots),
             Err(error) => Err(error),
         };

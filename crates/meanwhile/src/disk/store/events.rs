@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::filter::IS_KEEPER;
 use super::write::Transaction;
 use crate::task::Scope;
 
@@ -26,7 +27,8 @@ pub struct EventRow {
 }
 
 impl Store {
-    /// Returns events after a place in the stream, oldest first.
+    /// Returns events after a place in the stream, oldest first. Those of tasks that keep agents alive are only for whoever
+    /// names the task or its session.
     pub(crate) fn events_after(
         &self,
         seq: i64,
@@ -34,14 +36,34 @@ impl Store {
         task: Option<&TaskId>,
         most: u32,
     ) -> Result<Vec<EventRow>, StoreError> {
+        let shown = format!(
+            " AND (?2 IS NOT NULL OR ?3 IS NOT NULL OR \
+             NOT EXISTS (SELECT 1 FROM tasks WHERE id = events.task AND {IS_KEEPER}))"
+        );
+        self.events(seq, scope, task, most, &shown)
+    }
+
+    /// Returns all events after a place in the stream, oldest first.
+    pub(crate) fn all_events_after(&self, seq: i64, most: u32) -> Result<Vec<EventRow>, StoreError> {
+        self.events(seq, &Scope::All, None, most, "")
+    }
+
+    fn events(
+        &self,
+        seq: i64,
+        scope: &Scope,
+        task: Option<&TaskId>,
+        most: u32,
+        condition: &str,
+    ) -> Result<Vec<EventRow>, StoreError> {
         let session = match scope {
             Scope::All => None,
             Scope::Session(session) => Some(session),
         };
-        let mut query = self.connection.prepare_cached(
+        let mut query = self.connection.prepare_cached(&format!(
             "SELECT seq, at, task, run, event FROM events WHERE seq > ?1 AND (?2 IS NULL OR task = ?2) \
-             AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)) ORDER BY seq LIMIT ?4",
-        )?;
+             AND (?3 IS NULL OR task IN (SELECT id FROM tasks WHERE session = ?3)){condition} ORDER BY seq LIMIT ?4",
+        ))?;
         let found = query.query_map(params![seq, task.map(TaskId::as_str), session, most], |row| {
             Ok((
                 row.get::<_, i64>(0)?,

@@ -5,6 +5,9 @@ use rusqlite::types::ToSql;
 
 use crate::task::{Scope, Task};
 
+/// Whether a row is a task that keeps an agent alive: those of [`keeper_session`](crate::keeper_session).
+pub(super) const IS_KEEPER: &str = "session GLOB 'agent-????????:keeper'";
+
 /// Which tasks to list.
 #[derive(Clone, Debug)]
 pub struct Filter {
@@ -20,6 +23,8 @@ pub struct Filter {
     pub name: Option<String>,
     /// With this text in id, name, description, command, session or batch, whatever the case of its letters.
     pub text: Option<String>,
+    /// Also the tasks that keep agents alive between two messages. Without this only their own session lists them.
+    pub internal: bool,
     /// In which order.
     pub order: Order,
     /// How many to pass over.
@@ -63,10 +68,16 @@ impl Filter {
             batch: None,
             name: None,
             text: None,
+            internal: false,
             order: Order::Newest,
             offset: 0,
             limit: 50,
         }
+    }
+
+    /// Tells whether the tasks that keep agents alive are left out.
+    pub(super) fn hides_keepers(&self) -> bool {
+        !self.internal && self.scope == Scope::All
     }
 }
 
@@ -131,10 +142,39 @@ pub(super) fn conditions(filter: &Filter) -> (String, Vec<Box<dyn ToSql>>) {
         let words: Vec<_> = filter.statuses.iter().map(|status| format!("'{}'", status.word())).collect();
         clause.push_str(&format!(" AND status IN ({})", words.join(",")));
     }
+    if filter.hides_keepers() {
+        clause.push_str(&format!(" AND NOT {IS_KEEPER}"));
+    }
     (clause, values)
 }
 
 /// A text in which nothing has a meaning to `LIKE`.
 fn escaped(text: &str) -> String {
     text.replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::store::{Opened, Store};
+    use crate::keeper_session;
+    use crate::live::agent::kept_agent;
+
+    #[test]
+    fn the_database_knows_keepers_by_the_form_of_their_session() {
+        let home = tempfile::tempdir().unwrap();
+        let Ok(Opened::Behind(store)) = Store::open(&home.path().join("meanwhile.db")) else {
+            panic!("a new database is behind")
+        };
+        let is_keeper = |session: &str| {
+            let sql = format!("SELECT {IS_KEEPER} FROM (SELECT ?1 AS session)");
+            store.connection.query_row(&sql, [session], |row| row.get::<_, bool>(0)).unwrap()
+        };
+        let agent = mw_model::TaskId::from_random(TaskKind::Agent, 7);
+        assert!(is_keeper(&keeper_session(&agent)));
+        assert_eq!(kept_agent(&keeper_session(&agent)), Some(agent.clone()));
+        for other in ["default", "project:/keeper", "x:keeper", "bash-k3f9x2ab:keeper", agent.as_str()] {
+            assert!(!is_keeper(other) && kept_agent(other).is_none(), "{other}");
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::connection::open_copy;
 use super::error::StoreError;
+use super::filter::IS_KEEPER;
 use super::migrations;
 
 /// Most problems that are told.
@@ -29,8 +30,10 @@ pub(crate) fn inspect_copy(path: &Path) -> Result<DatabaseReport, StoreError> {
     let (mut tasks, mut lost) = (0, 0);
     // An empty or a newer one may have no such table.
     if (1..=known_schema).contains(&schema) && problems.is_empty() {
-        let count = "SELECT count(*), count(*) FILTER (WHERE status = 'lost') FROM tasks";
-        (tasks, lost) = connection.query_row(count, [], |row| {
+        let count = format!(
+            "SELECT count(*), count(*) FILTER (WHERE status = 'lost') FROM tasks WHERE NOT {IS_KEEPER}"
+        );
+        (tasks, lost) = connection.query_row(&count, [], |row| {
             Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, i64>(1)?.unsigned_abs()))
         })?;
     }

@@ -10,6 +10,7 @@ use super::connection::Store;
 use super::error::StoreError;
 use super::write::{Transaction, json};
 use crate::disk::home::ToldNews;
+use crate::live::agent::kept_agent;
 use crate::task::Task;
 
 /// Where a notice stands. The numbers are in the database.
@@ -66,6 +67,12 @@ pub(crate) fn ordinal(news: &News, at: Timestamp) -> u64 {
     }
 }
 
+/// Tells whether a session's tasks have somebody who is to be told of them. Tasks outside any session belong to a
+/// person, who looks; those that keep an agent alive belong to nobody.
+pub(super) fn has_owner_to_tell(session: &str) -> bool {
+    session != DEFAULT_SESSION && kept_agent(session).is_none()
+}
+
 impl Transaction<'_> {
     /// Enters news for a task's owner. What the owner knows already, or was entered before, changes nothing.
     pub(super) fn enter_notice(&self, task: &Task, news: &News, at: Timestamp) -> Result<(), StoreError> {
@@ -92,7 +99,7 @@ impl Transaction<'_> {
 
     /// Enters the end of a run that others came after, for a database that is rebuilt.
     pub(crate) fn tell_earlier_end(&self, task: &Task, record: &ExitRecord) -> Result<(), StoreError> {
-        if task.session == DEFAULT_SESSION {
+        if !has_owner_to_tell(&task.session) {
             return Ok(());
         }
         let mut earlier = task.clone();

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 use super::by_state::by_state_sql;
 use super::connection::Store;
 use super::error::StoreError;
-use super::filter::{Filter, Order, Page, conditions, order_sql, title};
+use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title};
 use super::notices::IS_OPEN;
 use super::rows;
 use crate::retain::purge::Totals;
@@ -136,10 +136,11 @@ impl Store {
         unsettled(&self.connection, tasks_dir)
     }
 
-    /// Returns the finished tasks that were asked for first, without those of which the owner is still to be told.
+    /// Returns the finished tasks that were asked for first, without those of which the owner is still to be told, and
+    /// without those that kept an agent: they go with its task.
     pub(crate) fn oldest_ended(&self, most: u32) -> Result<Vec<Ended>, StoreError> {
         let sql = format!(
-            "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT EXISTS \
+            "SELECT {} FROM tasks NOT INDEXED WHERE phase = 2 AND survivors = 0 AND NOT {IS_KEEPER} AND NOT EXISTS \
              (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN}) ORDER BY seq LIMIT ?1",
             rows::COLUMNS
         );
@@ -157,11 +158,13 @@ impl Store {
         Ok(ended)
     }
 
-    /// Returns what finished tasks take together.
+    /// Returns what finished tasks take together. Those that kept an agent take room, and are not counted.
     pub(crate) fn totals(&self) -> Result<Totals, StoreError> {
-        let sql =
-            "SELECT count(*), coalesce(sum(output_bytes - dropped_bytes), 0) FROM tasks WHERE phase = 2";
-        Ok(self.connection.query_row(sql, [], |row| {
+        let sql = format!(
+            "SELECT count(*) FILTER (WHERE NOT {IS_KEEPER}), coalesce(sum(output_bytes - dropped_bytes), 0) \
+             FROM tasks WHERE phase = 2"
+        );
+        Ok(self.connection.query_row(&sql, [], |row| {
             Ok(Totals { count: row.get::<_, i64>(0)? as u64, output_bytes: row.get::<_, i64>(1)? as u64 })
         })?)
     }
@@ -288,6 +291,12 @@ impl Store {
     }
 
     pub(super) fn count(&self, filter: &Filter, condition: &str) -> Result<u64, StoreError> {
+        if filter.hides_keepers() {
+            // Keepers are few and counted by index; a look at the session of every task would take longer.
+            let all = Filter { internal: true, ..filter.clone() };
+            let keepers = self.count(&all, &format!("{condition} AND {IS_KEEPER}"))?;
+            return Ok(self.count(&all, condition)?.saturating_sub(keepers));
+        }
         let (_, values) = conditions(filter);
         let sql = count_sql(filter, condition);
         let values: Vec<&dyn ToSql> = values.iter().map(AsRef::as_ref).collect();
@@ -368,7 +377,11 @@ mod tests {
         let mut queries =
             vec![task_sql(), unsettled_sql(), ANY_WAITING.to_owned(), QUEUE_POSITION.to_owned()];
         for filter in filters() {
-            queries.extend(["phase = 0", "phase = 1", "1"].map(|condition| count_sql(&filter, condition)));
+            let counted = Filter { internal: true, ..filter.clone() };
+            for condition in ["phase = 0", "phase = 1", "1"] {
+                queries.push(count_sql(&counted, condition));
+                queries.push(count_sql(&counted, &format!("{condition} AND {IS_KEEPER}")));
+            }
             let mut ways = vec![Walk::HoldingSlots, Walk::Waiting, Walk::InStatus(Status::Failed)];
             if let Scope::Session(_) = filter.scope {
                 ways.push(Walk::NewestOfSession);

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::filter::IS_KEEPER;
 use crate::task::Scope;
 
 /// How many ids an ambiguous handle names at most.
@@ -39,7 +40,8 @@ impl Store {
     /// Returns the tasks that a handle may mean; one, unless it is unknown or ambiguous.
     ///
     /// The first way of reading that finds anything wins: the whole id, a handle, a name (of the
-    /// newest task that bears it, a live one first), the beginning of an id.
+    /// newest task that bears it, a live one first), the beginning of an id. A task that keeps an agent alive is meant
+    /// only by its whole id, or within its session.
     pub(crate) fn resolve(
         &self,
         handle: &str,
@@ -47,7 +49,7 @@ impl Store {
         naming: Naming,
     ) -> Result<Vec<TaskId>, StoreError> {
         if let Ok(id) = handle.parse::<TaskId>() {
-            return self.ids("id = ?2", id.as_str(), scope);
+            return self.any_ids("id = ?2", id.as_str(), scope);
         }
         let ways = [
             self.by_number(handle, scope)?,
@@ -89,6 +91,10 @@ impl Store {
     }
 
     fn ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
+        self.any_ids(&format!("{condition} AND (?1 IS NOT NULL OR NOT {IS_KEEPER})"), value, scope)
+    }
+
+    fn any_ids(&self, condition: &str, value: &str, scope: &Scope) -> Result<Vec<TaskId>, StoreError> {
         let sql = format!(
             "SELECT id FROM tasks WHERE {condition} AND (?1 IS NULL OR session = ?1) ORDER BY seq DESC LIMIT {NAMED}"
         );
@@ -124,9 +130,11 @@ impl Store {
             return Ok(Vec::new());
         };
         // Any number of tasks may have been asked for in one second.
-        let sql = "SELECT id, created_at, command FROM tasks
-            WHERE created_at >= ?1 AND created_at < ?2 AND (?3 IS NULL OR session = ?3) ORDER BY seq DESC";
-        let mut query = self.connection.prepare_cached(sql)?;
+        let sql = format!(
+            "SELECT id, created_at, command FROM tasks WHERE created_at >= ?1 AND created_at < ?2 \
+             AND iif(?3 IS NULL, NOT {IS_KEEPER}, session = ?3) ORDER BY seq DESC"
+        );
+        let mut query = self.connection.prepare_cached(&sql)?;
         let mut rows = query.query(params![from.as_micros(), until.as_micros(), session_of(scope)])?;
         let mut fitting = Vec::new();
         while let Some(row) = rows.next()? {

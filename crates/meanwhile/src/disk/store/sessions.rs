@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use mw_model::TaskId;
 use rusqlite::params;
 
 use super::connection::Store;
 use super::error::StoreError;
+use super::filter::IS_KEEPER;
 use super::notices::IS_OPEN;
 use super::rows;
 use super::write::Transaction;
@@ -13,12 +15,12 @@ use crate::session::lifecycle::SessionInfo;
 use crate::task::Task;
 
 impl Store {
-    /// Lists the sessions that have tasks.
+    /// Lists the sessions that have tasks, without those of tasks that keep agents alive.
     pub(crate) fn sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
         let sql = format!(
             "SELECT session, count(*), sum(phase < 2), \
              (SELECT count(*) FROM notices WHERE notices.session = tasks.session AND {IS_OPEN}) \
-             FROM tasks GROUP BY session ORDER BY session"
+             FROM tasks WHERE NOT {IS_KEEPER} GROUP BY session ORDER BY session"
         );
         let mut query = self.connection.prepare(&sql)?;
         let found = query.query_map([], |row| {
@@ -31,6 +33,20 @@ impl Store {
             })
         })?;
         Ok(found.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the agents' tasks that are gone, and of which tasks that kept the agent are left.
+    pub(crate) fn gone_with_keepers(&self) -> Result<Vec<TaskId>, StoreError> {
+        let sql = format!("SELECT DISTINCT session FROM tasks WHERE {IS_KEEPER}");
+        let mut query = self.connection.prepare(&sql)?;
+        let sessions = query.query_map([], |row| row.get::<_, String>(0))?.collect::<Result<Vec<_>, _>>()?;
+        let mut gone = Vec::new();
+        for agent in sessions.iter().filter_map(|session| crate::live::agent::kept_agent(session)) {
+            if self.task(&agent, Path::new(""))?.is_none() {
+                gone.push(agent);
+            }
+        }
+        Ok(gone)
     }
 
     /// Returns a session's tasks that wait, run, or are survived by children.

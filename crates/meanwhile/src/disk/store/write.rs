@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use mw_model::{DEFAULT_SESSION, Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
+use mw_model::{Event, News, RunOrigin, TaskId, TaskState, Timestamp, next_state};
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 
 use super::connection::Store;
 use super::error::StoreError;
-use super::notices::Stage;
+use super::notices::{Stage, has_owner_to_tell};
 use super::rows;
 use crate::task::Task;
 use crate::trace::spans;
@@ -166,7 +166,7 @@ impl Transaction<'_> {
         self.tell_owner(task, event, at)
     }
 
-    /// Enters what the owner should know of an event. Tasks outside any session belong to a person, who looks.
+    /// Enters what the owner should know of an event.
     fn tell_owner(&self, task: &Task, event: &Event, at: Timestamp) -> Result<(), StoreError> {
         let news = match event {
             Event::Ended { cause, .. } => News::Ended { cause: cause.clone() },
@@ -182,7 +182,7 @@ impl Transaction<'_> {
             | Event::Reassigned { .. }
             | Event::TreeEmpty => return Ok(()),
         };
-        if task.session == DEFAULT_SESSION {
+        if !has_owner_to_tell(&task.session) {
             return Ok(());
         }
         self.enter_notice(task, &news, at)?;

@@ -1,55 +1,57 @@
-//! A handler that answers what the suite asks for and our server has not, and leaves all else to the server.
+//! What the official conformance suite looks for by name and the server has not: a handler that answers it and leaves all
+//! else to the server, for `mw mcp --conformance`.
 #![expect(deprecated, reason = "the suite checks what older revisions have")]
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+mod calls;
+mod jobs;
+mod questions;
+mod specs;
 
-use mw_agents::mcp::Server;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CancelledNotificationParam,
-    ClientCapabilities, CompleteRequestParams, CompleteResult, CompletionInfo, CreateMessageRequestParams,
-    ElicitRequestParams, GetPromptRequestParams, GetPromptResponse, GetTaskParams, GetTaskResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, LoggingLevel,
-    LoggingMessageNotificationParam, PaginatedRequestParams, ProgressNotificationParam,
-    ReadResourceRequestParams, ReadResourceResponse, SamplingMessage, ServerConfig, SetLevelRequestParams,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams, UpdateTaskParams,
+    CallToolRequestParams, CallToolResponse, CancelTaskParams, CancelledNotificationParam,
+    CompleteRequestParams, CompleteResult, CompletionInfo, GetPromptRequestParams, GetPromptResponse,
+    GetTaskParams, GetTaskResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
+    Tool, UnsubscribeRequestParams, UpdateTaskParams,
 };
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::jobs::Jobs;
-use crate::questions::{States, answer, form};
-use crate::specs::{ASIDE, input_schema};
+use self::calls::failed;
+use self::jobs::Jobs;
+use self::questions::{States, answer, form};
+use self::specs::{ASIDE, input_schema};
+use super::server::Server;
+
+pub use self::specs::toolset;
 
 /// A picture of one pixel.
 const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-/// Silence.
-const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEARKwAAIhYAQACABAAZGF0YQAAAAA=";
 
+/// The fixtures, in front of a server.
 #[derive(Clone)]
-pub(crate) struct Fixtures {
+pub struct Fixtures {
     server: Server,
     jobs: Jobs,
     states: States,
     listening: Arc<Mutex<Vec<SubscriptionSink>>>,
 }
 
-fn written<T: DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(value).unwrap()
+fn written<T: DeserializeOwned>(value: Value) -> Result<T, ErrorData> {
+    serde_json::from_value(value).map_err(failed)
 }
 
-fn result(content: Value) -> CallToolResponse {
-    CallToolResult::success(written(content)).into()
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn said(text: impl Into<String>) -> CallToolResponse {
-    result(json!([{"type": "text", "text": text.into()}]))
-}
-
-fn tool(name: &str) -> Tool {
+fn tool(name: &str) -> Result<Tool, ErrorData> {
     written(json!({"name": name, "description": "A fixture of the suite", "inputSchema": input_schema(name)}))
 }
 
@@ -58,173 +60,31 @@ fn resource(uri: &str, kind: &str, text: &str) -> Value {
 }
 
 impl Fixtures {
-    pub(crate) fn before(server: Server) -> Self {
+    /// Stands before a server.
+    #[must_use]
+    pub fn before(server: Server) -> Self {
         Self { jobs: Jobs::new(server.clone()), server, states: States::default(), listening: Arc::default() }
     }
-
-    async fn answer(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let given = Value::Object(request.arguments.clone().unwrap_or_default());
-        let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
-        Ok(match request.name.as_ref() {
-            "test_image_content" => result(json!([image])),
-            "test_audio_content" => result(json!([{"type": "audio", "data": WAV, "mimeType": "audio/wav"}])),
-            "test_embedded_resource" => {
-                let embedded = "This is an embedded resource content.";
-                result(json!([resource("test://embedded-resource", "text/plain", embedded)]))
-            }
-            "test_multiple_content_types" => {
-                let data = resource("test://mixed-content-resource", "application/json", r#"{"value":123}"#);
-                result(json!([{"type": "text", "text": "Multiple content types test:"}, image, data]))
-            }
-            "test_tool_with_logging" => {
-                for step in ["started", "processing data", "completed"] {
-                    let said = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(step));
-                    let _ = context.peer.notify_logging_message(said).await;
-                }
-                said("Logged")
-            }
-            "test_logging_tool" => {
-                if let Some(level) = context.meta.log_level() {
-                    let said = LoggingMessageNotificationParam::new(level, json!("asked for"));
-                    let _ = context.peer.notify_logging_message(said).await;
-                }
-                said("Logged if asked for")
-            }
-            "test_tool_with_progress" => {
-                for progress in [0.0, 50.0, 100.0] {
-                    if let Some(token) = context.meta.get_progress_token() {
-                        let told = ProgressNotificationParam::new(token, progress).with_total(100.0);
-                        let _ = context.peer.notify_progress(told).await;
-                    }
-                    // Far enough apart to be told apart.
-                    pause(50).await;
-                }
-                said("Progress told")
-            }
-            "test_reconnection" => {
-                pause(100).await;
-                said("Reconnected")
-            }
-            "test_custom_header" => match given["value"].as_str() {
-                Some(value) => said(value),
-                None => return Err(ErrorData::invalid_params("value must be a string", None)),
-            },
-            "json_schema_2020_12_tool" => said("The schema is what counts"),
-            "test_sampling" => {
-                let asked = SamplingMessage::user_text(given["prompt"].as_str().unwrap_or("Hello"));
-                let sampled = context.peer.create_message(CreateMessageRequestParams::new(vec![asked], 100));
-                said(format!("LLM response: {}", json!(sampled.await.map_err(failed)?)))
-            }
-            "test_elicitation" => {
-                let message = given["message"].as_str().unwrap_or_default();
-                let fields = json!({"username": {"type": "string"}, "email": {"type": "string"}});
-                elicit(message, &fields, &["username", "email"], &context).await?
-            }
-            "test_elicitation_sep1034_defaults" => {
-                elicit("All have defaults", &defaults(), &[], &context).await?
-            }
-            "test_elicitation_sep1330_enums" => {
-                elicit("All kinds of choices", &choices(), &[], &context).await?
-            }
-            "test_trigger_tool_change" => {
-                for sink in self.listening() {
-                    let _ = sink.notify_tool_list_changed().await;
-                }
-                said("Told")
-            }
-            "test_trigger_prompt_change" => {
-                for sink in self.listening() {
-                    let _ = sink.notify_prompt_list_changed().await;
-                }
-                said("Told")
-            }
-            "test_missing_capability" => {
-                if context.meta.client_capabilities().unwrap_or_default().sampling.is_none() {
-                    let wanted = ClientCapabilities::builder().enable_sampling().build();
-                    return Err(ErrorData::missing_required_client_capability(wanted));
-                }
-                said("It is there")
-            }
-            _ => self.states.call(&request, &context.meta)?,
-        })
-    }
-
-    fn listening(&self) -> Vec<SubscriptionSink> {
-        self.listening.lock().unwrap().clone()
-    }
-}
-
-/// Waits a moment: here time itself is what the suite looks at.
-async fn pause(ms: u64) {
-    tokio::time::interval_at(tokio::time::Instant::now() + Duration::from_millis(ms), Duration::from_secs(1))
-        .tick()
-        .await;
-}
-
-fn failed(error: impl std::fmt::Display) -> ErrorData {
-    ErrorData::internal_error(error.to_string(), None)
-}
-
-async fn elicit(
-    message: &str,
-    fields: &Value,
-    required: &[&str],
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResponse, ErrorData> {
-    let mut schema = json!({"type": "object", "properties": fields});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
-    }
-    let params = ElicitRequestParams::FormElicitationParams {
-        meta: None,
-        message: message.to_owned(),
-        requested_schema: written(schema),
-    };
-    let given = context.peer.create_elicitation(params).await.map_err(failed)?;
-    Ok(said(format!("User response: {}", json!(given))))
-}
-
-fn defaults() -> Value {
-    json!({
-        "name": {"type": "string", "default": "John Doe"},
-        "age": {"type": "integer", "default": 30},
-        "score": {"type": "number", "default": 95.5},
-        "status": {"type": "string", "enum": ["active", "inactive", "pending"], "default": "active"},
-        "verified": {"type": "boolean", "default": true},
-    })
-}
-
-fn choices() -> Value {
-    let plain = json!(["option1", "option2", "option3"]);
-    let titled = json!([
-        {"const": "value1", "title": "First"}, {"const": "value2", "title": "Second"},
-        {"const": "value3", "title": "Third"},
-    ]);
-    json!({
-        "untitledSingle": {"type": "string", "enum": plain},
-        "titledSingle": {"type": "string", "oneOf": titled},
-        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["One", "Two", "Three"]},
-        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": plain}},
-        "titledMulti": {"type": "array", "items": {"anyOf": titled}},
-    })
 }
 
 impl ServerHandler for Fixtures {
     fn get_info(&self) -> ServerConfig {
         let mut info = self.server.get_info();
-        info.capabilities.prompts = Some(written(json!({"listChanged": true})));
-        info.capabilities.tools = Some(written(json!({"listChanged": true})));
+        let declared = ServerCapabilities::builder()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .build();
+        info.capabilities.prompts = declared.prompts;
+        info.capabilities.tools = declared.tools;
         info.capabilities.logging = Some(Default::default());
         info.capabilities.completions = Some(Default::default());
         info
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        (name == "test_custom_header").then(|| tool(name))
+        (name == "test_custom_header").then(|| tool(name).ok()).flatten()
     }
 
     async fn list_tools(
@@ -233,7 +93,7 @@ impl ServerHandler for Fixtures {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let mut listed = self.server.list_tools(page, context).await?;
-        listed.tools.extend(ASIDE.iter().map(|name| tool(name)));
+        listed.tools.append(&mut ASIDE.iter().map(|name| tool(name)).collect::<Result<_, _>>()?);
         Ok(listed)
     }
 
@@ -267,7 +127,7 @@ impl ServerHandler for Fixtures {
     ) -> Result<ListResourcesResult, ErrorData> {
         let mut listed = self.server.list_resources(page, context).await?;
         for (uri, kind) in [("test://static-text", "text/plain"), ("test://static-binary", "image/png")] {
-            listed.resources.push(written(json!({"uri": uri, "name": uri, "mimeType": kind})));
+            listed.resources.push(written(json!({"uri": uri, "name": uri, "mimeType": kind}))?);
         }
         Ok(listed)
     }
@@ -279,7 +139,7 @@ impl ServerHandler for Fixtures {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut listed = self.server.list_resource_templates(page, context).await?;
         let template = json!({"uriTemplate": "test://template/{id}/data", "name": "data"});
-        listed.resource_templates.push(written(template));
+        listed.resource_templates.push(written(template)?);
         Ok(listed)
     }
 
@@ -301,7 +161,7 @@ impl ServerHandler for Fixtures {
             }
             _ => return self.server.read_resource(request, context).await,
         };
-        let mut read = rmcp::model::ReadResourceResult::new(vec![written(content)]);
+        let mut read = rmcp::model::ReadResourceResult::new(vec![written(content)?]);
         read.ttl_ms = Some(0);
         Ok(read.into())
     }
@@ -311,7 +171,7 @@ impl ServerHandler for Fixtures {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
-        self.listening.lock().unwrap().push(context.sink().clone());
+        held(&self.listening).push(context.sink().clone());
         self.server.listen(context).await
     }
 
@@ -345,7 +205,7 @@ impl ServerHandler for Fixtures {
                 "arguments": [argument("resourceUri")]},
             {"name": "test_prompt_with_image", "description": "One with a picture"},
             {"name": "test_input_required_result_prompt", "description": "One that asks"},
-        ]))))
+        ]))?))
     }
 
     async fn get_prompt(
@@ -374,7 +234,7 @@ impl ServerHandler for Fixtures {
                 match answer(request.input_responses.as_ref(), "user_context") {
                     Some(given) => json!([text(format!("In context: {}", given["content"]["context"]))]),
                     None => {
-                        let question = form("Which context?", &json!({"context": {"type": "string"}}));
+                        let question = form("Which context?", &json!({"context": {"type": "string"}}))?;
                         let questions = [("user_context".to_owned(), question)].into();
                         return Ok(rmcp::model::InputRequiredResult::from_input_requests(questions).into());
                     }
@@ -382,7 +242,7 @@ impl ServerHandler for Fixtures {
             }
             other => return Err(ErrorData::invalid_params(format!("there is no prompt {other}"), None)),
         };
-        Ok(rmcp::model::GetPromptResult::new(written(messages)).into())
+        Ok(rmcp::model::GetPromptResult::new(written(messages)?).into())
     }
 
     async fn complete(

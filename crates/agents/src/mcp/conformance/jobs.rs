@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use mw_agents::mcp::Server;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
     CreateTaskResult, DetailedTask, GetTaskParams, GetTaskResult, InputRequest, InputResponses, TaskPayload,
@@ -14,10 +13,13 @@ use rmcp::task_manager::{TaskContext, TaskExit, TaskManager, TaskOptions};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 
-use crate::questions::{answer, ask, form};
+use super::held;
+use super::questions::{answer, ask, form};
+use crate::mcp::server::Server;
+use crate::mcp::tasks::AT_ONCE;
 
 #[derive(Clone)]
-pub(crate) struct Jobs {
+pub(super) struct Jobs {
     server: Server,
     asking: TaskManager,
     /// What is made of the result of a command: the suite wants failures that no command of ours has.
@@ -30,12 +32,17 @@ enum End {
     ProtocolError,
 }
 
+/// Returns how long a command takes that becomes a task and goes on for so many seconds then.
+fn as_task(seconds: f64) -> f64 {
+    AT_ONCE.as_secs_f64() + seconds
+}
+
 impl Jobs {
-    pub(crate) fn new(server: Server) -> Self {
+    pub(super) fn new(server: Server) -> Self {
         Self { server, asking: TaskManager::new(), ends: Arc::default() }
     }
 
-    pub(crate) fn has(name: &str) -> bool {
+    pub(super) fn has(name: &str) -> bool {
         [
             "slow_compute",
             "failing_job",
@@ -47,7 +54,7 @@ impl Jobs {
         .contains(&name)
     }
 
-    pub(crate) async fn call(
+    pub(super) async fn call(
         &self,
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
@@ -64,14 +71,21 @@ impl Jobs {
             "slow_compute" => {
                 let seconds = given["seconds"].as_f64().unwrap_or(1.0);
                 let label = given["label"].as_str().unwrap_or("compute").to_owned();
+                let seconds = if seconds > 0.0 { as_task(seconds) } else { seconds };
                 self.run(&format!("sleep {seconds}; echo '{label} done'"), None, context).await
             }
-            "failing_job" => self.run("sleep 1; exit 1", Some(End::ToolError), context).await,
-            "protocol_error_job" if knows => self.run("sleep 0.2", Some(End::ProtocolError), context).await,
+            "failing_job" => {
+                let script = format!("sleep {}; exit 1", as_task(1.0));
+                self.run(&script, Some(End::ToolError), context).await
+            }
+            "protocol_error_job" if knows => {
+                let script = format!("sleep {}", as_task(0.2));
+                self.run(&script, Some(End::ProtocolError), context).await
+            }
             "protocol_error_job" => Err(ErrorData::internal_error("it fails on purpose", None)),
             "confirm_delete" => {
                 let file = given["filename"].as_str().unwrap_or("file.txt").to_owned();
-                let question = form(&format!("Delete {file}?"), &json!({"confirm": {"type": "boolean"}}));
+                let question = form(&format!("Delete {file}?"), &json!({"confirm": {"type": "boolean"}}))?;
                 Ok(self.start(vec![("confirm", question)], move |answers| {
                     format!("{file}: confirmed = {}", answers[0]["content"]["confirm"])
                 }))
@@ -79,14 +93,14 @@ impl Jobs {
             "multi_input" => {
                 let value = json!({"value": {"type": "string"}});
                 let questions =
-                    vec![("input-a", form("Value A", &value)), ("input-b", form("Value B", &value))];
+                    vec![("input-a", form("Value A", &value)?), ("input-b", form("Value B", &value)?)];
                 Ok(self.start(questions, |answers| {
                     format!("a = {}, b = {}", answers[0]["content"]["value"], answers[1]["content"]["value"])
                 }))
             }
             _ => match answer(request.input_responses.as_ref(), "user_name") {
                 None => {
-                    Ok(ask([("user_name", form("Your name?", &json!({"name": {"type": "string"}})))], None))
+                    Ok(ask([("user_name", form("Your name?", &json!({"name": {"type": "string"}}))?)], None))
                 }
                 Some(user) => {
                     let user = user["content"]["name"].as_str().unwrap_or("friend").to_owned();
@@ -107,7 +121,7 @@ impl Jobs {
         let call = CallToolRequestParams::new("shell").with_arguments(arguments.unwrap_or_default());
         let response = self.server.call_tool(call, context).await?;
         if let (CallToolResponse::Task(created), Some(end)) = (&response, end) {
-            self.ends.lock().unwrap().insert(created.task.task_id.clone(), end);
+            held(&self.ends).insert(created.task.task_id.clone(), end);
         }
         Ok(response)
     }
@@ -136,7 +150,7 @@ impl Jobs {
         CreateTaskResult::new(task).into()
     }
 
-    pub(crate) async fn get(
+    pub(super) async fn get(
         &self,
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
@@ -144,7 +158,7 @@ impl Jobs {
         if let Ok(task) = self.asking.get_task(&request.task_id) {
             return Ok(GetTaskResult::new(task));
         }
-        let end = self.ends.lock().unwrap().get(&request.task_id).copied();
+        let end = held(&self.ends).get(&request.task_id).copied();
         let found = self.server.get_task(request, context).await?;
         let DetailedTask { task, payload, .. } = found.task;
         let payload = match (payload, end) {
@@ -162,11 +176,11 @@ impl Jobs {
     }
 
     /// Hands answers to a job that asked; nothing when it is none of these.
-    pub(crate) fn update(&self, task: &str, answers: InputResponses) -> Option<Result<(), ErrorData>> {
+    pub(super) fn update(&self, task: &str, answers: InputResponses) -> Option<Result<(), ErrorData>> {
         self.asking.get_task(task).is_ok().then(|| self.asking.update_task(task, answers))
     }
 
-    pub(crate) fn cancel(&self, task: &str) -> Option<Result<(), ErrorData>> {
+    pub(super) fn cancel(&self, task: &str) -> Option<Result<(), ErrorData>> {
         self.asking.get_task(task).is_ok().then(|| self.asking.cancel_task(task))
     }
 }

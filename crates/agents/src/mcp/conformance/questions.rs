@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex};
 
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequest, InputRequiredResult,
-    InputResponses, RequestMetaObject,
+    CallToolRequestParams, CallToolResponse, InputRequest, InputRequiredResult, InputResponses,
+    RequestMetaObject,
 };
 use serde_json::{Value, json};
 
+use super::calls::said;
+use super::{held, written};
+
 /// A form to fill in.
-pub(crate) fn form(message: &str, properties: &Value) -> InputRequest {
-    let required: Vec<_> = properties.as_object().unwrap().keys().collect();
+pub(super) fn form(message: &str, properties: &Value) -> Result<InputRequest, ErrorData> {
+    let required: Vec<_> = properties.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
     question(&json!({
         "method": "elicitation/create",
@@ -20,7 +23,7 @@ pub(crate) fn form(message: &str, properties: &Value) -> InputRequest {
     }))
 }
 
-fn sampling(prompt: &str) -> InputRequest {
+fn sampling(prompt: &str) -> Result<InputRequest, ErrorData> {
     let content = json!({"type": "text", "text": prompt});
     question(&json!({
         "method": "sampling/createMessage",
@@ -28,16 +31,16 @@ fn sampling(prompt: &str) -> InputRequest {
     }))
 }
 
-fn roots() -> InputRequest {
+fn roots() -> Result<InputRequest, ErrorData> {
     question(&json!({"method": "roots/list", "params": {}}))
 }
 
-fn question(value: &Value) -> InputRequest {
-    serde_json::from_value(value.clone()).unwrap()
+fn question(value: &Value) -> Result<InputRequest, ErrorData> {
+    written(value.clone())
 }
 
 /// Asks the client.
-pub(crate) fn ask<const N: usize>(
+pub(super) fn ask<const N: usize>(
     questions: [(&str, InputRequest); N],
     state: Option<String>,
 ) -> CallToolResponse {
@@ -46,38 +49,34 @@ pub(crate) fn ask<const N: usize>(
 }
 
 /// Returns an answer, if it is one.
-pub(crate) fn answer(answers: Option<&InputResponses>, key: &str) -> Option<Value> {
+pub(super) fn answer(answers: Option<&InputResponses>, key: &str) -> Option<Value> {
     answers?.get(key).filter(|answer| answer.is_object()).cloned()
 }
 
-fn name() -> InputRequest {
+fn name() -> Result<InputRequest, ErrorData> {
     form("What is your name?", &json!({"name": {"type": "string"}}))
-}
-
-fn said(text: &str) -> CallToolResponse {
-    CallToolResult::success(vec![ContentBlock::text(text)]).into()
 }
 
 /// What was handed out and may come back. What we did not hand out is not accepted.
 #[derive(Clone, Default)]
-pub(crate) struct States(Arc<Mutex<HashSet<String>>>);
+pub(super) struct States(Arc<Mutex<HashSet<String>>>);
 
 impl States {
     fn hand_out(&self, stage: &str) -> String {
-        let mut known = self.0.lock().unwrap();
+        let mut known = held(&self.0);
         let state = format!("{stage}-{:08x}", (known.len() as u32).wrapping_mul(2_654_435_761));
         known.insert(state.clone());
         state
     }
 
     fn take_back(&self, state: &str) -> Result<String, ErrorData> {
-        let known = self.0.lock().unwrap().contains(state);
+        let known = held(&self.0).contains(state);
         let stage = state.split('-').next().unwrap_or_default().to_owned();
         if known { Ok(stage) } else { Err(ErrorData::invalid_params("this state is not ours", None)) }
     }
 
     /// Answers the suite's tools that ask.
-    pub(crate) fn call(
+    pub(super) fn call(
         &self,
         request: &CallToolRequestParams,
         meta: &RequestMetaObject,
@@ -87,17 +86,17 @@ impl States {
         Ok(match request.name.as_ref() {
             "test_input_required_result_elicitation" => match answer(answers, "user_name") {
                 Some(user) => {
-                    said(&format!("Hello, {}!", user["content"]["name"].as_str().unwrap_or("friend")))
+                    said(format!("Hello, {}!", user["content"]["name"].as_str().unwrap_or("friend")))
                 }
-                None => ask([("user_name", name())], None),
+                None => ask([("user_name", name()?)], None),
             },
             "test_input_required_result_sampling" => match answer(answers, "capital_question") {
-                Some(sampled) => said(&format!("Sampled: {}", sampled["content"]["text"])),
-                None => ask([("capital_question", sampling("What is the capital of France?"))], None),
+                Some(sampled) => said(format!("Sampled: {}", sampled["content"]["text"])),
+                None => ask([("capital_question", sampling("What is the capital of France?")?)], None),
             },
             "test_input_required_result_list_roots" => match answer(answers, "client_roots") {
-                Some(listed) => said(&format!("Roots: {}", listed["roots"])),
-                None => ask([("client_roots", roots())], None),
+                Some(listed) => said(format!("Roots: {}", listed["roots"])),
+                None => ask([("client_roots", roots()?)], None),
             },
             "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
                 match state {
@@ -106,7 +105,7 @@ impl States {
                         said("Confirmed: state-ok")
                     }
                     None => {
-                        let confirm = form("Please confirm", &json!({"ok": {"type": "boolean"}}));
+                        let confirm = form("Please confirm", &json!({"ok": {"type": "boolean"}}))?;
                         ask([("confirm", confirm)], Some(self.hand_out("confirm")))
                     }
                 }
@@ -117,17 +116,20 @@ impl States {
                 if checked.is_some() && keys.iter().all(|key| answer(answers, key).is_some()) {
                     said("All inputs received")
                 } else {
-                    let questions =
-                        [(keys[0], name()), (keys[1], sampling("Generate a greeting")), (keys[2], roots())];
+                    let questions = [
+                        (keys[0], name()?),
+                        (keys[1], sampling("Generate a greeting")?),
+                        (keys[2], roots()?),
+                    ];
                     ask(questions, Some(self.hand_out("gather")))
                 }
             }
             "test_input_required_result_multi_round" => {
                 let stage = state.map(|state| self.take_back(state)).transpose()?;
                 match stage.as_deref() {
-                    None => ask([("step1", name())], Some(self.hand_out("one"))),
+                    None => ask([("step1", name()?)], Some(self.hand_out("one"))),
                     Some("one") => {
-                        let colour = form("Your favourite colour?", &json!({"color": {"type": "string"}}));
+                        let colour = form("Your favourite colour?", &json!({"color": {"type": "string"}}))?;
                         ask([("step2", colour)], Some(self.hand_out("two")))
                     }
                     Some(_) => said("All rounds done"),
@@ -140,13 +142,13 @@ impl States {
                 }
                 let mut questions = std::collections::BTreeMap::new();
                 if declared.elicitation.is_some() {
-                    questions.insert("user_name".to_owned(), name());
+                    questions.insert("user_name".to_owned(), name()?);
                 }
                 if declared.sampling.is_some() {
-                    questions.insert("greeting".to_owned(), sampling("Generate a greeting"));
+                    questions.insert("greeting".to_owned(), sampling("Generate a greeting")?);
                 }
                 if declared.roots.is_some() {
-                    questions.insert("client_roots".to_owned(), roots());
+                    questions.insert("client_roots".to_owned(), roots()?);
                 }
                 if questions.is_empty() {
                     said("Nothing can be asked")
@@ -154,7 +156,7 @@ impl States {
                     InputRequiredResult::from_input_requests(questions).into()
                 }
             }
-            "test_streaming_elicitation" => ask([("value", name())], None),
+            "test_streaming_elicitation" => ask([("value", name()?)], None),
             other => return Err(ErrorData::invalid_params(format!("there is no tool {other}"), None)),
         })
     }

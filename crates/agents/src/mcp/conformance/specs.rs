@@ -1,11 +1,12 @@
 //! The tools that the suite looks for by name: those that are plain ones are in the server's own set.
 
-use mw_tools::call::Reply;
-use mw_tools::{CustomTool, ToolSpec, Toolset};
 use serde_json::{Value, json};
 
+use mw_tools::call::Reply;
+use mw_tools::{CustomTool, RegistryError, ToolSpec, Toolset};
+
 /// Tools that the wrapper answers, with what they take.
-pub(crate) const ASIDE: [&str; 32] = [
+pub(super) const ASIDE: [&str; 32] = [
     "test_image_content",
     "test_audio_content",
     "test_embedded_resource",
@@ -41,7 +42,7 @@ pub(crate) const ASIDE: [&str; 32] = [
 ];
 
 /// Returns what a tool takes.
-pub(crate) fn input_schema(name: &str) -> Value {
+pub(super) fn input_schema(name: &str) -> Value {
     let text = json!({"type": "string"});
     match name {
         "test_custom_header" => json!({
@@ -77,7 +78,10 @@ pub(crate) fn input_schema(name: &str) -> Value {
 type Run = fn(&Value) -> Reply;
 
 /// Adds the plain ones to the server's own tools.
-pub(crate) fn toolset(own: Toolset) -> Toolset {
+///
+/// # Errors
+/// When one of them is there already.
+pub fn toolset(own: Toolset) -> Result<Toolset, RegistryError> {
     let failing = |_: &Value| {
         Reply::failure("This tool intentionally returns an error for testing".to_owned(), json!({}))
     };
@@ -97,7 +101,7 @@ pub(crate) fn toolset(own: Toolset) -> Toolset {
         },
         run: Box::new(move |given, _| run(&Value::Object(given.clone()))),
     };
-    plain.into_iter().map(custom).fold(own, |tools, tool| tools.with(tool).unwrap())
+    plain.into_iter().map(custom).try_fold(own, |tools, tool| tools.with(tool))
 }
 
 fn said(text: &str) -> Reply {
