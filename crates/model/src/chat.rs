@@ -11,7 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::notice::Notice;
-use crate::state::Status;
+use crate::task::state::Status;
 use crate::time::Timestamp;
 
 /// Something in a conversation, in the order in which it was seen.

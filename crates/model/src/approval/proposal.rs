@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::random_suffix;
-use crate::limits::Limits;
-use crate::raw_text::RawText;
-use crate::spec::CommandSpec;
+use crate::task::id::random_suffix;
+use crate::task::limits::Limits;
+use crate::task::spec::CommandSpec;
+use crate::text::raw_text::RawText;
+use crate::text::visible::visible;
 use crate::time::Timestamp;
-use crate::visible::visible;
 
 /// Format of a stored proposal.
 pub const PROPOSAL_VERSION: u32 = 1;

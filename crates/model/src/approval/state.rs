@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
+use crate::task::id::TaskId;
 use crate::time::Timestamp;
 
 /// Who said no where no person was asked.

@@ -1,7 +1,7 @@
 //! The text in which a model reads a notice: elements in angle brackets, one a line.
 
 use super::Notice;
-use crate::dialect::Dialect;
+use crate::task::dialect::Dialect;
 
 const OPEN: &str = "<task-notification>";
 const CLOSE: &str = "</task-notification>";

@@ -2,9 +2,10 @@ use proptest::prelude::*;
 
 use super::block::parse;
 use super::*;
-use crate::cause::Exit;
-use crate::id::TaskKind;
-use crate::resources::ResourceLimit;
+use crate::task::cause::Exit;
+use crate::task::id::TaskKind;
+use crate::task::resources::ResourceLimit;
+use crate::{Cause, Dialect, TaskId, TimeLimit, Timestamp};
 
 fn notice(command: &str, cause: Cause) -> Notice {
     Notice {

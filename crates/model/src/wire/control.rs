@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::progress::Progress;
-use crate::raw_text::RawText;
-use crate::state::Status;
+use crate::task::progress::Progress;
+use crate::task::state::Status;
+use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::wire::record::ExitRecord;
 use crate::wire::start::SessionWatch;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cause::TimeLimit;
-use crate::progress::Progress;
-use crate::raw_text::RawText;
-use crate::resources::{Enforcement, ResourceLimit};
-use crate::state::Process;
+use crate::task::cause::TimeLimit;
+use crate::task::progress::Progress;
+use crate::task::resources::{Enforcement, ResourceLimit};
+use crate::task::state::Process;
+use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::wire::start::SessionWatch;
 

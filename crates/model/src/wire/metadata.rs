@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::Status;
+use crate::task::state::Status;
 use crate::time::Timestamp;
 use crate::trace::{SpanId, TraceId};
 

@@ -7,6 +7,7 @@ mod control;
 mod index;
 mod journal;
 mod layout;
+pub(crate) mod log_name;
 mod metadata;
 mod record;
 mod start;

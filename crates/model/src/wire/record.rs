@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cause::{Cause, Exit, TimeLimit};
-use crate::resources::ResourceLimit;
-use crate::state::Process;
+use crate::task::cause::{Cause, Exit, TimeLimit};
+use crate::task::resources::ResourceLimit;
+use crate::task::state::Process;
 use crate::time::Timestamp;
 use crate::wire::control::{SentSignal, Survivor};
 

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limits;
-use crate::raw_text::RawText;
-use crate::spec::Io;
-use crate::state::Process;
+use crate::task::limits::Limits;
+use crate::task::spec::Io;
+use crate::task::state::Process;
+use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 
 /// The version of the start message. A supervisor that would not hold limits on resources refuses the second.

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cause::Cause;
-use crate::id::{TaskId, TaskKind, long_handle, short_handle};
-use crate::spec::{CommandSpec, TaskSpec};
-use crate::state::Status;
+use super::cause::Cause;
+use super::id::{TaskId, TaskKind, long_handle, short_handle};
+use super::spec::{CommandSpec, TaskSpec};
+use super::state::Status;
 use crate::time::Timestamp;
 
 /// One source's way of speaking about tasks.

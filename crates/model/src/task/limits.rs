@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::prompt::PromptPatterns;
-use crate::resources::Resources;
+use super::resources::Resources;
+use crate::text::prompt::PromptPatterns;
 use crate::time::Timestamp;
 
 /// The limits a supervisor enforces: time, size, silence, and what the tree uses.

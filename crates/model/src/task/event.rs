@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cause::Cause;
-use crate::progress::Progress;
-use crate::state::{Process, RunOrigin};
+use super::cause::Cause;
+use super::progress::Progress;
+use super::state::{Process, RunOrigin};
 use crate::time::Timestamp;
 
 /// Something that happened to a task.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cause::Cause;
+use super::cause::Cause;
 use crate::time::Timestamp;
 
 /// A process that can be recognised again: a pid alone may be reused.

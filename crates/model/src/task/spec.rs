@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::agent::AgentSpec;
+use super::agent::AgentSpec;
+use super::dialect::Dialect;
+use super::id::{TaskId, TaskKind};
+use super::limits::Limits;
+use super::place::Place;
+use super::ready::ReadyWhen;
 use crate::approval::ApprovalRecord;
-use crate::dialect::Dialect;
-use crate::id::{TaskId, TaskKind};
-use crate::limits::Limits;
-use crate::place::Place;
-use crate::raw_text::RawText;
-use crate::ready::ReadyWhen;
+use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 use crate::trace::TaskTrace;
 

@@ -1,6 +1,7 @@
 //! Secrets that are known by what is before them: a name, a flag, a header, a user in an address.
 
-use super::names::{self, Name, is_ordinary, is_path};
+use super::names;
+use super::names::{Name, is_ordinary, is_path};
 use super::{Edge, MARK, Secret, mark_len};
 
 /// A longer value is one without a second look, so that none is looked at again and again.

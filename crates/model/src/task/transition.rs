@@ -1,7 +1,7 @@
 //! The one function that decides every transition. Recovery replays through it too.
 
-use crate::event::Event;
-use crate::state::{RunOrigin, Status, TaskState};
+use super::event::Event;
+use super::state::{RunOrigin, Status, TaskState};
 
 /// An event that cannot happen in a state.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -132,9 +132,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::cause::{Cause, Exit};
-    use crate::progress::Progress;
-    use crate::state::Process;
+    use crate::task::cause::{Cause, Exit};
+    use crate::task::progress::Progress;
+    use crate::task::state::Process;
     use crate::time::Timestamp;
 
     fn process() -> Process {

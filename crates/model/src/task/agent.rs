@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::progress::Progress;
-use crate::raw_text::RawText;
+use super::progress::Progress;
+use crate::text::raw_text::RawText;
 use crate::time::Timestamp;
 
 /// The variable that tells how many agents are above whoever reads it.

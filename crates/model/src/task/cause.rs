@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::resources::ResourceLimit;
+use super::resources::ResourceLimit;
+use super::state::Status;
 use crate::signal::signal_name;
-use crate::state::Status;
 
 /// What the kernel said about the end of a task's first process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

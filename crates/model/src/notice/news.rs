@@ -1,0 +1,247 @@
+//! What an owner is told about a task, and the text in which a model reads it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::signal::signal_name;
+use crate::task::cause::{Cause, TimeLimit};
+use crate::task::dialect::Dialect;
+use crate::task::id::TaskId;
+use crate::task::state::Status;
+use crate::time::Timestamp;
+
+/// What the last line of an agent's log begins with while somebody has to answer.
+pub const AGENT_WAITS: &str = "⏸ waiting:";
+
+/// What happened that the owner should know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "news", rename_all = "snake_case")]
+pub enum News {
+    /// A run ended.
+    Ended {
+        /// Why.
+        cause: Cause,
+    },
+    /// It is silent and seems to wait for an answer.
+    Stalled {
+        /// The last line it printed.
+        prompt: String,
+    },
+    /// What it was to be ready for has come true.
+    Ready {
+        /// What was seen: a line, or a port.
+        what: String,
+    },
+    /// It was the last of its batch.
+    Batch {
+        /// Which.
+        batch: String,
+        /// How many of it completed.
+        completed: u64,
+        /// How many did not.
+        others: u64,
+    },
+}
+
+impl News {
+    /// Returns the word under which the ledger keeps it: one notice for each task, run and kind.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Ended { .. } => "ended",
+            Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
+            Self::Batch { .. } => "batch",
+        }
+    }
+
+    /// Returns the word for it where no dialect has one of its own.
+    #[must_use]
+    pub const fn status(&self) -> &'static str {
+        match self {
+            Self::Ended { cause: Cause::Exited { .. } } => "exited",
+            Self::Ended {
+                cause: Cause::Signaled { .. } | Cause::LimitReached { .. } | Cause::SpawnFailed { .. },
+            } => "failed",
+            Self::Ended { cause: Cause::Cancelled { .. } } => "killed",
+            Self::Ended { cause: Cause::TimedOut { .. } } => "timed_out",
+            Self::Ended { cause: Cause::Lost { .. } } => "lost",
+            Self::Ended { cause: Cause::Skipped { .. } } => "skipped",
+            Self::Stalled { .. } => "stalled",
+            Self::Ready { .. } => "ready",
+            Self::Batch { .. } => "batch_done",
+        }
+    }
+
+    /// Returns the exit code, if there is one.
+    #[must_use]
+    pub const fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Ended { cause } => cause.exit_code(),
+            Self::Stalled { .. } | Self::Ready { .. } | Self::Batch { .. } => None,
+        }
+    }
+
+    /// Says in a few words what happened.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let by = |signal: Option<i32>| signal.map_or_else(String::new, |s| format!(" ({})", signal_name(s)));
+        match self {
+            Self::Ended { cause } => match cause {
+                Cause::Exited { code } => format!("exited {code}"),
+                Cause::Signaled { signal, .. } => format!("ended by {}", signal_name(*signal)),
+                Cause::Cancelled { by: who, .. } => format!("killed by {who}{}", by(cause.signal())),
+                Cause::TimedOut { limit: TimeLimit::Run(ms), .. } => {
+                    format!("timed out after {}s{}", seconds(*ms), by(cause.signal()))
+                }
+                Cause::TimedOut { limit: TimeLimit::Deadline, .. } => {
+                    format!("ended at its deadline{}", by(cause.signal()))
+                }
+                Cause::LimitReached { limit, .. } => format!("{}{}", limit.to_words(), by(cause.signal())),
+                Cause::SpawnFailed { message } => format!("could not start: {message}"),
+                Cause::Lost { reason } => format!("lost: {reason}"),
+                Cause::Skipped { reason } => format!("skipped: {reason}"),
+            },
+            Self::Ready { what } => format!("is ready: {what}"),
+            Self::Batch { batch, completed, others: 0 } => {
+                format!("all {completed} tasks of batch {batch} have completed")
+            }
+            Self::Batch { batch, completed, others } => {
+                format!("batch {batch} is done: {completed} completed, {others} did not")
+            }
+            Self::Stalled { prompt } if prompt.starts_with(AGENT_WAITS) => {
+                let what = prompt.trim_start_matches(AGENT_WAITS).trim_start();
+                format!(
+                    "waits for {what}; it goes on when the user has answered, or when nobody has for a while"
+                )
+            }
+            Self::Stalled { prompt } => format!(
+                "waits for input at {prompt:?}; kill it and run it again with the answer piped in, or with a flag such as --yes"
+            ),
+        }
+    }
+}
+
+/// One notice, as it is handed to an owner.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// Its number in the ledger; never given twice. Who has seen it can ignore it.
+    pub number: i64,
+    /// The task.
+    pub task: TaskId,
+    /// The name the owner knows it by: that of its dialect.
+    pub handle: String,
+    /// The name the user gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// In whose words it is told. Notices of earlier builds have none, and words of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dialect: Option<Dialect>,
+    /// Which run of it.
+    pub run: u32,
+    /// When it happened.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub news: News,
+    /// The command, on one line.
+    pub command: String,
+    /// Where the output is.
+    pub output_path: String,
+    /// How long the run took.
+    pub duration_ms: Option<u64>,
+    /// How many of the processes it started outlived it and live.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub survivors: u32,
+    /// What the output says about the outcome, on one line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// What an agent answered: all of it, or its beginning and how much more there is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+/// How much of a command a summary repeats.
+const LONGEST_COMMAND: usize = 200;
+
+impl Notice {
+    /// Tells whether it is about the end of a run.
+    #[must_use]
+    pub const fn is_ending(&self) -> bool {
+        matches!(self.news, News::Ended { .. })
+    }
+
+    /// Returns the state's word in its dialect.
+    #[must_use]
+    pub fn status(&self) -> &'static str {
+        let own = match (&self.news, self.dialect) {
+            (News::Ended { cause }, Some(dialect)) => dialect.word(cause.status(), Some(cause)),
+            (_, None | Some(Dialect::Canonical)) => None,
+            (News::Stalled { .. } | News::Ready { .. }, Some(dialect)) => dialect.word(Status::Running, None),
+            (News::Batch { others: 0, .. }, Some(dialect)) => dialect.word(Status::Completed, None),
+            (News::Batch { .. }, Some(dialect)) => dialect.word(Status::Failed, None),
+        };
+        own.unwrap_or_else(|| self.news.status())
+    }
+
+    /// Returns the exit code that its dialect shows, if there is one.
+    #[must_use]
+    pub fn exit_code(&self) -> Option<i32> {
+        match (&self.news, self.dialect) {
+            (News::Ended { cause }, Some(dialect)) => dialect.exit_code(cause),
+            _ => self.news.exit_code(),
+        }
+    }
+
+    /// Returns how long it ran: `4.2s`.
+    #[must_use]
+    pub fn took(&self) -> Option<String> {
+        self.duration_ms.map(|ms| format!("{}s", seconds(ms)))
+    }
+
+    /// Says it all on one line: `cargo test (4.2s) — exited 0`.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        if matches!(self.news, News::Batch { .. }) {
+            return self.news.in_words();
+        }
+        let plain = |c: char| if c.is_control() && !matches!(c, '\n' | '\r' | '\t') { '\u{fffd}' } else { c };
+        let mut command: String = self.command.chars().take(LONGEST_COMMAND).map(plain).collect();
+        if self.command.chars().count() > LONGEST_COMMAND {
+            command.push('…');
+        }
+        let time = self.took().map_or_else(String::new, |took| format!(" ({took})"));
+        format!("{command}{time} — {}{}", self.news.in_words(), self.left())
+    }
+
+    /// Says what of it still runs.
+    fn left(&self) -> String {
+        match self.survivors {
+            0 => String::new(),
+            1 => "; 1 process that it started still runs".to_owned(),
+            many => format!("; {many} processes that it started still run"),
+        }
+    }
+
+    /// Says it in co-cli's sentence: `Background task task_… completed: 89 passed. See …/output.log`.
+    pub(super) fn sentence(&self) -> String {
+        let Self { handle, output_path, .. } = self;
+        let what = match &self.news {
+            News::Batch { .. } => return self.news.in_words(),
+            News::Ready { .. } | News::Stalled { .. } => format!(" {}", self.news.in_words()),
+            News::Ended { .. } => {
+                let outcome = self.outcome.clone().unwrap_or_else(|| self.news.in_words());
+                format!(" {}: {outcome}{}", self.status(), self.left())
+            }
+        };
+        format!("Background task {handle}{what}. See {output_path}")
+    }
+}
+
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Seconds with one decimal, as people write them.
+fn seconds(ms: u64) -> String {
+    format!("{}.{}", ms / 1000, ms % 1000 / 100)
+}
