@@ -10,7 +10,8 @@ use meanwhile::Supervisor;
 use crate::commands::{self, Command};
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, panics, programs, render};
+use crate::render;
+use crate::{exit_code, panics, programs};
 
 // What holds for every command. No doc comment: it would become the help.
 #[derive(Args)]

@@ -6,7 +6,8 @@ use meanwhile::Error;
 use meanwhile::model::TaskId;
 use serde_json::json;
 
-use crate::{exit_code, render};
+use crate::exit_code;
+use crate::render;
 
 /// An error with its exit code, ready to be shown.
 #[derive(Debug)]

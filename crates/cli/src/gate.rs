@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::config;
 use crate::context::Context;
 use crate::error::CommandError;
-use crate::terminal::{Keys, RawMode};
+use crate::foreground::terminal::{Keys, RawMode};
 
 /// How often it is looked whether the answer came another way.
 const LOOK_EVERY: Timespec = Timespec { tv_sec: 0, tv_nsec: 300_000_000 };

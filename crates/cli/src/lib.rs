@@ -8,6 +8,7 @@
 // These panic where a stream takes nothing; `render` writes and says so.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod arguments;
 mod commands;
 mod config;
 mod context;
@@ -15,14 +16,12 @@ mod doctor;
 mod entry;
 mod error;
 mod exit_code;
+mod foreground;
 mod gate;
 mod host_state;
 mod otel;
 mod panics;
 mod programs;
 mod render;
-mod table;
-mod terminal;
-mod tree;
 
 pub use entry::{mw, surfaces};

@@ -15,9 +15,9 @@ use mw_tools::Dialect;
 use mw_tools::call::Premises;
 
 use super::policy::parse_mode;
-use super::premises::premises;
-use super::start::current_umask;
 use super::tools::parse_dialect;
+use crate::arguments::environment::current_umask;
+use crate::config::premises::premises;
 use crate::config::{Config, shown};
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};

@@ -11,7 +11,8 @@ use mw_agents::subagent::{AcpError, Handshake, greet};
 use mw_tools::delegation::{AgentCall, AgentEntry, AgentSettings, order};
 use serde_json::json;
 
-use super::start::{StartReply, current_umask, environment};
+use super::start::StartReply;
+use crate::arguments::environment::{current_umask, environment};
 use crate::config::at_capacity;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};

@@ -9,7 +9,7 @@ use meanwhile::model::TaskId;
 use meanwhile::project_of;
 use mw_agents::subagent::{DriverOptions, PolicyPermissions, drive};
 
-use super::start::environment;
+use crate::arguments::environment::environment;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 

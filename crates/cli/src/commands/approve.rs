@@ -8,7 +8,8 @@ use super::approvals::as_json;
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, gate, render};
+use crate::render;
+use crate::{exit_code, gate};
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -11,8 +11,9 @@ use meanwhile::{From, ReadRequest, Runtime};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::foreground::terminal;
+use crate::foreground::terminal::{Keys, RawMode};
 use crate::render;
-use crate::terminal::{self, Keys, RawMode};
 
 /// How much of what was printed before is shown.
 const BACKLOG: u64 = 16 << 10;

@@ -18,15 +18,16 @@ use mw_tools::dialects::screens::Layout;
 use mw_ui::chat::{self, Ending, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use super::colours::Colours;
 use super::policy::parse_mode;
-use super::premises::premises;
-use super::start::current_umask;
 use super::tools::parse_dialect;
+use crate::arguments::environment::current_umask;
 use crate::config::Config;
+use crate::config::premises::premises;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, gate, render};
+use crate::render;
+use crate::render::colours::Colours;
+use crate::{exit_code, gate};
 
 /// Our own agent.
 const OWN: &str = "mw";

@@ -5,7 +5,8 @@ use clap::Args;
 use crate::context::Context;
 use crate::doctor::{Check, Verdict, examine};
 use crate::error::CommandResult;
-use crate::{exit_code, render};
+use crate::exit_code;
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {}

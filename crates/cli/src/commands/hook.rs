@@ -1,5 +1,7 @@
 //! `mw hook`: what a host's agent has not been told yet, in the words of the host's hooks.
 
+mod wake;
+
 use std::env;
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -11,7 +13,6 @@ use clap::Args;
 use meanwhile::{Moment, Runtime, Settings, is_shared};
 use mw_agents::hosts::{Clues, HOSTS, HookCall, HookMoment, Hooks, session_of};
 
-use super::wake;
 use crate::context::{Context, Needs};
 use crate::error::{CommandError, CommandResult};
 

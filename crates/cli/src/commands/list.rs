@@ -5,11 +5,13 @@ use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Clock, Filter, Page, PortHolder, Runtime, Scope, SystemClock, Task};
 use serde::Serialize;
 
-use super::numbers::parse_number;
 use super::start::{KindChoice, parse_port};
+use crate::arguments::numbers::parse_number;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{render, table, terminal};
+use crate::foreground::terminal;
+use crate::render;
+use crate::render::table;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -13,10 +13,10 @@ use mw_agents::mcp::{HttpOptions, Offer, Server, conformance, listen, listen_for
 use mw_tools::call::Premises;
 use mw_tools::{Dialect, Toolset};
 
-use super::premises::premises;
-use super::start::current_umask;
 use super::tools::parse_dialect;
+use crate::arguments::environment::current_umask;
 use crate::config::Config;
+use crate::config::premises::premises;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;

@@ -9,10 +9,10 @@ use meanwhile::{
 };
 use serde_json::json;
 
-use super::follow;
-use super::numbers::parse_number;
+use crate::arguments::numbers::parse_number;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::foreground::follow;
 use crate::render;
 
 /// What is printed when nothing is chosen.

@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use crate::config::shown;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, render};
+use crate::exit_code;
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -11,16 +11,17 @@ use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::feed::{self, Feed};
-use super::follow::Streams;
-use super::queued::explain_queue;
 use super::start::TaskArguments;
 use super::status;
 use super::wait::task_code;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, answer};
+use crate::foreground::feed;
+use crate::foreground::feed::Feed;
+use crate::foreground::follow::Streams;
+use crate::foreground::queued::explain_queue;
+use crate::foreground::terminal::{Keys, ProgressLine, RawMode};
 use crate::render;
-use crate::terminal::{Keys, ProgressLine, RawMode};
 
 /// Silence after which a line says what is going on.
 const SILENCE: Duration = Duration::from_secs(1);

@@ -17,7 +17,8 @@ use signal_hook::iterator::exfiltrator::WithOrigin;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
-use crate::{exit_code, render};
+use crate::exit_code;
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

@@ -11,8 +11,9 @@ use similar::TextDiff;
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::exit_code;
 use crate::host_state::{HostPlace, host_states};
-use crate::{exit_code, render};
+use crate::render;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

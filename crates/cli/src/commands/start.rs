@@ -6,14 +6,15 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args, ValueEnum};
 use meanwhile::model::{
-    Cause, CommandSpec, Dialect, EnvVar, Io, Lifetime, Place, RawText, ReadyWhen, Status, TaskId, TaskKind,
+    Cause, CommandSpec, Dialect, Io, Lifetime, Place, RawText, ReadyWhen, Status, TaskId, TaskKind,
     Timestamp, parse_duration_ms, parse_size,
 };
 use meanwhile::{Approval, AtCapacity, Clock, IfRunning, Runtime, Started, SystemClock, Task, TaskRequest};
 use serde::Serialize;
 
-use super::limits::LimitArguments;
 use super::wait::task_code;
+use crate::arguments::environment::{current_umask, environment};
+use crate::arguments::limits::LimitArguments;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::render;
@@ -366,26 +367,6 @@ fn now() -> Timestamp {
     SystemClock.now()
 }
 
-/// The caller's environment, with what was added for this task.
-pub(super) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
-    let mut all: Vec<EnvVar> = std::env::vars_os()
-        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
-        .collect();
-    for entry in added {
-        let bytes = entry.as_bytes();
-        let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {
-            CommandError::usage(
-                format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()),
-                "write it as --env NAME=VALUE",
-            )
-        })?;
-        let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
-        all.retain(|other| other.name != var.name);
-        all.push(var);
-    }
-    Ok(all)
-}
-
 /// What `--env` adds, as far as it is text; what is none is refused later.
 fn added_variables(entries: &[OsString]) -> Vec<(String, String)> {
     let pair = |entry: &OsString| {
@@ -394,11 +375,4 @@ fn added_variables(entries: &[OsString]) -> Vec<(String, String)> {
         Some((name.to_owned(), value.to_owned()))
     };
     entries.iter().filter_map(pair).collect()
-}
-
-/// The mask can only be read by setting it; this program has one thread here.
-pub(super) fn current_umask() -> u32 {
-    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
-    rustix::process::umask(mask);
-    mask.as_raw_mode()
 }

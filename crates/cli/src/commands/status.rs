@@ -4,7 +4,7 @@ use clap::Args;
 use meanwhile::model::TaskKind;
 use meanwhile::{From, ReadRequest, Runtime, Task, clean_text};
 
-use super::numbers::parse_number;
+use crate::arguments::numbers::parse_number;
 use crate::context::Context;
 use crate::error::CommandResult;
 use crate::render;

@@ -6,9 +6,9 @@ use std::io::IsTerminal;
 use clap::Args;
 use mw_ui::tui::{self, Ending, Options};
 
-use super::colours::Colours;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
+use crate::render::colours::Colours;
 use crate::{exit_code, gate, programs};
 
 #[derive(Args)]

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
 use crate::otel::{self, Receiver};
 use crate::render;
-use crate::tree;
+use crate::render::tree;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

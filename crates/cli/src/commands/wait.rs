@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult, answer};
 use crate::exit_code;
+use crate::foreground::terminal::ProgressLine;
 use crate::render;
-use crate::terminal::ProgressLine;
 
 #[derive(Args)]
 pub(crate) struct Arguments {

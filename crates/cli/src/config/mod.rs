@@ -20,6 +20,7 @@ mod knob;
 mod knobs;
 mod load;
 mod places;
+pub(crate) mod premises;
 mod profile;
 mod rules;
 mod setting;

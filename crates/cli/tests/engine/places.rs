@@ -37,7 +37,7 @@ fn a_restart_runs_in_the_same_place() {
     let home = home();
     let id = home.start_with(&["--on", "mock"], "anything");
     home.command(["input", &id, "exit 1"]).run().ok();
-    home.command(["wait", &id]).run().exits(1);
+    let _ended = home.command(["wait", &id]).run().exits(1);
     home.command(["restart", &id]).run().ok();
     home.command(["input", &id, "exit 0"]).run().ok();
     assert_eq!(home.command(["wait", &id]).run().code, Some(0));

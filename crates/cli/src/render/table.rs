@@ -5,7 +5,7 @@ use meanwhile::{Page, Task};
 use mw_ui::{Row, ago, shortened};
 use unicode_width::UnicodeWidthStr;
 
-use crate::render::painted;
+use super::text::painted;
 
 /// Widest state on a terminal.
 const STATE: usize = 28;

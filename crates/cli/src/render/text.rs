@@ -8,7 +8,7 @@ use meanwhile::{PortHolders, Started, Task};
 use mw_ui::{Fact, duration, facts, receipt_lines, shortened, sign, state_words, waits};
 use serde::Serialize;
 
-use crate::terminal;
+use crate::foreground::terminal;
 
 /// Writes to stdout; a reader that went away is an error the caller passes on quietly.
 pub(crate) fn out(text: &str) -> std::io::Result<()> {

@@ -8,8 +8,8 @@ use meanwhile::policy::Mode;
 use meanwhile::{Clock, SystemClock};
 use mw_tools::call::{Background, Premises};
 
-use super::start::environment;
-use crate::config::Config;
+use super::Config;
+use crate::arguments::environment::environment;
 use crate::error::CommandError;
 
 /// What a reply holds where none is wanted: it must be able to say so.
@@ -20,7 +20,7 @@ const LEAST_REPLY: u64 = 256;
 ///
 /// # Errors
 /// When the settings or the environment cannot be used.
-pub(super) fn premises(
+pub(crate) fn premises(
     config: &Config,
     cwd: PathBuf,
     mode: Option<Mode>,

@@ -12,7 +12,7 @@ use crate::render;
 const NAMED: usize = 5;
 
 /// Says on stderr what a queued task waits for, what is in its way, and how to go ahead.
-pub(super) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
+pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     if task.status != Status::Pending {
         return;
     }

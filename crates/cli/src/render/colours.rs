@@ -8,7 +8,7 @@ use mw_ui::tui::ThemeChoice;
 use crate::config::Config;
 
 #[derive(Clone, Copy, ValueEnum)]
-pub(super) enum Colours {
+pub(crate) enum Colours {
     Auto,
     Dark,
     Light,
@@ -19,7 +19,7 @@ pub(super) enum Colours {
 
 impl Colours {
     /// Chooses: what this call asks for, else what is set, which yields to `NO_COLOR`.
-    pub(super) fn theme(asked: Option<Self>, config: &Config) -> ThemeChoice {
+    pub(crate) fn theme(asked: Option<Self>, config: &Config) -> ThemeChoice {
         let variable = |name: &str| env::var(name).ok();
         let is_colourless = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
         let set = Self::from_str(&config.theme, false).unwrap_or(Self::Auto);

@@ -4,7 +4,7 @@ use meanwhile::model::{SpanId, Timestamp};
 use meanwhile::{ExportState, Span, Trace};
 use mw_ui::{count, duration, shortened};
 
-use crate::terminal;
+use crate::foreground::terminal;
 
 /// One trace as a tree. A span that somebody else has begun stands above ours, as far as it is known: by its id.
 pub(crate) fn trace(trace: &Trace) -> String {

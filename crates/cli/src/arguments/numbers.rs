@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 /// Reads a whole number that is not negative.
-pub(super) fn parse_number<N: FromStr>(text: &str) -> Result<N, String> {
+pub(crate) fn parse_number<N: FromStr>(text: &str) -> Result<N, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match (text.parse(), is_number) {
         (Ok(number), _) => Ok(number),

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_millis(20);
 const NULL_DEVICE: (u32, u32) = (1, 3);
 
 /// Tells whether there is input for the command: a pipe, a file, a socket or a device, but no terminal and not `/dev/null`.
-pub(super) fn has_input() -> bool {
+pub(crate) fn has_input() -> bool {
     let stdin = io::stdin();
     let Ok(stat) = fstat(&stdin) else { return false };
     match FileType::from_raw_mode(stat.st_mode) {
@@ -34,13 +34,13 @@ pub(super) fn has_input() -> bool {
 }
 
 /// Input on its way to a task.
-pub(super) struct Feed {
+pub(crate) struct Feed {
     all_sent: Arc<AtomicBool>,
 }
 
 impl Feed {
     /// Begins to pass standard input on. Nobody waits for it: what a command does not read keeps no one.
-    pub(super) fn begin(context: &Context, id: &TaskId) -> io::Result<Self> {
+    pub(crate) fn begin(context: &Context, id: &TaskId) -> io::Result<Self> {
         let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let all_sent = Arc::new(AtomicBool::new(false));
         let (settings, scope, id, done) =
@@ -53,7 +53,7 @@ impl Feed {
     }
 
     /// Tells whether the command has, or could have, everything.
-    pub(super) fn is_all_sent(&self) -> bool {
+    pub(crate) fn is_all_sent(&self) -> bool {
         self.all_sent.load(Ordering::Acquire)
     }
 }

@@ -20,12 +20,12 @@ const LET_OTHERS: Duration = Duration::from_secs(1);
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// Tells whether the host that runs this hook wakes its agent by it.
-pub(super) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool {
+pub(crate) fn is_interactive(variable: impl Fn(&str) -> Option<String>) -> bool {
     variable("CLAUDE_CODE_ENTRYPOINT").as_deref() == Some("cli")
 }
 
 /// Waits for news of a session while anything of it lives. Returns the exit code.
-pub(super) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
+pub(crate) fn wake(runtime: &Runtime, session: &str, call: &HookCall) -> Result<u8, CommandError> {
     let Some(_only_one) = runtime.only_waker(session) else { return Ok(0) };
     let host = runtime.program_above(std::process::id());
     let ear = runtime.listen()?;

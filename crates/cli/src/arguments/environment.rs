@@ -1,0 +1,35 @@
+//! What a task gets from the process that starts it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use meanwhile::model::EnvVar;
+
+use crate::error::CommandError;
+
+/// The caller's environment, with what was added for this task.
+pub(crate) fn environment(added: &[OsString]) -> Result<Vec<EnvVar>, CommandError> {
+    let mut all: Vec<EnvVar> = std::env::vars_os()
+        .map(|(name, value)| EnvVar { name: name.as_bytes().into(), value: value.as_bytes().into() })
+        .collect();
+    for entry in added {
+        let bytes = entry.as_bytes();
+        let split = bytes.iter().position(|byte| *byte == b'=').filter(|at| *at > 0).ok_or_else(|| {
+            CommandError::usage(
+                format!("--env {:?} is not NAME=VALUE", entry.to_string_lossy()),
+                "write it as --env NAME=VALUE",
+            )
+        })?;
+        let var = EnvVar { name: bytes[..split].into(), value: bytes[split + 1..].into() };
+        all.retain(|other| other.name != var.name);
+        all.push(var);
+    }
+    Ok(all)
+}
+
+/// The mask can only be read by setting it; this program has one thread here.
+pub(crate) fn current_umask() -> u32 {
+    let mask = rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    rustix::process::umask(mask);
+    mask.as_raw_mode()
+}
