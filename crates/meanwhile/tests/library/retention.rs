@@ -50,11 +50,26 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let span = world.runtime().begin_span("chat_turn", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
-    world.runtime().end_span(span, "s", Outcome::default()).unwrap();
+    world.runtime().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
         world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
         assert_eq!(world.runtime().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
     }
+}
+
+#[test]
+fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables() {
+    const VALUE: &str = "tr0mb0ne-and-drum";
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let span = world.runtime().begin_span("tool_shell", None).unwrap();
+    let trace = span.as_parent().trace_id.to_string();
+    // The second one is where the text is cut.
+    let error = format!("not allowed: curl {VALUE} {:>160} {VALUE}", "");
+    let attributes = [("tool.text".to_owned(), VALUE.into())].into();
+    let env = [EnvVar { name: "DB_TOKEN".into(), value: VALUE.into() }];
+    world.runtime().end_span(span, "s", &env, Outcome { error: Some(error), attributes }).unwrap();
+    let shown = format!("{:?}", world.runtime().trace(&trace, &Scope::All).unwrap());
+    assert!(!shown.contains("tr0m") && shown.contains("not allowed: curl [redacted:environment]"), "{shown}");
 }
 
 #[test]
