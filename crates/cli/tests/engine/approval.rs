@@ -67,6 +67,15 @@ fn the_history_hides_the_values_of_secret_variables_that_the_question_shows() {
 }
 
 #[test]
+fn a_question_shows_every_step_with_its_redirections() {
+    let home = project();
+    let _ = hurried(&home, ["start", "ls; rm -rf src >> log"]).run().exits(3);
+    assert_eq!(open(&home)[0]["steps"], serde_json::json!(["ls", "rm -rf src >> log"]));
+    let shown = home.mw(["approvals"]).ok();
+    assert!(shown.contains("  2. rm -rf src >> log\n"), "{shown}");
+}
+
+#[test]
 fn safe_work_runs_at_once() {
     let home = project();
     let started = agent(&home, ["start", "--json", "ls; cat precious"]).run().json();
