@@ -22,7 +22,7 @@ use crate::launch::Supervisor;
 use crate::platform;
 use crate::redact::Redactor;
 use crate::settings::Settings;
-use crate::store::{EventRow, Filter, Naming, Order, Page};
+use crate::store::{EventRow, Filter, Naming, Page};
 use crate::task::{Scope, Task, TaskLimits};
 
 /// An open home.
@@ -209,11 +209,6 @@ impl Runtime {
             self.overlay(task);
             self.complete(task)?;
             self.redactor(&task.id).task(task);
-        }
-        if let Order::ByState { .. } = filter.order {
-            // Whatever waits for somebody stands below what works; the database does not know which does.
-            let running = page.tasks.iter().take_while(|task| task.state.process().is_some()).count();
-            page.tasks[..running].sort_by_key(|task| task.waiting_for.is_some());
         }
         Ok(page)
     }
