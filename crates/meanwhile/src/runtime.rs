@@ -319,7 +319,12 @@ impl Runtime {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
             match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
-                ControlReply::Done { bytes } => sent += bytes as usize,
+                ControlReply::Done { bytes, eof_due } => {
+                    sent += bytes as usize;
+                    if sent == data.len() && !eof_due {
+                        return Ok(sent as u64);
+                    }
+                }
                 ControlReply::Refused { message } => {
                     return Err(Error::Refused { id: id.to_string(), message });
                 }
@@ -330,12 +335,10 @@ impl Runtime {
                     });
                 }
             }
-            if sent == data.len() {
-                return Ok(sent as u64);
-            }
             if Instant::now() > patience {
+                let end = if sent == data.len() { ", and not their end" } else { "" };
                 let message =
-                    format!("it does not read its input: {sent} of {} bytes were taken", data.len());
+                    format!("it does not read its input: {sent} of {} bytes were taken{end}", data.len());
                 return Err(Error::Refused { id: id.to_string(), message });
             }
             std::thread::sleep(Duration::from_millis(5));
