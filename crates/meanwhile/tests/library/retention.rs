@@ -5,10 +5,12 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
 use meanwhile::{Clock, Condition, Outcome, Runtime, Scope, SystemClock, TaskRequest, WaitRequest};
+
+use mw_testkit::{SOON, wait_until};
 
 use crate::world::{Asked, Limits, World};
 
@@ -89,11 +91,7 @@ fn whoever_settles_may_lie_where_names_are_no_text() {
     settings.programs.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
     settings.traces.export = true;
     Runtime::open(settings).unwrap().send_spans_on();
-    let begun = Instant::now();
-    while fs::read(&settled).unwrap_or_default() != b"x y\n" {
-        assert!(begun.elapsed() < Duration::from_secs(90), "it did not run");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_until(SOON, "it has run", || fs::read(&settled).ok().filter(|text| text == b"x y\n").map(drop));
 }
 
 #[test]
