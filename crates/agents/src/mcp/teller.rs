@@ -197,8 +197,9 @@ impl Tellers {
     }
 }
 
-/// Serves one session until it has been silent for long, or its home cannot be used. A session that ends with its client
-/// is held as long as this server lives: silence is no end.
+/// Serves one session until it has been silent for long, or its home cannot be used. Two sorts are held as long as this
+/// server lives, because silence is no end: one that ends with its client, and one that several servers share, where each
+/// tells its own starts.
 fn tell(
     settings: &Settings,
     session: &str,
@@ -218,14 +219,13 @@ fn tell(
     if is_shared(session) {
         host = host.of_own_starts();
     }
+    let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
     let mut open = HashMap::new();
     let mut last = 0;
     loop {
         let wish = match inbox.recv_timeout(idle) {
             Ok(wish) => wish,
-            Err(RecvTimeoutError::Timeout) if !open.is_empty() || manner.session_end == SessionEnd::Kill => {
-                continue;
-            }
+            Err(RecvTimeoutError::Timeout) if stays || !open.is_empty() => continue,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
         };
         match wish {
@@ -327,12 +327,14 @@ mod tests {
             held.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("teller")).count()
         };
         assert_eq!(holds("s"), 0);
-        let mut tellers = Tellers::new(Arc::clone(&settings), manner(SessionEnd::Kill), Tells::Replies);
-        tellers.idle = Duration::from_millis(1);
-        let first = tellers.name("s").await;
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_millis(100) {
-            assert_eq!(tellers.name("s").await, first, "its tasks would end");
+        for (end, session) in [(SessionEnd::Kill, "s"), (SessionEnd::Keep, "project:x")] {
+            assert!(end == SessionEnd::Kill || is_shared(session));
+            let mut tellers = Tellers::new(Arc::clone(&settings), manner(end), Tells::Replies);
+            tellers.idle = Duration::from_millis(1);
+            let first = tellers.name(session).await;
+            let begun = Instant::now();
+            wait_until(SOON, "some time has passed", || (begun.elapsed().as_millis() > 100).then_some(()));
+            assert_eq!(tellers.name(session).await, first, "its tasks would end, or others tell its starts");
         }
     }
 }
