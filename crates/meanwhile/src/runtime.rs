@@ -16,7 +16,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::disk::database::Database;
 use crate::disk::home::Home;
 use crate::disk::platform;
-use crate::disk::store::{EventRow, Filter, Naming, Order, Page};
+use crate::disk::store::{EventRow, Filter, Naming, Page};
 use crate::error::{Error, Result};
 use crate::launch::hand_over::Supervisor;
 use crate::live::control::Line;
@@ -211,11 +211,6 @@ impl Runtime {
             self.complete(task)?;
             self.redactor(&task.id).task(task);
         }
-        if let Order::ByState { .. } = filter.order {
-            // Whatever waits for somebody stands below what works; the database does not know which does.
-            let running = page.tasks.iter().take_while(|task| task.state.process().is_some()).count();
-            page.tasks[..running].sort_by_key(|task| task.waiting_for.is_some());
-        }
         Ok(page)
     }
 
@@ -325,7 +320,12 @@ impl Runtime {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
             match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
-                ControlReply::Done { bytes } => sent += bytes as usize,
+                ControlReply::Done { bytes, eof_due } => {
+                    sent += bytes as usize;
+                    if sent == data.len() && !eof_due {
+                        return Ok(sent as u64);
+                    }
+                }
                 ControlReply::Refused { message } => {
                     return Err(Error::Refused { id: id.to_string(), message });
                 }
@@ -336,12 +336,10 @@ impl Runtime {
                     });
                 }
             }
-            if sent == data.len() {
-                return Ok(sent as u64);
-            }
             if Instant::now() > patience {
+                let end = if sent == data.len() { ", and not their end" } else { "" };
                 let message =
-                    format!("it does not read its input: {sent} of {} bytes were taken", data.len());
+                    format!("it does not read its input: {sent} of {} bytes were taken{end}", data.len());
                 return Err(Error::Refused { id: id.to_string(), message });
             }
             std::thread::sleep(Duration::from_millis(5));

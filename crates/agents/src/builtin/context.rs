@@ -27,6 +27,7 @@ impl Turn<'_> {
         if tokens(self.work, &self.session.system) < part(size, TRIM_AT) {
             return Ok(());
         }
+        self.work.bring_back();
         let conversation = &self.work.conversation;
         let Some(cut) = cut(conversation.seen(), part(size, KEEP)) else { return Ok(()) };
         let text = transcript(conversation, cut, part(size, 0.5));
@@ -42,18 +43,21 @@ impl Turn<'_> {
             self.spend(*usage);
         }
         let conversation = &self.work.conversation;
-        let mut summary = match answer {
+        let (mut summary, is_made) = match answer {
             Ok(reply) if !reply.spoken.text.trim().is_empty() => {
                 self.talk.thought(format!("[{cut} earlier messages were put into a summary]\n"));
-                reply.spoken.text
+                (reply.spoken.text, true)
             }
             other => {
                 let why = other
                     .err()
                     .map_or_else(|| "it came out empty".to_owned(), |(failure, _)| failure.message);
-                self.talk.thought(format!("[{cut} earlier messages are left out: no summary, {why}]\n"));
+                self.talk.thought(format!(
+                    "[{cut} earlier messages are left out of this turn: no summary, {why}]\n"
+                ));
                 let before = conversation.summary().map(|before| format!("{before}\n")).unwrap_or_default();
-                format!("{before}[{cut} messages after that are lost: they could not be summarised]")
+                let left_out = "messages after that are left out for now: they could not be summarised";
+                (format!("{before}[{cut} {left_out}]"), false)
             }
         };
         if let Some(wish) = cut_wish(conversation.seen(), cut) {
@@ -63,8 +67,13 @@ impl Turn<'_> {
             ));
         }
         let covers = conversation.covered() + cut;
-        self.work.note(Record::Summary { text: summary, covers })?;
-        self.work.counted = None;
+        if is_made {
+            self.work.note(Record::Summary { text: summary, covers })?;
+            self.work.counted = None;
+        } else {
+            // The next turn has all of it, and asks for a summary again.
+            self.work.leave_out(summary, covers);
+        }
         Ok(())
     }
 }

@@ -92,6 +92,8 @@ pub(super) struct Conversation {
     summary: Option<String>,
     /// The first record that the summary does not stand for.
     start: usize,
+    /// The summary and the first record as they are on disk, while more is left out than that.
+    whole: Option<(Option<String>, usize)>,
 }
 
 impl Conversation {
@@ -102,8 +104,27 @@ impl Conversation {
             Record::Summary { text, covers } => {
                 self.start = covers.min(self.records.len());
                 self.summary = Some(text);
+                self.whole = None;
             }
             Record::User { .. } | Record::Assistant(_) | Record::Result(_) => self.records.push(record),
+        }
+    }
+
+    /// Leaves the first records out for now, with these words in their place. Nothing of it is on disk.
+    pub(super) fn leave_out(&mut self, text: String, covers: usize) {
+        let whole = (self.summary.replace(text), std::mem::replace(&mut self.start, covers));
+        self.whole.get_or_insert(whole);
+    }
+
+    /// Tells whether something is left out for now.
+    pub(super) const fn is_cut(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Takes back what was left out for now.
+    pub(super) fn bring_back(&mut self) {
+        if let Some((summary, start)) = self.whole.take() {
+            (self.summary, self.start) = (summary, start);
         }
     }
 

@@ -91,17 +91,19 @@ async fn connection(
                         responder: v1::Responder<PromptResponse>,
                         client: v1::ConnectionTo<_>| {
                 let agent = Arc::clone(&prompt);
+                // Before anything else is received: a cancellation may be next.
+                let expected = agent.session(&request.session_id).map(|session| session.expect_turn());
                 tokio::spawn(async move {
                     let cancellation = responder.cancellation();
                     let answer = async {
-                        let session = agent.session(&request.session_id)?;
+                        let expected = expected?;
                         let talk = agent.talk(&client, &request.session_id);
-                        let turn = turn::run(&agent, &session, &talk, &request.prompt);
+                        let turn = turn::run(&agent, &expected, &talk, &request.prompt);
                         tokio::pin!(turn);
                         let (reason, usage) = tokio::select! {
                             ended = &mut turn => ended?,
                             () = cancellation.cancelled() => {
-                                session.cancel();
+                                expected.token.cancel();
                                 turn.await?
                             }
                         };

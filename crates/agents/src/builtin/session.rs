@@ -24,8 +24,8 @@ pub(super) struct Session {
     /// The tools of others.
     pub(super) servers: tokio::sync::RwLock<Servers>,
     mode: Mutex<Mode>,
-    /// Cancelled to end the turn that is under way; each turn has its own.
-    cancel: Mutex<CancellationToken>,
+    /// Cancelled to end the turns that were asked for; each has its own, and all but one are about to be refused.
+    turns: Mutex<Turns>,
     /// Held by the turn that is under way: there is one at a time.
     pub(super) work: Arc<tokio::sync::Mutex<Work>>,
 }
@@ -36,6 +36,8 @@ pub(super) struct Work {
     pub(super) conversation: Conversation,
     /// What the model counted last: tokens, up to how many records.
     pub(super) counted: Option<(usize, u64)>,
+    /// What it had counted before something was left out for now.
+    counted_whole: Option<(usize, u64)>,
 }
 
 /// What a session is made of.
@@ -54,7 +56,7 @@ impl Session {
     pub(super) fn new(parts: Parts) -> Self {
         let Parts { id, place, settings, premises, system, servers, store, conversation } = parts;
         let mode = premises.policy.mode;
-        let work = Work { store, conversation, counted: None };
+        let work = Work { store, conversation, counted: None, counted_whole: None };
         Self {
             id,
             place,
@@ -63,7 +65,7 @@ impl Session {
             mode: Mutex::new(mode),
             system,
             servers: tokio::sync::RwLock::new(servers),
-            cancel: Mutex::default(),
+            turns: Mutex::default(),
             work: Arc::new(tokio::sync::Mutex::new(work)),
         }
     }
@@ -76,20 +78,61 @@ impl Session {
         *self.mode.lock().unwrap_or_else(PoisonError::into_inner) = mode;
     }
 
-    /// Begins a turn; returns what is cancelled to end it.
-    pub(super) fn begin(&self) -> CancellationToken {
+    /// Notes that a turn was asked for; returns what is cancelled to end it. From here on a cancellation reaches it,
+    /// whether it has begun or not.
+    pub(super) fn expect_turn(self: &Arc<Self>) -> ExpectedTurn {
         let token = CancellationToken::new();
-        *self.cancel.lock().unwrap_or_else(PoisonError::into_inner) = token.clone();
-        token
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.last += 1;
+        let number = turns.last;
+        turns.open.push((number, token.clone()));
+        ExpectedTurn { token, session: Arc::clone(self), number }
     }
 
-    /// Ends the turn that is under way, if there is one.
+    /// Ends the turn that is under way or was asked for, if there is one.
     pub(super) fn cancel(&self) {
-        self.cancel.lock().unwrap_or_else(PoisonError::into_inner).cancel();
+        let turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.open.iter().for_each(|(_, token)| token.cancel());
+    }
+}
+
+/// A turn that was asked for. Dropped when it is over, or was refused.
+pub(super) struct ExpectedTurn {
+    /// Cancelled to end it.
+    pub(super) token: CancellationToken,
+    pub(super) session: Arc<Session>,
+    number: u64,
+}
+
+/// The turns that were asked for and are not over, by number.
+#[derive(Default)]
+struct Turns {
+    last: u64,
+    open: Vec<(u64, CancellationToken)>,
+}
+
+impl Drop for ExpectedTurn {
+    fn drop(&mut self) {
+        let mut turns = self.session.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        turns.open.retain(|(number, _)| *number != self.number);
     }
 }
 
 impl Work {
+    /// Leaves the first records out until they are brought back, with these words in their place.
+    pub(super) fn leave_out(&mut self, text: String, covers: usize) {
+        self.conversation.leave_out(text, covers);
+        self.counted_whole = self.counted.take();
+    }
+
+    /// Takes back what was left out, if something was.
+    pub(super) fn bring_back(&mut self) {
+        if self.conversation.is_cut() {
+            self.conversation.bring_back();
+            self.counted = self.counted_whole.take();
+        }
+    }
+
     /// Answers calls that were under way when the agent died, or could no longer write: no endpoint takes a
     /// conversation with open ones.
     pub(super) fn mend(&mut self) -> Result<(), StoreError> {

@@ -72,7 +72,13 @@ struct Wish<'a> {
 impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
         // Whoever drives the agent ends its session.
-        let manner = Manner { dialect: offer.dialect, context: None, session_end: SessionEnd::Keep };
+        let manner = Manner {
+            dialect: offer.dialect,
+            context: None,
+            session_end: SessionEnd::Keep,
+            // Each project says how long; a day is more than any.
+            longest_call: Duration::from_secs(24 * 3600),
+        };
         Self {
             limits: offer.limits,
             dialect: offer.dialect,

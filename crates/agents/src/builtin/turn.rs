@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::conversation::{Answered, Call, Record, Spoken};
 use super::model::{Failure, Model, Said, Stop, Usage};
-use super::session::{Session, Work};
+use super::session::{ExpectedTurn, Session, Work};
 use super::sessions::Agent;
 use super::store::StoreError;
 use super::talk::Talk;
@@ -77,6 +77,7 @@ impl Turn<'_> {
 
     async fn go(&mut self, prompt: &[ContentBlock]) -> Result<StopReason, Broken> {
         self.work.mend()?;
+        self.work.bring_back();
         let mut receipt = None;
         let conversation = &self.work.conversation;
         let notices =
@@ -233,17 +234,18 @@ fn in_words(prompt: &[ContentBlock]) -> String {
 /// Runs a turn of a session, if none is under way.
 pub(super) async fn run(
     agent: &Arc<Agent>,
-    session: &Arc<Session>,
+    expected: &ExpectedTurn,
     talk: &Talk,
     prompt: &[ContentBlock],
 ) -> Result<(StopReason, Option<Usage>), Error> {
+    let session = &expected.session;
     let Ok(mut work) = Arc::clone(&session.work).try_lock_owned() else {
         return Err(Error::new(
             -32600,
             "a turn of this session is under way: cancel it, or wait for its end",
         ));
     };
-    let cancelled = session.begin();
+    let cancelled = expected.token.clone();
     let model = agent.model().map_err(|error| failed("model_missing", &error.message, &error.hint))?;
     let mut turn = Turn {
         agent,

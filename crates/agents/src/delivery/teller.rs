@@ -2,9 +2,10 @@
 //! handed to no other.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use meanwhile::{DeliveryPolicy, Moment, Runtime, Scope, Settings, Teller};
 use mw_model::{Notice, TaskId};
@@ -13,6 +14,10 @@ use tokio::sync::oneshot;
 use meanwhile::is_shared;
 use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
+
+/// How long a session may be silent before its thread and its lease are given back, where no call takes longer. The next call
+/// takes them again.
+const IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// Most bytes of notices in front of one reply.
 const MOST_BYTES: usize = 8 << 10;
@@ -33,14 +38,20 @@ pub(crate) struct Manner {
     /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
     pub(crate) context: Option<String>,
     pub(crate) session_end: SessionEnd,
+    /// Longest time one call may take.
+    pub(crate) longest_call: Duration,
 }
+
+/// Who serves which session.
+type Known = Arc<Mutex<HashMap<String, Sender<Wish>>>>;
 
 /// The tellers of all sessions that were asked for.
 pub(crate) struct Tellers {
     settings: Arc<Settings>,
     manner: Manner,
     tells: Tells,
-    known: Mutex<HashMap<String, Sender<Wish>>>,
+    known: Known,
+    idle: Duration,
     /// What replies tell that are on their way.
     underway: Underway,
 }
@@ -121,7 +132,9 @@ impl Drop for Held {
 
 impl Tellers {
     pub(crate) fn new(settings: Arc<Settings>, manner: Manner, tells: Tells) -> Self {
-        Self { settings, manner, tells, known: Mutex::default(), underway: Underway::default() }
+        let (known, underway) = (Known::default(), Underway::default());
+        let idle = IDLE.max(manner.longest_call * 2);
+        Self { settings, manner, tells, known, idle, underway }
     }
 
     /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
@@ -154,13 +167,16 @@ impl Tellers {
     }
 
     async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
-        let (answer, answered) = oneshot::channel();
-        if self.teller(session).send(wish(answer)).is_err() {
-            // Its home could not be used; perhaps it can now.
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-            return None;
+        // Its thread may just have left, or its home could not be used; perhaps it can now.
+        for _ in 0..2 {
+            let (answer, answered) = oneshot::channel();
+            if self.teller(session).send(wish(answer)).is_ok()
+                && let Ok(answer) = answered.await
+            {
+                return Some(answer);
+            }
         }
-        answered.await.ok()
+        None
     }
 
     fn teller(&self, session: &str) -> Sender<Wish> {
@@ -169,15 +185,21 @@ impl Tellers {
             let (wishes, inbox) = channel();
             let (settings, session, manner) =
                 (Arc::clone(&self.settings), session.to_owned(), self.manner.clone());
-            let (own, underway) = (wishes.clone(), self.underway.clone());
-            thread::spawn(move || tell(&settings, &session, &manner, &inbox, &own, &underway));
+            let (own, underway, idle) = (wishes.clone(), self.underway.clone(), self.idle);
+            let here = Arc::clone(&self.known);
+            thread::spawn(move || {
+                tell(&settings, &session, &manner, &inbox, &own, &underway, idle);
+                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+            });
             wishes
         };
         known.entry(session.to_owned()).or_insert_with(start).clone()
     }
 }
 
-/// Serves one session until nobody can ask any more, or its home cannot be used.
+/// Serves one session until it has been silent for long, or its home cannot be used. Two sorts are held as long as this
+/// server lives, because silence is no end: one that ends with its client, and one that several servers share, where each
+/// tells its own starts.
 fn tell(
     settings: &Settings,
     session: &str,
@@ -185,6 +207,7 @@ fn tell(
     inbox: &Receiver<Wish>,
     own: &Sender<Wish>,
     underway: &Underway,
+    idle: Duration,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
     let held = match manner.session_end {
@@ -196,9 +219,15 @@ fn tell(
     if is_shared(session) {
         host = host.of_own_starts();
     }
+    let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
     let mut open = HashMap::new();
     let mut last = 0;
-    while let Ok(wish) = inbox.recv() {
+    loop {
+        let wish = match inbox.recv_timeout(idle) {
+            Ok(wish) => wish,
+            Err(RecvTimeoutError::Timeout) if stays || !open.is_empty() => continue,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+        };
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
             Wish::Drain(of_reply, answer) => {
@@ -262,4 +291,50 @@ fn in_words(notice: &Notice, manner: &Manner, runtime: &Runtime, session: &str) 
     notice.dialect = Some(manner.dialect);
     let block = notice.to_block();
     Told { notice, block }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Instant;
+
+    use meanwhile::Programs;
+    use mw_testkit::{SOON, wait_until};
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_silent_session_gives_its_thread_and_its_lease_back_and_takes_them_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let programs = Programs { supervisor: PathBuf::new(), settle: Vec::new(), starter_exits: false };
+        let settings = Arc::new(Settings::new(dir.path().join("state"), programs));
+        let manner = |session_end| Manner {
+            dialect: Dialect::Canonical,
+            context: None,
+            session_end,
+            longest_call: Duration::ZERO,
+        };
+        let mut tellers = Tellers::new(Arc::clone(&settings), manner(SessionEnd::Keep), Tells::Replies);
+        tellers.idle = Duration::from_millis(50);
+        let is_known = |tellers: &Tellers| tellers.known.lock().unwrap().contains_key("s");
+        for _ in 0..3 {
+            assert!(tellers.name("s").await.is_some());
+            wait_until(SOON, "it is given back", || (!is_known(&tellers)).then_some(()));
+        }
+        let holds = |session: &str| {
+            let runtime = Runtime::open(settings.as_ref().clone()).unwrap();
+            let held = std::fs::read_dir(runtime.home().root().join("sessions").join(session)).unwrap();
+            held.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("teller")).count()
+        };
+        assert_eq!(holds("s"), 0);
+        for (end, session) in [(SessionEnd::Kill, "s"), (SessionEnd::Keep, "project:x")] {
+            assert!(end == SessionEnd::Kill || is_shared(session));
+            let mut tellers = Tellers::new(Arc::clone(&settings), manner(end), Tells::Replies);
+            tellers.idle = Duration::from_millis(1);
+            let first = tellers.name(session).await;
+            let begun = Instant::now();
+            wait_until(SOON, "some time has passed", || (begun.elapsed().as_millis() > 100).then_some(()));
+            assert_eq!(tellers.name(session).await, first, "its tasks would end, or others tell its starts");
+        }
+    }
 }

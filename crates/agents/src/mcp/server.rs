@@ -100,6 +100,7 @@ impl Server {
             dialect: offer.dialect,
             context: Some(offer.premises.context_stamp.clone()),
             session_end: offer.premises.session_end,
+            longest_call: offer.premises.longest_call,
         };
         Self {
             inner: Arc::new(Inner {

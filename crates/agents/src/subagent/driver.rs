@@ -1,6 +1,7 @@
 //! Drives one agent through one turn, as the command of a task.
 
 use std::fs;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use meanwhile::{AgentMessage, Clock, DeliveryPolicy, Error, Runtime, Settings, SystemClock, child_session};
 use mw_model::wire::{DIFF_FILE, TRANSCRIPT_FILE};
 use mw_model::{AgentRecord, AgentTurn, EnvVar, RawText, TaskId};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::client::Client;
 use super::error::AcpError;
@@ -245,6 +247,10 @@ fn finish_worktree(runtime: &Runtime, message: &AgentMessage, client: &Client<Mu
     client.transcript().print(&format!("[{line}]"));
 }
 
+fn open_process(pid: u32) -> Option<OwnedFd> {
+    pidfd_open(Pid::from_raw(i32::try_from(pid).ok()?)?, PidfdFlags::empty()).ok()
+}
+
 /// Ends what is left of the agent outside of its group: some start others that outlive them. Returns when they are
 /// dead, or will not die.
 fn end_rest(runtime: &Runtime, id: &TaskId) {
@@ -255,10 +261,11 @@ fn end_rest(runtime: &Runtime, id: &TaskId) {
         if left.is_empty() || Instant::now() > deadline {
             return;
         }
-        for pid in left.into_iter().filter_map(|pid| i32::try_from(pid).ok()) {
-            if let Some(pid) = rustix::process::Pid::from_raw(pid) {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
-            }
+        let opened: Vec<_> = left.into_iter().filter_map(|pid| Some((pid, open_process(pid)?))).collect();
+        // A number may have passed to another process before it was opened. What is still ours now was ours then.
+        let still = runtime.processes_of(id);
+        for (_, process) in opened.iter().filter(|(pid, _)| still.contains(pid)) {
+            let _ = pidfd_send_signal(process, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(2));
     }

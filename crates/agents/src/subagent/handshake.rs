@@ -32,7 +32,7 @@ pub struct Handshake {
 /// Why it does not work.
 pub fn greet(entry: &AgentEntry, cwd: &Path) -> Result<Handshake, AcpError> {
     let start = Start { command: &entry.command, env: &entry.env, cwd, stderr: Stdio::null() };
-    let (mut process, stdin, stdout) = AgentProcess::start(start)?;
+    let (process, stdin, stdout) = AgentProcess::start(start)?;
     let (transport, _) = wire::lines(stdin, stdout);
     let failed = |why: String| AcpError::NotStarted { command: entry.command.join(" "), why };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

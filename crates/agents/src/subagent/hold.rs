@@ -84,7 +84,7 @@ pub(super) fn hold(
     let failed = |why: String| AcpError::NotStarted { command: options.command.join(" "), why };
     let errors = File::create(&options.errors).map_or_else(|_| Stdio::null(), Stdio::from);
     let start = Start { command: &options.command, env: &options.env, cwd: &options.cwd, stderr: errors };
-    let (mut process, stdin, stdout) = AgentProcess::start(start)?;
+    let (process, stdin, stdout) = AgentProcess::start(start)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = runtime.map_err(|error| failed(error.to_string()))?;
     let client =

@@ -7,7 +7,6 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::{ChildStdin, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +14,8 @@ use std::time::{Duration, Instant};
 use meanwhile::{Error, Runtime, Settings};
 use mw_model::TaskId;
 use mw_model::wire::AGENT_FILE;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::process::{AgentProcess, Start};
 
@@ -22,8 +23,8 @@ use super::process::{AgentProcess, Start};
 pub(super) const KEEP: &str = "#keep\n";
 /// How long the first driver may take to come.
 const FIRST: Duration = Duration::from_secs(30);
-/// How often it is looked whether somebody comes, and whether the task is still there.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How often it is looked whether the task is still there.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The driver that is connected, if one is.
 type Driver = Arc<Mutex<Option<UnixStream>>>;
@@ -44,13 +45,11 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     let (process, mut stdin, stdout) =
         AgentProcess::start(start).map_err(|error| failed(io::Error::other(error)))?;
     let driver = Driver::default();
-    let gone = Arc::new(AtomicBool::new(false));
-    pass_on(stdout, Arc::clone(&driver), Arc::clone(&gone));
+    let (lives, agent_lives) = UnixStream::pair().map_err(failed)?;
+    pass_on(stdout, Arc::clone(&driver), agent_lives);
     let record = runtime.home().task(id).join(AGENT_FILE);
     let mut deadline = Instant::now() + FIRST;
-    while let Some(stream) =
-        next_driver(&listener, deadline, || record.exists() && !gone.load(Ordering::Acquire))
-    {
+    while let Some(stream) = next_driver(&listener, &lives, deadline, || record.exists()) {
         match serve(stream, &mut stdin, &driver) {
             Served::Nothing => {}
             Served::Kept => deadline = Instant::now() + Duration::from_millis(agent.linger_ms),
@@ -62,15 +61,27 @@ pub fn keep(settings: Settings, id: &TaskId, cwd: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// Waits for the next driver; nothing when the time is up, the agent has ended (`lives` is closed then), or the task
+/// is gone.
 fn next_driver(
     listener: &UnixListener,
+    lives: &UnixStream,
     deadline: Instant,
     is_worth_it: impl Fn() -> bool,
 ) -> Option<UnixStream> {
     while Instant::now() < deadline && is_worth_it() {
+        let mut watched = [PollFd::new(listener, PollFlags::IN), PollFd::new(lives, PollFlags::IN)];
+        let left = deadline.saturating_duration_since(Instant::now()).min(LOOK_EVERY);
+        match poll(&mut watched, Timespec::try_from(left).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+        if !watched[1].revents().is_empty() {
+            return None;
+        }
         match listener.accept() {
             Ok((stream, _)) => return stream.set_nonblocking(false).ok().map(|()| stream),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => thread::sleep(LOOK_EVERY),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(_) => return None,
         }
     }
@@ -110,7 +121,7 @@ fn serve(stream: UnixStream, stdin: &mut ChildStdin, driver: &Driver) -> Served 
 }
 
 /// Passes on what the agent says. What it says to nobody is lost: nobody asked.
-fn pass_on(output: impl Read + Send + 'static, driver: Driver, gone: Arc<AtomicBool>) {
+fn pass_on(output: impl Read + Send + 'static, driver: Driver, agent_lives: UnixStream) {
     thread::spawn(move || {
         let mut reader = BufReader::new(output);
         let mut line = Vec::new();
@@ -121,7 +132,7 @@ fn pass_on(output: impl Read + Send + 'static, driver: Driver, gone: Arc<AtomicB
             }
             line.clear();
         }
-        gone.store(true, Ordering::Release);
+        drop(agent_lives);
         if let Some(stream) = driver.lock().unwrap_or_else(PoisonError::into_inner).take() {
             let _ = stream.shutdown(std::net::Shutdown::Both);
         }

@@ -1,12 +1,13 @@
 //! The agent's process: started in a group of its own, ended in three steps.
 
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid};
 
 use super::error::AcpError;
 
@@ -53,12 +54,17 @@ impl AgentProcess {
     }
 
     /// Tells how it ended, if it has.
-    pub(super) fn ended(&mut self) -> Option<String> {
-        self.child.try_wait().ok().flatten().map(in_words)
+    pub(super) fn ended(&self) -> Option<String> {
+        let status = self.look().ok().flatten()?;
+        let raw = match (status.exit_status(), status.terminating_signal()) {
+            (Some(code), _) => code << 8,
+            (None, signal) => signal?,
+        };
+        Some(ExitStatus::from_raw(raw).to_string())
     }
 
     /// Tells how it ended, if it does so within this time.
-    pub(super) fn ended_within(&mut self, patience: Duration) -> Option<String> {
+    pub(super) fn ended_within(&self, patience: Duration) -> Option<String> {
         self.is_gone_within(patience);
         self.ended()
     }
@@ -80,10 +86,18 @@ impl AgentProcess {
         }
     }
 
-    fn is_gone_within(&mut self, patience: Duration) -> bool {
+    /// Looks whether it has ended without taking it out of the table of processes: as long as it is there, nobody else
+    /// gets its number, and a signal to its group reaches no other.
+    fn look(&self) -> Result<Option<WaitIdStatus>, Errno> {
+        let pid = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(pid), options)
+    }
+
+    fn is_gone_within(&self, patience: Duration) -> bool {
         let deadline = Instant::now() + patience;
         loop {
-            match self.child.try_wait() {
+            match self.look() {
                 Ok(None) if Instant::now() < deadline => thread::sleep(Duration::from_millis(5)),
                 Ok(None) => return false,
                 Ok(Some(_)) | Err(_) => return true,
@@ -92,6 +106,32 @@ impl AgentProcess {
     }
 }
 
-fn in_words(status: ExitStatus) -> String {
-    status.to_string()
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+
+    use mw_testkit::{SOON, wait_until};
+
+    use super::*;
+
+    #[test]
+    fn an_agent_that_is_gone_keeps_its_number_until_its_group_is_ended() {
+        let command = ["sh", "-c", "sleep 600 & echo $!; exit 3"].map(str::to_owned);
+        let start = Start { command: &command, env: &[], cwd: Path::new("/"), stderr: Stdio::null() };
+        let (process, _stdin, stdout) = AgentProcess::start(start).unwrap();
+        let mut child = String::new();
+        BufReader::new(stdout).read_line(&mut child).unwrap();
+        assert_eq!(process.ended_within(SOON).as_deref(), Some("exit status: 3"));
+        assert_eq!(process.ended().as_deref(), Some("exit status: 3"), "it can be asked again");
+        let of = |pid: &str| Path::new("/proc").join(pid);
+        let leader = process.child.id().to_string();
+        assert!(of(&leader).exists(), "its number could be another's by now");
+        process.end(Duration::ZERO);
+        assert!(!of(&leader).exists());
+        let is_dead = || {
+            let stat = std::fs::read_to_string(of(child.trim()).join("stat")).unwrap_or_default();
+            stat.is_empty() || stat.contains(") Z ")
+        };
+        wait_until(SOON, "all of its group is dead", || is_dead().then_some(()));
+    }
 }

@@ -24,6 +24,19 @@ fn a_model_in_the_middle_of_its_answer_is_left() {
 }
 
 #[test]
+fn a_cancellation_right_behind_its_prompt_ends_the_turn() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut editor = Editor::new(&home);
+    for _ in 0..20 {
+        endpoint.will(Answer::text("well").hold());
+        let id = editor.begin("go");
+        editor.cancel();
+        assert_eq!(editor.end(id).reason(), "cancelled");
+    }
+}
+
+#[test]
 fn a_command_that_is_waited_for_ends_and_the_rest_is_not_begun() {
     let endpoint = ModelEndpoint::new();
     let home = home(&endpoint);

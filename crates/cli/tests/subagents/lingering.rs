@@ -1,5 +1,7 @@
 //! Agents that cannot reload a session: they are kept alive for a while.
 
+use std::time::Instant;
+
 use mw_testkit::{SOON, wait_until};
 use serde_json::json;
 
@@ -98,6 +100,29 @@ fn a_cleared_task_keeps_no_agent() {
     keeper_of(&world, &id);
     world.mw(&["clear", &id]).ok();
     assert_nothing_is_left(&world);
+}
+
+/// How often a process has gone to sleep by itself.
+fn naps(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:")).unwrap();
+    line.trim().parse().unwrap()
+}
+
+#[test]
+fn a_keeper_sleeps_while_nobody_comes() {
+    let world = World::new();
+    let id = answered(&world);
+    let is_keeper = |pid: &u32| {
+        let words = mw_testkit::processes::words(*pid);
+        words.iter().any(|word| word == "agent-keeper")
+    };
+    let keeper = wait_until(SOON, "the keeper waits", || world.home.tagged().into_iter().find(is_keeper));
+    let (before, begun) = (naps(keeper), Instant::now());
+    wait_until(SOON, "two seconds have passed", || (begun.elapsed().as_secs() >= 2).then_some(()));
+    let woken = naps(keeper) - before;
+    assert!(woken < 20, "woken {woken} times in two seconds");
+    world.mw(&["clear", &id]).ok();
 }
 
 #[test]

@@ -128,6 +128,9 @@ pub enum ControlReply {
     Done {
         /// Bytes taken, for input.
         bytes: u64,
+        /// Whether the end of input was not taken, for want of room: it has to be sent again.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        eof_due: bool,
     },
     /// Not done.
     Refused {

@@ -51,11 +51,11 @@ impl Supervisor {
                 let entry = JournalEntry::Belongs { session };
                 record::journal(&mut self.run.files.journal, self.run.number, entry);
                 self.look_for_hosts();
-                Some(ControlReply::Done { bytes: 0 })
+                Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
             Operation::LookForHosts => {
                 self.look_for_hosts();
-                Some(ControlReply::Done { bytes: 0 })
+                Some(ControlReply::Done { bytes: 0, eof_due: false })
             }
         };
         if let Some(reply) = reply {
@@ -102,26 +102,19 @@ impl Supervisor {
     fn input(&mut self, data: &[u8], eof: bool) -> ControlReply {
         let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
         let taken = match (&self.run.files.terminal, &self.run.files.stdin) {
-            (Some(terminal), _) => {
-                let mut typed = data.to_vec();
-                if eof {
-                    typed.push(END_OF_TRANSMISSION);
-                }
-                type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
-            }
-            (None, Some(stdin)) => type_into(stdin, data),
+            (Some(terminal), _) => type_with_end(&terminal.ours, data, eof),
+            (None, Some(stdin)) => type_with_end(stdin, data, false),
             (None, None) if matches!(self.run.message.io, Io::Stdin) => {
                 return refused("its standard input is closed");
             }
             (None, None) => return refused("it has no standard input: start it with --stdin or --pty"),
         };
         match taken {
-            Ok(taken) if taken < data.len() => ControlReply::Done { bytes: taken as u64 },
-            Ok(taken) => {
-                if eof && self.run.files.terminal.is_none() {
+            Ok(Typed { taken, eof_due }) => {
+                if eof && taken == data.len() && self.run.files.terminal.is_none() {
                     self.close_stdin();
                 }
-                ControlReply::Done { bytes: taken as u64 }
+                ControlReply::Done { bytes: taken as u64, eof_due }
             }
             Err(Errno::PIPE) => refused("it has closed its standard input"),
             Err(error) => refused(&format!("its standard input cannot be written: {error}")),
@@ -137,13 +130,29 @@ impl Supervisor {
 
     fn resize(&self, rows: u16, cols: u16) -> ControlReply {
         match self.run.files.terminal.as_ref().map(|terminal| terminal.resize(rows, cols)) {
-            Some(Ok(())) => ControlReply::Done { bytes: 0 },
+            Some(Ok(())) => ControlReply::Done { bytes: 0, eof_due: false },
             Some(Err(error)) => {
                 ControlReply::Refused { message: format!("the terminal cannot be resized: {error}") }
             }
             None => ControlReply::Refused { message: "it has no terminal: start it with --pty".to_owned() },
         }
     }
+}
+
+/// What was typed.
+#[derive(Debug, PartialEq, Eq)]
+struct Typed {
+    /// How many bytes.
+    taken: usize,
+    /// Whether all of them, but not the end of input that belongs to them.
+    eof_due: bool,
+}
+
+/// Types data and, where a terminal is to see it, the byte that means the end of input.
+fn type_with_end(end: impl AsFd, data: &[u8], eof: bool) -> Result<Typed, Errno> {
+    let taken = type_into(&end, data)?;
+    let eof_due = eof && taken == data.len() && type_into(&end, &[END_OF_TRANSMISSION])? == 0;
+    Ok(Typed { taken, eof_due })
 }
 
 /// Writes as much as fits without waiting.
@@ -158,4 +167,26 @@ fn type_into(end: impl AsFd, data: &[u8]) -> Result<usize, Errno> {
         }
     }
     Ok(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::pipe::{PipeFlags, fcntl_getpipe_size, pipe_with};
+
+    use super::*;
+
+    #[test]
+    fn an_end_of_input_that_does_not_fit_is_said_to_be_due() {
+        let (reader, writer) = pipe_with(PipeFlags::NONBLOCK).unwrap();
+        let room = fcntl_getpipe_size(&writer).unwrap();
+        let data = vec![b'x'; room];
+        assert_eq!(type_with_end(&writer, &data, true), Ok(Typed { taken: room, eof_due: true }));
+        assert_eq!(type_with_end(&writer, &[], true), Ok(Typed { taken: 0, eof_due: true }));
+        assert_eq!(type_with_end(&writer, b"y", true), Ok(Typed { taken: 0, eof_due: false }));
+        let mut read = vec![0; room];
+        assert_eq!(rustix::io::read(&reader, &mut read), Ok(room));
+        assert_eq!(type_with_end(&writer, &[], true), Ok(Typed { taken: 0, eof_due: false }));
+        assert_eq!(rustix::io::read(&reader, &mut read), Ok(1));
+        assert_eq!(read[0], END_OF_TRANSMISSION);
+    }
 }

@@ -126,7 +126,7 @@ impl Supervisor {
             });
             self.settle_beside();
         }
-        ControlReply::Done { bytes: 0 }
+        ControlReply::Done { bytes: 0, eof_due: false }
     }
 
     pub(crate) fn ready_reply(&self) -> Option<ControlReply> {
