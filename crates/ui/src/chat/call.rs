@@ -9,8 +9,8 @@ use ratatui::text::{Line, Span};
 
 use super::diff::{Changed, changed};
 use super::wrap::{columns, wrap};
+use crate::screen::Theme;
 use crate::text::{bytes, count, shortened};
-use crate::tui::Theme;
 
 /// How much of a tool call is shown unfolded.
 const MOST_LINES: usize = 200;

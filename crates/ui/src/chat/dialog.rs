@@ -11,8 +11,8 @@ use super::asked::Shown;
 use super::state::{Leaving, Modal, State, Target};
 use super::wrap::{columns, wrap};
 use crate::row::icon;
+use crate::screen::Link;
 use crate::text::{count, duration, shortened, shortened_path};
-use crate::tui::Link;
 
 /// Rows and columns that the border takes.
 const BORDER: u16 = 2;

@@ -10,8 +10,8 @@ use ratatui::text::{Line, Span};
 use super::call::Call;
 use super::markdown::{self, Place};
 use super::wrap::wrap;
+use crate::screen::Theme;
 use crate::text::shortened;
-use crate::tui::Theme;
 
 /// One thing in a conversation, and its lines at the present width.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
 use super::item::{Index, Item, Kind};
-use crate::tui::{Theme, ThemeChoice};
+use crate::screen::{Theme, ThemeChoice};
 
 /// Most rows that the composer takes.
 const MOST_ROWS: usize = 8;

@@ -11,8 +11,8 @@ use super::dialog::{self, short};
 use super::item::{Item, Kind};
 use super::state::State;
 use super::wrap::columns;
+use crate::screen::Link;
 use crate::text::{count, shortened};
-use crate::tui::Link;
 
 /// Draws everything; returns what leads to files.
 pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::state::{Effect, Event, State};
 use super::update::update;
 use super::view::view;
-use crate::tui::ThemeChoice;
+use crate::screen::ThemeChoice;
 
 const NOW: i64 = 1_800_000_000_000_000;
 
