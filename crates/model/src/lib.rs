@@ -14,7 +14,6 @@
 mod agent;
 pub mod approval;
 mod cause;
-pub mod chat;
 mod dialect;
 mod event;
 mod id;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use meanwhile::model::chat::{Entry, Reply};
 use meanwhile::model::{Notice, Status};
+use mw_desk::chat::{Entry, Reply};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -11,7 +11,7 @@ use super::call::Call;
 use super::markdown::{self, Place};
 use super::wrap::wrap;
 use crate::screen::Theme;
-use crate::text::shortened;
+use crate::screen::shortened;
 
 /// One thing in a conversation, and its lines at the present width.
 #[derive(Clone, Debug)]

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use meanwhile::model::chat::{ChatNews, ChatOrder};
 use meanwhile::{Clock, SystemClock};
+use mw_desk::chat::{ChatNews, ChatOrder};
 use ratatui::Frame;
 
 use super::state::{Effect, Event, State};

@@ -1,7 +1,7 @@
 //! Everything the screen knows.
 
 use meanwhile::model::Timestamp;
-use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
+use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
 use super::asked::Questions;

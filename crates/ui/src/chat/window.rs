@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use meanwhile::model::chat::ChatNews;
+use mw_desk::chat::ChatNews;
 
 use crate::screen;
 
@@ -85,7 +85,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
-    use meanwhile::model::chat::Entry;
+    use mw_desk::chat::Entry;
 
     use super::*;
 

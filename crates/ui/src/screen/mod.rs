@@ -16,6 +16,7 @@ mod post;
 mod program;
 mod signals;
 mod terminal;
+mod text;
 mod theme;
 
 pub(crate) use ansi::{Painted, paint};
@@ -25,5 +26,7 @@ pub use post::{Door, Post, door};
 pub use program::Ending;
 pub(crate) use program::{App, Input, Request, run};
 pub(crate) use terminal::{Link, MouseUse};
+pub(crate) use text::shortened_path;
+pub use text::{bar, shortened};
 pub(crate) use theme::Theme;
 pub use theme::ThemeChoice;

@@ -22,7 +22,7 @@ use ratatui::style::Style;
 use ratatui::{Frame, Terminal};
 
 use super::keyboard;
-use crate::text::address_path;
+use super::text::address_path;
 
 /// Whether the terminal is ours, for whoever has to give it back in a panic.
 static TAKEN: AtomicBool = AtomicBool::new(false);

@@ -9,8 +9,8 @@ use super::event::{Event, Proposed};
 use super::program::Options;
 use super::tally::Tally;
 use super::worker::{filter, told};
-use crate::receipt::receipt_lines;
-use crate::text::count;
+use mw_desk::rows::receipt_lines;
+use mw_desk::text::count;
 
 const SIGTERM: i32 = 15;
 const SIGKILL: i32 = 9;

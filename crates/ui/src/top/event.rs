@@ -5,8 +5,8 @@ use meanwhile::model::{Status, Timestamp};
 use meanwhile::{Run, SessionInfo};
 
 use super::log::{LogChunk, LogTarget};
-use crate::facts::Fact;
-use crate::task_row::TaskRow;
+use mw_desk::rows::Fact;
+use mw_desk::rows::TaskRow;
 
 /// Which tasks to list, and in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

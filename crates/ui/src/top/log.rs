@@ -133,7 +133,7 @@ impl Log {
         let before = self.lines.len() - usize::from(self.open.is_some());
         if chunk.skipped > 0 {
             (self.open, self.is_cut) = (None, true);
-            let text = format!("[{} skipped: too much came at once]", crate::bytes(chunk.skipped));
+            let text = format!("[{} skipped: too much came at once]", mw_desk::text::bytes(chunk.skipped));
             self.push_line(paint(&text, &mut Style::new()));
         }
         self.push_text(&chunk.text);

@@ -7,7 +7,8 @@ use crossterm::event::KeyCode;
 use super::event::{Proposed, Query};
 use super::state::State;
 use super::view::breaks;
-use crate::text::{count, shortened};
+use crate::screen::shortened;
+use mw_desk::text::count;
 
 /// A task that something is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]

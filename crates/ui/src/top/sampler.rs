@@ -9,7 +9,7 @@ use meanwhile::{Runtime, Settings, Task};
 
 use super::event::Event;
 use super::program::Post;
-use crate::task_row::Sample;
+use mw_desk::rows::Sample;
 
 /// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
 const PORTS_EVERY: u64 = 3;

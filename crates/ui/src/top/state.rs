@@ -8,9 +8,9 @@ use super::event::{Event, Lane, Proposed, Query, Window};
 use super::layout::Areas;
 use super::log::Log;
 use super::question::Asking;
-use crate::facts::Fact;
 use crate::screen::{Theme, ThemeChoice};
-use crate::task_row::TaskRow;
+use mw_desk::rows::Fact;
+use mw_desk::rows::TaskRow;
 
 /// Which pane keys go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

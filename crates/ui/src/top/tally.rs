@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::worker::told;
-use crate::text::count;
+use mw_desk::text::count;
 
 /// Counts outcomes.
 #[derive(Default)]

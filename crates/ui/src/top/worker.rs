@@ -15,9 +15,10 @@ use super::log::LogTarget;
 use super::program::{Options, Post};
 use super::reader::{STRETCH, chunk};
 use super::sampler::Sampler;
-use crate::facts::{facts, news_facts};
-use crate::row::{by_state, what};
-use crate::task_row::{Sample, TaskRow};
+use mw_desk::query::by_state;
+use mw_desk::rows::what;
+use mw_desk::rows::{Sample, TaskRow};
+use mw_desk::rows::{facts, news_facts};
 
 /// How many are sorted by what they use; those beyond keep their places.
 const SORTED: usize = 300;

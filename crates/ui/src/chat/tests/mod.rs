@@ -6,10 +6,10 @@ mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::model::chat::{
+use meanwhile::model::{Notice, Status, Timestamp};
+use mw_desk::chat::{
     AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, Reply, ToolContent, ToolNews, ToolState,
 };
-use meanwhile::model::{Notice, Status, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;

@@ -5,11 +5,11 @@ use meanwhile::model::Status;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, key, row};
-use crate::task_row::TaskRow;
 use crate::top::effect::{Deed, Effect, Lookup, Stretch};
 use crate::top::event::{Event, Query, Window};
 use crate::top::question::Question;
 use crate::top::state::{Mode, Purpose};
+use mw_desk::rows::TaskRow;
 
 /// Tasks, and the questions about them that nobody has answered yet.
 struct World {

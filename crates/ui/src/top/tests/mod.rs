@@ -20,9 +20,9 @@ use super::log::{LogChunk, LogTarget};
 use super::state::State;
 use super::update::update;
 use super::view::view;
-use crate::facts::Fact;
 use crate::screen::ThemeChoice;
-use crate::task_row::{Sample, TaskRow};
+use mw_desk::rows::Fact;
+use mw_desk::rows::{Sample, TaskRow};
 
 /// The moment at which all of this happens.
 pub(super) const NOW: Timestamp = Timestamp::from_micros(1_771_000_000_000_000);

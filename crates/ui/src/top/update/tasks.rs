@@ -1,11 +1,11 @@
 //! What is done to tasks: to those marked, else to the selected one.
 
 use super::{actions, say};
-use crate::task_row::TaskRow;
 use crate::top::effect::{Deed, Effect, Lookup, Program};
 use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question};
 use crate::top::state::{Message, Mode, Prompt, Purpose, State};
+use mw_desk::rows::TaskRow;
 
 /// Marks the selected task, or no longer, and goes on to the next.
 pub(super) fn mark(state: &mut State) {

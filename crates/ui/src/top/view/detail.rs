@@ -7,8 +7,9 @@ use ratatui::text::{Line, Span};
 
 use super::put;
 use super::text::{breaks, fit, width_of};
-use crate::text::{bytes, shortened};
+use crate::screen::shortened;
 use crate::top::state::{Focus, Pane, State};
+use mw_desk::text::bytes;
 
 const TABS: [(Pane, &str); 3] =
     [(Pane::Log, " 1 log "), (Pane::Facts, " 2 facts "), (Pane::Timeline, " 3 timeline ")];

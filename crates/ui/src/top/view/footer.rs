@@ -7,9 +7,9 @@ use ratatui::widgets::{Clear, Widget};
 
 use super::put;
 use super::text::{filled, width_of};
-use crate::text::count;
 use crate::top::keys::{Action, key_of};
 use crate::top::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
+use mw_desk::text::count;
 
 const IN_LIST: [(Action, &str); 8] = [
     (Action::Open, "open"),

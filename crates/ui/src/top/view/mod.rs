@@ -78,11 +78,12 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
         Span::raw(format!(" {} live · {ended} ended", list.live)),
     ];
     if let Some(problem) = &state.deaf {
-        let text = format!("  ✗ not live: {}", crate::shortened(problem, 40));
+        let text = format!("  ✗ not live: {}", crate::screen::shortened(problem, 40));
         left.push(Span::styled(text, Style::new().add_modifier(Modifier::BOLD)));
     }
     if !state.proposed.is_empty() {
-        let asked = crate::count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
+        let asked =
+            mw_desk::text::count(state.proposed.len(), "waits for approval: A", "wait for approval: A");
         left.push(Span::styled(format!("  ‼ {asked}"), Style::new().add_modifier(Modifier::BOLD)));
     }
     if !state.marked.is_empty() {
@@ -91,7 +92,9 @@ fn header(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     let query = &list.query;
     let mut chip = |name: &str, value: Option<String>| {
-        left.extend(value.map(|value| Span::raw(format!("  {name}:{}", crate::shortened(&value, 24)))));
+        left.extend(
+            value.map(|value| Span::raw(format!("  {name}:{}", crate::screen::shortened(&value, 24)))),
+        );
     };
     chip("state", states_word(query.states).map(str::to_owned));
     chip("session", query.session.clone());

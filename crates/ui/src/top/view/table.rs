@@ -7,11 +7,12 @@ use ratatui::style::Style;
 
 use super::put;
 use super::text::{fit, fit_right, small_bytes};
-use crate::task_row::TaskRow;
-use crate::text::{bar, duration};
+use crate::screen::bar;
 use crate::top::event::Sort;
 use crate::top::layout::Areas;
 use crate::top::state::{Focus, State};
+use mw_desk::rows::TaskRow;
+use mw_desk::text::duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {

@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::text::shortened;
+use crate::screen::shortened;
 
 pub(super) fn width_of(text: &str) -> usize {
     text.width()

@@ -7,9 +7,9 @@ use ratatui::layout::Rect;
 
 use super::put;
 use super::text::{fit, width_of};
-use crate::row::icon;
-use crate::text::duration;
 use crate::top::state::State;
+use mw_desk::rows::icon;
+use mw_desk::text::duration;
 
 /// Where times stand on the screen.
 struct Scale {

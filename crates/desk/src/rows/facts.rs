@@ -3,7 +3,7 @@
 use meanwhile::model::Status;
 use meanwhile::{Progress, Task, TaskNews, Told};
 
-use crate::row::{state_words, waits};
+use super::state::{state_words, waits};
 use crate::text::{bytes, duration};
 
 /// One thing that is known about a task.

@@ -1,56 +1,12 @@
-//! A task as one row of a list.
+//! How a task stands, in words and signs.
 
+use meanwhile::Task;
 use meanwhile::model::{Status, Timestamp};
-use meanwhile::{Order, Task};
 
-use crate::text::duration;
-
-/// What a list shows of a task.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// A sign for the state, readable without colour.
-    pub icon: &'static str,
-    /// The id.
-    pub id: String,
-    /// The state with what matters about it.
-    pub state: String,
-    /// How long it took, or has taken.
-    pub time: String,
-    /// What it is: name, description or command.
-    pub what: String,
-    /// When it last began or ended, or was asked for.
-    pub when: Timestamp,
-    /// The state itself, for colour.
-    pub status: Status,
-    /// Whether it waits for somebody.
-    pub waits: bool,
-}
-
-impl Row {
-    /// Makes the row of a task.
-    #[must_use]
-    pub fn of(task: &Task) -> Self {
-        let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
-        Self {
-            icon: sign(task),
-            id: task.id.to_string(),
-            state: format!("{}{survivors}", state_words(task)),
-            time: task.duration_ms.map_or_else(|| "-".to_owned(), duration),
-            what: what(task),
-            when: task.ended_at.or(task.started_at).unwrap_or(task.created_at),
-            status: task.status,
-            waits: waits(task).is_some(),
-        }
-    }
-}
-
-/// For how long a failure stands before other ended tasks.
-const LATELY_US: i64 = 3_600_000_000;
-
-/// Returns the order in which people are shown tasks.
+/// Returns when a task last began or ended, or was asked for.
 #[must_use]
-pub const fn by_state(now: Timestamp) -> Order {
-    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(LATELY_US)) }
+pub fn last_change(task: &Task) -> Timestamp {
+    task.ended_at.or(task.started_at).unwrap_or(task.created_at)
 }
 
 /// Returns what a task is: name and command, else its description, else its command.
@@ -64,7 +20,7 @@ pub fn what(task: &Task) -> String {
 }
 
 /// The sign of a task that waits for somebody.
-pub(crate) const WAITS: &str = "!";
+pub(super) const WAITS: &str = "!";
 
 /// Returns what a running task waits for, if somebody has to do something before it goes on.
 #[must_use]

@@ -10,9 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::notice::Notice;
-use crate::state::Status;
-use crate::time::Timestamp;
+use mw_model::{Notice, Status, Timestamp};
 
 /// Something in a conversation, in the order in which it was seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,11 @@
-//! A task as a row of a live list: what `mw list` shows, and what only those who stay see.
+//! A task as a row of a list.
 
 use meanwhile::Task;
 use meanwhile::model::{Status, TaskState, Timestamp};
 
-use crate::row::{WAITS, icon, state_words, waits, what};
+use super::state::{WAITS, icon, state_words, waits, what};
 
-/// What a live list shows of a task. Plain data, for terminal and web alike.
+/// What a list shows of a task.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskRow {
     /// The id.
