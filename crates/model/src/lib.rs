@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 pub mod approval;
-pub mod chat;
 mod notice;
 mod proc_stat;
 mod signal;

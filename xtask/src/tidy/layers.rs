@@ -14,7 +14,7 @@ struct Layer {
     complete: Option<&'static [&'static str]>,
 }
 
-const LAYERS: [Layer; 10] = [
+const LAYERS: [Layer; 11] = [
     Layer {
         manifest: "crates/model/Cargo.toml",
         package: "mw-model",
@@ -46,22 +46,28 @@ const LAYERS: [Layer; 10] = [
         complete: None,
     },
     Layer {
+        manifest: "crates/desk/Cargo.toml",
+        package: "mw-desk",
+        below: &["meanwhile", "mw-model"],
+        complete: None,
+    },
+    Layer {
         manifest: "crates/agents/Cargo.toml",
         package: "mw-agents",
-        below: &["meanwhile", "mw-model", "mw-policy", "mw-tools"],
+        below: &["meanwhile", "mw-desk", "mw-model", "mw-policy", "mw-tools"],
         complete: None,
     },
     Layer {
         manifest: "crates/ui/Cargo.toml",
         package: "mw-ui",
-        below: &["meanwhile", "mw-model"],
+        below: &["meanwhile", "mw-desk", "mw-model"],
         complete: None,
     },
     Layer {
         manifest: "crates/cli/Cargo.toml",
         package: "mw-cli",
         // The supervisor's executable is installed beside `mw`, from the same package.
-        below: &["meanwhile", "mw-agents", "mw-tools", "mw-ui", "mw-model", "mw-supervisor"],
+        below: &["meanwhile", "mw-agents", "mw-desk", "mw-tools", "mw-ui", "mw-model", "mw-supervisor"],
         complete: None,
     },
     Layer {

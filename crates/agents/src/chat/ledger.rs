@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use mw_desk::chat::Entry;
 use mw_model::Notice;
-use mw_model::chat::Entry;
 
 use super::slash::Slash;
 

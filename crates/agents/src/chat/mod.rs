@@ -29,7 +29,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use meanwhile::{HouseRules, Settings};
-use mw_model::chat::{ChatNews, ChatOrder};
+use mw_desk::chat::{ChatNews, ChatOrder};
 
 use mw_tools::call::Premises;
 use mw_tools::delegation::AgentEntry;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mw_model::chat::{AgentState, Entry};
+use mw_desk::chat::{AgentState, Entry};
 use mw_policy::Mode;
 
 use super::office::Office;

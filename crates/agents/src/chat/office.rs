@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 
 use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
-use mw_model::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
+use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 
 use super::ledger::Ledger;
 use super::questions::{Open, Source};

@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use meanwhile::Error;
+use mw_desk::chat::{ChatNews, ChatQuestion, Entry, Reply};
 use mw_model::approval::{Answer, ApprovalState, ProposalId, Remember};
-use mw_model::chat::{ChatNews, ChatQuestion, Entry, Reply};
 
 use super::office::Office;
 use super::slash::Answered;

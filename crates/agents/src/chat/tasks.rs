@@ -1,7 +1,7 @@
 //! The session's tasks, as far as the screen has to do with them.
 
 use meanwhile::{Error, Filter, KillRequest, Runtime, Scope, Task};
-use mw_model::chat::{AgentState, ChatNews, ChatTask};
+use mw_desk::chat::{AgentState, ChatNews, ChatTask};
 
 use super::office::{Message, Office};
 

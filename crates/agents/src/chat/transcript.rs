@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use mw_model::chat::Entry;
+use mw_desk::chat::Entry;
 
 use super::ledger::Ledger;
 

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use meanwhile::{Error, Moment};
-use mw_model::chat::{AgentState, ChatNews, Entry};
+use mw_desk::chat::{AgentState, ChatNews, Entry};
 use mw_model::{Notice, Turn};
 
 use super::Wake;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 
 /// Contents that are not in the transcript yet, by their calls.
 #[derive(Default)]

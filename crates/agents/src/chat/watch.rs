@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use meanwhile::{Error, Runtime, Scope, Settings};
+use mw_desk::chat::ChatQuestion;
 use mw_model::approval::Proposal;
-use mw_model::chat::ChatQuestion;
 
 use super::office::Message;
 

@@ -9,8 +9,8 @@ use agent_client_protocol::v1::schema::{
     SelectedPermissionOutcome,
 };
 use agent_client_protocol::{Responder, V1};
+use mw_desk::chat::Reply;
 use mw_model::approval::ProposalId;
-use mw_model::chat::Reply;
 
 /// What a question of our own agent has under `_meta`: its id in the store.
 pub(crate) const PROPOSAL: &str = "meanwhile/proposal";

@@ -4,7 +4,7 @@ use agent_client_protocol::v1::schema::{
     ContentBlock, ContentChunk, EmbeddedResourceResource, PlanEntryStatus, RequestPermissionRequest,
     SessionUpdate, ToolCallContent, ToolCallStatus,
 };
-use mw_model::chat::{Entry, ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{Entry, ToolContent, ToolNews, ToolState};
 use serde_json::Value;
 
 /// Returns what an update adds to the conversation, if anything; `tail` says what a terminal shows.

@@ -15,7 +15,7 @@ use agent_client_protocol::v1::schema::{
     PromptRequest, PromptResponse, RequestPermissionRequest, SessionNotification, SetSessionModeRequest,
     TextContent,
 };
-use mw_model::chat::Entry;
+use mw_desk::chat::Entry;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use tokio::time::Instant;

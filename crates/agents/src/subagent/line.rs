@@ -10,8 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use meanwhile::{Settings, Teller};
+use mw_desk::chat::{Entry, Reply};
 use mw_model::approval::ProposalId;
-use mw_model::chat::{Entry, Reply};
 use mw_model::{EnvVar, Limits, RawText};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 

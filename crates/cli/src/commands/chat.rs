@@ -15,7 +15,8 @@ use mw_tools::Dialect;
 use mw_tools::call::{Background, Premises};
 use mw_tools::delegation::AgentEntry;
 use mw_tools::dialects::screens::Layout;
-use mw_ui::chat::{self, Ending, Options};
+use mw_ui::Ending;
+use mw_ui::chat::{self, Options};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::policy::parse_mode;

@@ -93,7 +93,7 @@ fn show(context: &Context, report: &ClearReport) -> Result<(), CommandError> {
     if context.json {
         return Ok(render::json(report)?);
     }
-    render::out(&format!("cleared {}\n", mw_ui::count(report.cleared.len(), "task", "tasks")))?;
+    render::out(&format!("cleared {}\n", mw_desk::text::count(report.cleared.len(), "task", "tasks")))?;
     for kept in &report.kept {
         render::note(&format!("{} was kept: {}; {}", kept.id, kept.reason, kept.hint));
     }

@@ -25,11 +25,11 @@ impl Arguments {
             let summary = match worst {
                 Verdict::Ok => "All is well.\n".to_owned(),
                 Verdict::Warning => {
-                    let things = mw_ui::count(count(Verdict::Warning), "thing", "things");
+                    let things = mw_desk::text::count(count(Verdict::Warning), "thing", "things");
                     format!("mw works; {things} could be better.\n")
                 }
                 Verdict::Problem => {
-                    let things = mw_ui::count(count(Verdict::Problem), "problem", "problems");
+                    let things = mw_desk::text::count(count(Verdict::Problem), "problem", "problems");
                     format!("{things} to solve.\n")
                 }
             };

@@ -83,7 +83,7 @@ impl Arguments {
             || scope != Scope::All;
         let now = SystemClock.now();
         let filter = Filter {
-            order: mw_ui::by_state(now),
+            order: mw_desk::query::by_state(now),
             statuses: self.status,
             kind: self.kind.map(KindChoice::kind),
             batch: self.batch,

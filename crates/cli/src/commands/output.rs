@@ -320,7 +320,7 @@ impl Arguments {
 
 /// Says why there is nothing to read of a task that has not run.
 fn explain_silence(task: &Task) {
-    let (name, words) = (task.short_name(), mw_ui::state_words(task));
+    let (name, words) = (task.short_name(), mw_desk::rows::state_words(task));
     match task.status {
         Status::Pending => render::note(&format!("{name} has not started yet: {words}")),
         _ if task.never_ran() => render::note(&format!("{name} did not run: {words}")),

@@ -102,7 +102,7 @@ fn conclude(context: &Context, runtime: &Runtime, id: &TaskId, detached: bool) -
         return answer(status::show(context, runtime, &task, status::LINES).map(|_| ()), code);
     }
     if task.exit_code.is_none() {
-        render::note(&format!("{} {}", task.short_name(), mw_ui::state_words(&task)));
+        render::note(&format!("{} {}", task.short_name(), mw_desk::rows::state_words(&task)));
     }
     Ok(code)
 }

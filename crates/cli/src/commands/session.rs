@@ -95,9 +95,9 @@ fn list(context: &Context) -> CommandResult {
             "{}  {} live of {}, {} untold, {}\n",
             session.id,
             session.live,
-            mw_ui::count(session.tasks as usize, "task", "tasks"),
+            mw_desk::text::count(session.tasks as usize, "task", "tasks"),
             session.notices,
-            mw_ui::count(session.hosts, "host", "hosts"),
+            mw_desk::text::count(session.hosts, "host", "hosts"),
         ))?;
     }
     Ok(0)
@@ -116,7 +116,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     let kills = runtime.end_session(session, "the end of its session")?;
     drop(host);
     if !kills.receipts.is_empty() {
-        let tasks = mw_ui::count(kills.receipts.len(), "task", "tasks");
+        let tasks = mw_desk::text::count(kills.receipts.len(), "task", "tasks");
         render::note(&format!("session {session} ended, and {tasks} with it"));
     }
     for failure in &kills.failures {
@@ -174,7 +174,7 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
     if context.json {
         render::json(&json!({ "tasks": tasks }))?;
     } else {
-        render::out(&format!("passed {} on to {to}\n", mw_ui::count(tasks.len(), "task", "tasks")))?;
+        render::out(&format!("passed {} on to {to}\n", mw_desk::text::count(tasks.len(), "task", "tasks")))?;
     }
     Ok(0)
 }

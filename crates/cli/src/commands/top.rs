@@ -4,7 +4,8 @@ use std::env;
 use std::io::IsTerminal;
 
 use clap::Args;
-use mw_ui::tui::{self, Ending, Options};
+use mw_ui::Ending;
+use mw_ui::top::{self, Options};
 
 use crate::context::Context;
 use crate::error::{CommandError, CommandResult};
@@ -51,7 +52,7 @@ impl Arguments {
         // What is wrong with the home is said on a screen that stays.
         let runtime = context.runtime()?;
         runtime.last_event()?;
-        let ending = tui::run(Options {
+        let ending = top::run(Options {
             settings: context.config.settings.clone(),
             session: context.session.clone(),
             shown: self.session,

@@ -117,7 +117,7 @@ impl Arguments {
         let names =
             |tasks: &[&Task]| tasks.iter().map(|task| task.short_name()).collect::<Vec<_>>().join(", ");
         if reply.timed_out {
-            let longest = mw_ui::duration(self.timeout.unwrap_or_default());
+            let longest = mw_desk::text::duration(self.timeout.unwrap_or_default());
             return Some((format!("timed out after {longest}: {} did not {what}", names(&unmet)), buffers));
         }
         if matches!(condition, Condition::Exit) || self.is_met(reply) {
@@ -152,7 +152,7 @@ fn awaited(condition: &Condition) -> String {
         Condition::Ready => "become ready".to_owned(),
         Condition::Match(pattern) => format!("print a line that matches {:?}", pattern.as_str()),
         Condition::Port(port) => format!("listen on port {port}"),
-        Condition::Silence(ms) => format!("fall silent for {}", mw_ui::duration(*ms)),
+        Condition::Silence(ms) => format!("fall silent for {}", mw_desk::text::duration(*ms)),
     }
 }
 

@@ -63,7 +63,7 @@ fn owner(home: &Path, found: &fs::Metadata) -> Check {
 fn room(home: &Path) -> Option<Check> {
     let found = rustix::fs::statvfs(home).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
-    let detail = format!("{} free", mw_ui::bytes(free));
+    let detail = format!("{} free", mw_desk::text::bytes(free));
     let next = "mw clear --finished makes room; mw clear --expired follows your settings";
     Some(match free {
         0..TOO_LITTLE => Check::problem("space", detail, next),
@@ -115,15 +115,20 @@ fn content(found: &Inspection) -> Vec<Check> {
         }
         Some(schema) => Check::ok(
             "database",
-            format!("sound, schema {schema}, {}", mw_ui::count(found.tasks as usize, "task", "tasks")),
+            format!(
+                "sound, schema {schema}, {}",
+                mw_desk::text::count(found.tasks as usize, "task", "tasks")
+            ),
         ),
     });
     if !found.untended.is_empty() {
         let detail = format!("nobody looks after {}", found.untended.join(", "));
         checks.push(Check::warning("tasks", detail, "mw list takes them up again, or records their end"));
     } else if found.lost > 0 {
-        let detail =
-            format!("the ending of {} was not seen", mw_ui::count(found.lost as usize, "task", "tasks"));
+        let detail = format!(
+            "the ending of {} was not seen",
+            mw_desk::text::count(found.lost as usize, "task", "tasks")
+        );
         checks.push(Check::warning(
             "tasks",
             detail,

@@ -117,7 +117,7 @@ impl ProgressLine {
 }
 
 fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
-    let elapsed = mw_ui::duration(begun.elapsed().as_millis() as u64);
+    let elapsed = mw_desk::text::duration(begun.elapsed().as_millis() as u64);
     let live: Vec<_> = tasks.iter().filter(|task| !task.status.is_terminal()).collect();
     let [task] = live[..] else {
         return format!("{elapsed}  {} of {} still running", live.len(), tasks.len());
@@ -135,5 +135,5 @@ fn describe(runtime: &Runtime, tasks: &[Task], begun: Instant) -> String {
         percent.map(|percent| format!("{} {percent:.0}%  ", mw_ui::bar(percent, 10))).unwrap_or_default();
     // What a task tells on purpose says more than its last line.
     let said = progress.and_then(|progress| progress.text).unwrap_or_else(|| last.to_owned());
-    format!("{elapsed}  {} {}  {bar}{said}", task.short_name(), mw_ui::state_words(task))
+    format!("{elapsed}  {} {}  {bar}{said}", task.short_name(), mw_desk::rows::state_words(task))
 }

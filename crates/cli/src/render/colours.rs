@@ -3,7 +3,7 @@
 use std::env;
 
 use clap::ValueEnum;
-use mw_ui::tui::ThemeChoice;
+use mw_ui::ThemeChoice;
 
 use crate::config::Config;
 

@@ -2,7 +2,9 @@
 
 use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
-use mw_ui::{Row, ago, shortened};
+use mw_desk::rows::{Sample, TaskRow, last_change};
+use mw_desk::text::{ago, duration};
+use mw_ui::shortened;
 use unicode_width::UnicodeWidthStr;
 
 use super::text::painted;
@@ -15,7 +17,7 @@ const GAP: usize = 2;
 
 /// Lays tasks out in columns that fit this many; nothing is cut where no number is given.
 pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: bool) -> String {
-    let rows: Vec<_> = page.tasks.iter().map(|task| cells(&Row::of(task), now, width)).collect();
+    let rows: Vec<_> = page.tasks.iter().map(|task| cells(task, now, width)).collect();
     let mut lines = vec![["", "ID", "STATUS", "TIME", "WHEN", "WHAT"].map(str::to_owned)];
     lines.extend(rows);
     let widest = |column: usize| lines.iter().map(|cells| cells[column].width()).max().unwrap_or(0);
@@ -46,10 +48,12 @@ pub(crate) fn table(page: &Page, now: Timestamp, width: Option<usize>, colour: b
     text
 }
 
-fn cells(row: &Row, now: Timestamp, width: Option<usize>) -> [String; 6] {
+fn cells(task: &Task, now: Timestamp, width: Option<usize>) -> [String; 6] {
+    let row = TaskRow::of(task, Sample::default());
     let state = shortened(&row.state, width.map_or(usize::MAX, |_| STATE));
+    let time = row.duration_ms.map_or_else(|| "-".to_owned(), duration);
     let what = row.what.replace('\n', " ⏎ ");
-    [row.icon.to_owned(), row.id.clone(), state, row.time.clone(), ago(now.ms_since(row.when)), what]
+    [row.icon().to_owned(), row.id, state, time, ago(now.ms_since(last_change(task))), what]
 }
 
 fn paint(line: &str, task: Option<&Task>, colour: bool) -> String {

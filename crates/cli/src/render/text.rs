@@ -5,7 +5,9 @@ use std::io::{IsTerminal, Write};
 use meanwhile::model::Status;
 use meanwhile::model::wire::KillReceipt;
 use meanwhile::{PortHolders, Started, Task};
-use mw_ui::{Fact, duration, facts, receipt_lines, shortened, sign, state_words, waits};
+use mw_desk::rows::{Fact, facts, receipt_lines, sign, state_words, waits};
+use mw_desk::text::duration;
+use mw_ui::shortened;
 use serde::Serialize;
 
 use crate::foreground::terminal;

@@ -2,7 +2,8 @@
 
 use meanwhile::model::{SpanId, Timestamp};
 use meanwhile::{ExportState, Span, Trace};
-use mw_ui::{count, duration, shortened};
+use mw_desk::text::{count, duration};
+use mw_ui::shortened;
 
 use crate::foreground::terminal;
 

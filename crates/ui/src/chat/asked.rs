@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use meanwhile::model::chat::{ChatQuestion, Reply};
 use meanwhile::model::{Timestamp, visible};
+use mw_desk::chat::{ChatQuestion, Reply};
 use ratatui::text::{Line, Span};
 
 use super::wrap::wrap;

@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use meanwhile::model::Status;
-use meanwhile::model::chat::{ToolContent, ToolNews, ToolState};
+use mw_desk::chat::{ToolContent, ToolNews, ToolState};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::diff::{Changed, changed};
 use super::wrap::{columns, wrap};
-use crate::text::{bytes, count, shortened};
-use crate::tui::Theme;
+use crate::screen::Theme;
+use crate::screen::shortened;
+use mw_desk::text::{bytes, count};
 
 /// How much of a tool call is shown unfolded.
 const MOST_LINES: usize = 200;

@@ -1,6 +1,6 @@
 //! Boxes over the conversation.
 
-use meanwhile::model::chat::ChatTask;
+use mw_desk::chat::ChatTask;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -10,9 +10,10 @@ use ratatui::widgets::{Block, Clear, Widget};
 use super::asked::Shown;
 use super::state::{Leaving, Modal, State, Target};
 use super::wrap::{columns, wrap};
-use crate::row::icon;
-use crate::text::{count, duration, shortened, shortened_path};
-use crate::tui::Link;
+use crate::screen::Link;
+use crate::screen::{shortened, shortened_path};
+use mw_desk::rows::icon;
+use mw_desk::text::{count, duration};
 
 /// Rows and columns that the border takes.
 const BORDER: u16 = 2;

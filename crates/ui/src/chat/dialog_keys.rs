@@ -1,7 +1,7 @@
 //! What keys do while a box is open.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::model::chat::{ChatOrder, ChatTask};
+use mw_desk::chat::{ChatOrder, ChatTask};
 
 use super::asked::Meaning;
 use super::dialog;

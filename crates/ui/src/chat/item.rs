@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use meanwhile::model::chat::{Entry, Reply};
 use meanwhile::model::{Notice, Status};
+use mw_desk::chat::{Entry, Reply};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::call::Call;
 use super::markdown::{self, Place};
 use super::wrap::wrap;
-use crate::text::shortened;
-use crate::tui::Theme;
+use crate::screen::Theme;
+use crate::screen::shortened;
 
 /// One thing in a conversation, and its lines at the present width.
 #[derive(Clone, Debug)]

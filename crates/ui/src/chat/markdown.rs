@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::table;
 use super::wrap::wrap;
-use crate::tui::Theme;
+use crate::screen::Theme;
 
 /// A block of code that is open: its mark, and how often that stood there.
 type Fence = (char, usize);

@@ -27,5 +27,5 @@ mod view;
 mod window;
 mod wrap;
 
-pub use program::{Ending, Options, run};
+pub use program::{Options, run};
 pub use window::{Door, Post, Sent, door};

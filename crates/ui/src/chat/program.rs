@@ -2,17 +2,15 @@
 
 use std::io;
 
-use meanwhile::model::chat::{ChatNews, ChatOrder};
 use meanwhile::{Clock, SystemClock};
+use mw_desk::chat::{ChatNews, ChatOrder};
 use ratatui::Frame;
 
 use super::state::{Effect, Event, State};
 use super::update::update;
 use super::view::view;
 use super::window::{Door, Sent};
-pub use crate::terminal::Ending;
-use crate::terminal::{self, App, Input, Link, Outside, Request};
-use crate::tui::ThemeChoice;
+use crate::screen::{self, App, Ending, Input, Link, Outside, Request, ThemeChoice};
 
 /// What the screen is given.
 pub struct Options {
@@ -33,7 +31,7 @@ pub struct Options {
 /// # Errors
 /// When the terminal fails.
 pub fn run(options: &Options, door: Door, order: impl FnMut(ChatOrder)) -> io::Result<Ending> {
-    terminal::run(door, |size| {
+    screen::run(door, |size| {
         let state = State::new(size, options.theme, &options.session, &options.agent, SystemClock.now());
         Chat { options, order, state }
     })

@@ -1,14 +1,14 @@
 //! Everything the screen knows.
 
 use meanwhile::model::Timestamp;
-use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
+use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
 
 use super::asked::Questions;
 use super::composer::Composer;
 use super::dialog;
 use super::item::{Index, Item, Kind};
-use crate::tui::{Theme, ThemeChoice};
+use crate::screen::{Theme, ThemeChoice};
 
 /// Most rows that the composer takes.
 const MOST_ROWS: usize = 8;

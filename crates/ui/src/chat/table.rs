@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::markdown::inline;
 use super::wrap::{columns, wrap};
-use crate::tui::Theme;
+use crate::screen::Theme;
 
 /// Less than this is no column that anybody can read.
 const NARROWEST: usize = 3;

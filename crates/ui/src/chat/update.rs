@@ -1,7 +1,7 @@
 //! What follows from what happens.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEvent, MouseEventKind};
-use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, Entry};
+use mw_desk::chat::{AgentState, ChatNews, ChatOrder, Entry};
 
 use super::dialog;
 use super::dialog_keys::{

@@ -1,6 +1,6 @@
 //! How the screen looks.
 
-use meanwhile::model::chat::AgentState;
+use mw_desk::chat::AgentState;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -11,8 +11,9 @@ use super::dialog::{self, short};
 use super::item::{Item, Kind};
 use super::state::State;
 use super::wrap::columns;
-use crate::text::{count, shortened};
-use crate::tui::Link;
+use crate::screen::Link;
+use crate::screen::shortened;
+use mw_desk::text::count;
 
 /// Draws everything; returns what leads to files.
 pub(super) fn view(state: &State, frame: &mut Frame<'_>) -> Vec<Link> {

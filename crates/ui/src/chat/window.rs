@@ -4,9 +4,9 @@
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use meanwhile::model::chat::ChatNews;
+use mw_desk::chat::ChatNews;
 
-use crate::terminal;
+use crate::screen;
 
 /// How many entries may be on their way.
 const WIDTH: usize = 512;
@@ -14,12 +14,12 @@ const WIDTH: usize = 512;
 /// The way to the screen.
 #[derive(Clone)]
 pub struct Post {
-    post: terminal::Post<Sent>,
+    post: screen::Post<Sent>,
     window: Arc<Window>,
 }
 
 /// Where the screen listens.
-pub type Door = terminal::Door<Sent>;
+pub type Door = screen::Door<Sent>;
 
 /// News on their way.
 pub struct Sent {
@@ -51,7 +51,7 @@ impl Post {
 /// # Errors
 /// When the system has no sockets left.
 pub fn door() -> io::Result<(Post, Door)> {
-    let (post, door) = terminal::door()?;
+    let (post, door) = screen::door()?;
     Ok((Post { post, window: Arc::default() }, door))
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
-    use meanwhile::model::chat::Entry;
+    use mw_desk::chat::Entry;
 
     use super::*;
 

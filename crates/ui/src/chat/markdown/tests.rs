@@ -1,7 +1,7 @@
 //! How texts of agents are drawn.
 
 use super::*;
-use crate::tui::ThemeChoice;
+use crate::screen::ThemeChoice;
 
 fn drawn(text: &str, width: usize) -> Vec<String> {
     let theme = Theme::of(ThemeChoice::Dark);

@@ -6,10 +6,10 @@ mod questions;
 mod screens;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use meanwhile::model::chat::{
+use meanwhile::model::{Notice, Status, Timestamp};
+use mw_desk::chat::{
     AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry, Reply, ToolContent, ToolNews, ToolState,
 };
-use meanwhile::model::{Notice, Status, Timestamp};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
@@ -17,7 +17,7 @@ use serde_json::json;
 use super::state::{Effect, Event, State};
 use super::update::update;
 use super::view::view;
-use crate::tui::ThemeChoice;
+use crate::screen::ThemeChoice;
 
 const NOW: i64 = 1_800_000_000_000_000;
 

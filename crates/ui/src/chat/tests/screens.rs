@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::*;
-use crate::tui::Link;
+use crate::screen::Link;
 
 fn after_talk(width: u16, height: u16) -> State {
     let mut state = state(width, height);

@@ -1,0 +1,88 @@
+//! What is known about one task, line by line.
+
+use meanwhile::model::Status;
+use meanwhile::{Progress, Task, TaskNews, Told};
+
+use super::state::{state_words, waits};
+use crate::text::{bytes, duration};
+
+/// One thing that is known about a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// What it is about.
+    pub name: &'static str,
+    /// What is known.
+    pub value: String,
+}
+
+/// Returns what is known about a task, the most important first.
+#[must_use]
+pub fn facts(task: &Task) -> Vec<Fact> {
+    let mut facts = vec![
+        Fact { name: "task", value: task.id.to_string() },
+        Fact { name: "status", value: state_words(task) },
+    ];
+    let mut add = |name: &'static str, value: Option<String>| {
+        facts.extend(value.map(|value| Fact { name, value }));
+    };
+    add("waits for", waiting_for(task));
+    let after = task.after.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    add("after", (!after.is_empty()).then_some(after));
+    add("name", task.name.clone());
+    add("about", task.description.clone());
+    add("command", Some(task.command.clone()));
+    add("in", Some(task.cwd.clone()));
+    add("session", Some(task.session.clone()));
+    let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
+    add("approved", Some(format!("by {} at {}{proposal}", task.approved_by, task.approved_at)));
+    add("batch", task.batch_id.clone());
+    add("pid", task.pid.map(|pid| pid.to_string()));
+    add("started", task.started_at.map(|at| at.to_string()));
+    add("ready", task.ready.map(|at| at.to_string()));
+    add("ended", task.ended_at.map(|at| at.to_string()));
+    add("took", task.duration_ms.map(duration));
+    add("exit code", task.exit_code.map(|code| code.to_string()));
+    add("signal", task.signal.clone());
+    add("progress", task.progress.as_ref().map(Progress::to_words));
+    let ports = task.ports.iter().flatten().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    add("ports", (!ports.is_empty()).then_some(ports));
+    add("deadline", task.deadline.map(|at| at.to_string()));
+    add("limits", task.limits.map(|limits| limits.to_words()));
+    add("survivors", (task.survivors > 0).then(|| task.survivors.to_string()));
+    let trace = task.trace_id.zip(task.span_id);
+    add("trace", trace.map(|(trace, span)| format!("{trace}, span {span}")));
+    add("runs", (task.runs > 1).then(|| task.runs.to_string()));
+    let dropped = if task.dropped_bytes > 0 {
+        format!(", {} dropped", bytes(task.dropped_bytes))
+    } else {
+        String::new()
+    };
+    let missing = if task.output_complete { "" } else { ", may be incomplete" };
+    add("output", Some(format!("{} ({}{dropped}{missing})", task.output_path, bytes(task.output_bytes))));
+    add("untended", task.untended.clone());
+    facts
+}
+
+/// Says what a task waits for.
+fn waiting_for(task: &Task) -> Option<String> {
+    let what = task.waiting_for.as_deref()?;
+    Some(match (task.status, waits(task)) {
+        (Status::Pending, _) => format!("{what} to complete"),
+        (_, Some("input")) => format!("input: {what}"),
+        (_, _) => what.to_owned(),
+    })
+}
+
+/// Says what a task's owner knows of it.
+#[must_use]
+pub fn news_facts(news: &[TaskNews]) -> Vec<Fact> {
+    let words = |news: &TaskNews| {
+        let told = match news.told {
+            Told::Waiting => "its owner was not told yet",
+            Told::HandedOver => "handed to its owner, not acknowledged yet",
+            Told::Known => "its owner knows",
+        };
+        format!("run {} {}: {told}", news.run, news.kind)
+    };
+    news.iter().map(|news| Fact { name: "notice", value: words(news) }).collect()
+}

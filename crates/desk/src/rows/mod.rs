@@ -1,0 +1,17 @@
+//! Tasks in words: what every list, page and reply says of one.
+//!
+//! ```text
+//! Task ─▶ state_words, sign, waits ─▶ TaskRow      one line of a list
+//!      └▶ facts                                    everything that is known, line by line
+//! KillReceipt ─▶ receipt_lines                     what a kill did
+//! ```
+
+mod facts;
+mod receipt;
+mod state;
+mod task_row;
+
+pub use facts::{Fact, facts, news_facts};
+pub use receipt::receipt_lines;
+pub use state::{icon, last_change, sign, state_words, waits, what};
+pub use task_row::{Sample, TaskRow};

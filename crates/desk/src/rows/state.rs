@@ -1,0 +1,79 @@
+//! How a task stands, in words and signs.
+
+use meanwhile::Task;
+use meanwhile::model::{Status, Timestamp};
+
+/// Returns when a task last began or ended, or was asked for.
+#[must_use]
+pub fn last_change(task: &Task) -> Timestamp {
+    task.ended_at.or(task.started_at).unwrap_or(task.created_at)
+}
+
+/// Returns what a task is: name and command, else its description, else its command.
+#[must_use]
+pub fn what(task: &Task) -> String {
+    match (&task.name, &task.description) {
+        (Some(name), _) => format!("{name}: {}", task.command),
+        (None, Some(description)) => description.clone(),
+        (None, None) => task.command.clone(),
+    }
+}
+
+/// The sign of a task that waits for somebody.
+pub(super) const WAITS: &str = "!";
+
+/// Returns what a running task waits for, if somebody has to do something before it goes on.
+#[must_use]
+pub fn waits(task: &Task) -> Option<&'static str> {
+    let asks = task.agent.as_ref().is_some_and(|agent| agent.activity.waiting.is_some());
+    match task.status {
+        Status::Running | Status::Resumed if asks => Some("permission"),
+        Status::Running | Status::Resumed if task.stalled.is_some() => Some("input"),
+        _ => None,
+    }
+}
+
+/// Returns a sign for how a task stands.
+#[must_use]
+pub fn sign(task: &Task) -> &'static str {
+    if waits(task).is_some() { WAITS } else { icon(task.status) }
+}
+
+/// Returns a sign for a state.
+#[must_use]
+pub const fn icon(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "○",
+        Status::Running | Status::Resumed => "●",
+        Status::Cancelling => "◐",
+        Status::Completed => "✓",
+        Status::Failed => "✗",
+        Status::Cancelled => "⊘",
+        Status::TimedOut => "⌛",
+        Status::Lost => "?",
+    }
+}
+
+/// Returns the state with what matters about it.
+#[must_use]
+pub fn state_words(task: &Task) -> String {
+    let percent = task.progress.as_ref().and_then(|progress| progress.percent);
+    let ready = if task.ready.is_some() { " (ready)" } else { "" };
+    match (task.status, &task.cause, percent) {
+        (Status::Pending, _, _) => match (&task.waiting_for, task.queue_position) {
+            (Some(others), _) => format!("queued, after {others}"),
+            (None, Some(place)) => format!("queued, position {place}"),
+            (None, None) => "queued".to_owned(),
+        },
+        (Status::Running | Status::Resumed, _, _) if let Some(what) = waits(task) => {
+            format!("waits for {what}")
+        }
+        (Status::Running | Status::Resumed, _, Some(percent)) => {
+            format!("{} {percent:.0}%{ready}", task.status.word())
+        }
+        (Status::Running | Status::Resumed, _, None) => format!("{}{ready}", task.status.word()),
+        (status, Some(cause), _) if cause.starts_with(status.word()) => cause.clone(),
+        (status, Some(cause), _) if status != Status::Completed => format!("{} ({cause})", status.word()),
+        (status, _, _) => status.word().to_owned(),
+    }
+}

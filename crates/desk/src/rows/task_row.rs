@@ -1,0 +1,94 @@
+//! A task as a row of a list.
+
+use meanwhile::Task;
+use meanwhile::model::{Status, TaskState, Timestamp};
+
+use super::state::{WAITS, icon, state_words, waits, what};
+
+/// What a list shows of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRow {
+    /// The id.
+    pub id: String,
+    /// The state.
+    pub status: Status,
+    /// The state with what matters about it.
+    pub state: String,
+    /// What it is: name, description or command.
+    pub what: String,
+    /// What somebody has to give before it goes on: input or permission.
+    pub waits: Option<&'static str>,
+    /// Its owner.
+    pub session: String,
+    /// The batch it belongs to.
+    pub batch: Option<String>,
+    /// The present or last run.
+    pub run: u32,
+    /// Whether its first process lives, or children that outlived it do.
+    pub alive: bool,
+    /// How many children outlived it and live.
+    pub survivors: u32,
+    /// When the present or last run began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// How long it took, or has taken so far.
+    pub duration_ms: Option<u64>,
+    /// How far it has come, in percent.
+    pub percent: Option<f64>,
+    /// The code it exited with.
+    pub exit_code: Option<i32>,
+    /// The log.
+    pub output_path: String,
+    /// What its tree used when somebody last looked.
+    pub sample: Sample,
+}
+
+/// What a task's tree used when somebody last looked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// Processors in use, in percent of one; nothing before the second look.
+    pub cpu: Option<f64>,
+    /// Bytes of memory.
+    pub memory: Option<u64>,
+    /// Ports it listens on.
+    pub ports: Vec<u16>,
+}
+
+impl TaskRow {
+    /// Returns a sign for how it stands.
+    #[must_use]
+    pub fn icon(&self) -> &'static str {
+        if self.waits.is_some() { WAITS } else { icon(self.status) }
+    }
+
+    /// Makes the row of a task.
+    #[must_use]
+    pub fn of(task: &Task, sample: Sample) -> Self {
+        let alive = match &task.state {
+            TaskState::Running { .. } | TaskState::Cancelling { .. } => true,
+            TaskState::Ended { .. } => task.survivors > 0,
+            TaskState::Pending { .. } | TaskState::Starting { .. } => false,
+        };
+        let survivors = if task.survivors > 0 { format!(" +{}", task.survivors) } else { String::new() };
+        Self {
+            id: task.id.to_string(),
+            status: task.status,
+            state: format!("{}{survivors}", state_words(task)),
+            what: what(task),
+            waits: waits(task),
+            session: task.session.clone(),
+            batch: task.batch_id.clone(),
+            run: task.state.run(),
+            alive,
+            survivors: task.survivors,
+            started_at: task.started_at,
+            ended_at: task.ended_at,
+            duration_ms: task.duration_ms,
+            percent: task.progress.as_ref().and_then(|progress| progress.percent),
+            exit_code: task.exit_code,
+            output_path: task.output_path.clone(),
+            sample,
+        }
+    }
+}

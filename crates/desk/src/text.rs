@@ -1,0 +1,71 @@
+//! Numbers as people read them.
+
+/// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
+#[must_use]
+pub fn duration(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0..10 => format!("{:.1}s", ms as f64 / 1000.0),
+        10..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m {}s", seconds / 60, seconds % 60),
+        _ => format!("{}h {}m", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// Returns `now`, `45s ago`, `12m ago`, `5h ago`, `3d ago`.
+#[must_use]
+pub fn ago(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match seconds {
+        0 => "now".to_owned(),
+        1..60 => format!("{seconds}s ago"),
+        60..3600 => format!("{}m ago", seconds / 60),
+        3600..86400 => format!("{}h ago", seconds / 3600),
+        _ => format!("{}d ago", seconds / 86400),
+    }
+}
+
+/// Returns `1 task`, `2 tasks`.
+#[must_use]
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+}
+
+/// Returns `512 B`, `1.5 KiB`, `10.0 MiB`.
+#[must_use]
+pub fn bytes(count: u64) -> String {
+    let scaled = |unit: u64| count as f64 / unit as f64;
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..1_048_576 => format!("{:.1} KiB", scaled(1 << 10)),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", scaled(1 << 20)),
+        _ => format!("{:.1} GiB", scaled(1 << 30)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_naturally() {
+        for (ms, text) in [(4200, "4.2s"), (45_000, "45s"), (723_000, "12m 3s"), (7_500_000, "2h 5m")] {
+            assert_eq!(duration(ms), text);
+        }
+    }
+
+    #[test]
+    fn ages_have_one_unit() {
+        let shown = [900, 45_000, 723_000, 7_500_000, 200_000_000].map(ago);
+        assert_eq!(shown, ["now", "45s ago", "12m ago", "2h ago", "2d ago"]);
+    }
+
+    #[test]
+    fn sizes_and_counts_have_their_units() {
+        assert_eq!([bytes(512), bytes(1536), bytes(10 << 20)], ["512 B", "1.5 KiB", "10.0 MiB"]);
+        assert_eq!(
+            [count(1, "process", "processes"), count(2, "process", "processes")],
+            ["1 process", "2 processes"]
+        );
+    }
+}

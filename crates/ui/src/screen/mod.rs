@@ -1,0 +1,32 @@
+//! What every full-screen program has: one terminal, one loop, one theme.
+//!
+//! ```text
+//! keyboard, mouse ─┐
+//! signals ─────────┼─▶ Input ─▶ App::take ─▶ Request ─▶ loop ─▶ terminal
+//! other threads ───┘ (Post)         └▶ its own threads     └▶ App::draw
+//! ```
+//!
+//! The loop sleeps until something comes. Whatever ends it, the terminal is as it was before.
+
+mod ansi;
+mod depth;
+mod keyboard;
+mod outside;
+mod post;
+mod program;
+mod signals;
+mod terminal;
+mod text;
+mod theme;
+
+pub(crate) use ansi::{Painted, paint};
+pub use depth::Depth;
+pub(crate) use outside::{Afterwards, Outside};
+pub use post::{Door, Post, door};
+pub use program::Ending;
+pub(crate) use program::{App, Input, Request, run};
+pub(crate) use terminal::{Link, MouseUse};
+pub(crate) use text::shortened_path;
+pub use text::{bar, shortened};
+pub(crate) use theme::Theme;
+pub use theme::ThemeChoice;

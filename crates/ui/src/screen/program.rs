@@ -1,0 +1,289 @@
+//! The loop: sleeps until something happens, lets the program take it in, does what it wants, draws.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossterm::event::{self, KeyEvent, MouseEvent};
+use ratatui::Frame;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
+
+use super::outside::{Outside, Return};
+use super::post::{Door, Message};
+use super::signals;
+use super::signals::Stopped;
+use super::terminal::{Link, MouseUse, Screen};
+
+/// Long enough to take in what has come; with no time at all nothing would be read.
+pub(super) const MOMENT: Duration = Duration::from_millis(1);
+const SECOND: Duration = Duration::from_secs(1);
+/// How long news are taken in before keys have their turn: whoever never falls silent must not make us deaf.
+const ROUND: Duration = Duration::from_millis(50);
+
+/// A full-screen program.
+pub(crate) trait App {
+    /// What its other threads tell it.
+    type News: Send + 'static;
+
+    /// Takes in what happened, and says what is wanted of the terminal.
+    fn take(&mut self, input: Input<Self::News>) -> Vec<Request>;
+
+    /// Tells whether the screen is out of date, once.
+    fn take_changed(&mut self) -> bool;
+
+    /// Tells whether anything on screen changes by itself from second to second.
+    fn wants_ticks(&self) -> bool;
+
+    /// Draws everything, and says which texts lead somewhere.
+    fn draw(&mut self, frame: &mut Frame<'_>) -> Vec<Link>;
+}
+
+/// Something that happened.
+pub(crate) enum Input<News> {
+    Key(KeyEvent),
+    Mouse(MouseEvent),
+    Paste(String),
+    /// The terminal has this size: columns, rows. Comes first of all.
+    Resized(u16, u16),
+    /// A second has passed while ticks were wanted.
+    Tick,
+    /// Another thread said this.
+    News(News),
+    /// Another program has given the terminal back, or could not be run.
+    Back(Result<(), String>),
+}
+
+/// Something wanted of the terminal.
+pub(crate) enum Request {
+    /// Give it to another program.
+    Run(Outside),
+    /// Take the mouse, or leave it to the terminal.
+    Mouse(MouseUse),
+    /// Have it copy a text, where it lets programs do so.
+    Copy(String),
+    /// Draw everything anew.
+    Redraw,
+    /// Stop, as a shell expects it.
+    Suspend,
+    /// Leave.
+    Quit,
+}
+
+/// Why it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// Somebody left.
+    Quit,
+    /// This signal came.
+    Signal(i32),
+    /// A part of it failed; what it said is on the terminal.
+    Crashed,
+}
+
+/// Takes the terminal, makes the program for its size and shows it until somebody leaves.
+///
+/// # Errors
+/// When the terminal fails.
+pub(crate) fn run<A: App>(door: Door<A::News>, app: impl FnOnce((u16, u16)) -> A) -> io::Result<Ending> {
+    let is_outside = Arc::new(AtomicBool::new(false));
+    signals::watch(&door.post, Arc::clone(&is_outside))?;
+    let screen = Screen::take()?;
+    let app = app(screen.size()?);
+    Program { app, door, is_outside, screen, is_stale: true, is_more_there: false }.go()
+}
+
+pub(super) struct Program<A: App> {
+    pub(super) app: A,
+    pub(super) door: Door<A::News>,
+    is_outside: Arc<AtomicBool>,
+    screen: Screen,
+    /// Whether somebody else had the terminal, so that nothing is left of what was drawn.
+    is_stale: bool,
+    /// Whether news may be left from the last round.
+    is_more_there: bool,
+}
+
+/// What is to be done next.
+enum Next {
+    GoOn,
+    Leave(Ending),
+}
+
+impl<A: App> Program<A> {
+    /// Shows the program until somebody leaves. A terminal that is gone fails before its signal comes, and means the same.
+    fn go(&mut self) -> io::Result<Ending> {
+        match self.show() {
+            Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                Ok(Ending::Signal(SIGHUP))
+            }
+            other => other,
+        }
+    }
+
+    fn show(&mut self) -> io::Result<Ending> {
+        let mut tick = Instant::now() + SECOND;
+        if let Next::Leave(ending) = self.take_size()? {
+            return Ok(ending);
+        }
+        loop {
+            if self.app.take_changed() || self.is_stale {
+                self.is_stale = false;
+                let app = &mut self.app;
+                self.screen.draw(|frame| app.draw(frame))?;
+            }
+            let ticks = self.app.wants_ticks();
+            let wait = if self.is_more_there {
+                Some(Duration::ZERO)
+            } else {
+                ticks.then(|| tick.saturating_duration_since(Instant::now()))
+            };
+            if let Next::Leave(ending) = self.sleep(wait)? {
+                return Ok(ending);
+            }
+            if ticks && Instant::now() >= tick {
+                tick = Instant::now() + SECOND;
+                if let Next::Leave(ending) = self.take(Input::Tick)? {
+                    return Ok(ending);
+                }
+            }
+            let end = Instant::now() + ROUND;
+            while let Some(message) = self.door.next_until(end) {
+                let next = match message {
+                    Message::News(news) => self.take(Input::News(news))?,
+                    Message::Signal(signal) => self.signalled(signal)?,
+                    Message::Crashed => Next::Leave(Ending::Crashed),
+                    // Of a program that was left running.
+                    Message::Ended(_) => Next::GoOn,
+                };
+                if let Next::Leave(ending) = next {
+                    return Ok(ending);
+                }
+            }
+            self.is_more_there = Instant::now() >= end;
+        }
+    }
+
+    /// Sleeps until something comes; keys are taken in here.
+    fn sleep(&mut self, longest: Option<Duration>) -> io::Result<Next> {
+        let timeout = longest.map(|longest| Timespec {
+            tv_sec: longest.as_secs() as i64,
+            tv_nsec: longest.subsec_nanos().into(),
+        });
+        let stdin = io::stdin();
+        let mut fds = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.door, PollFlags::IN)];
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let keyboard = fds[0].revents();
+        if keyboard.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+            return Ok(Next::Leave(Ending::Signal(SIGHUP)));
+        }
+        self.door.hush();
+        if !keyboard.contains(PollFlags::IN) {
+            return Ok(Next::GoOn);
+        }
+        while event::poll(MOMENT)? {
+            let input = match event::read()? {
+                event::Event::Key(key) => Input::Key(key),
+                event::Event::Mouse(mouse) => Input::Mouse(mouse),
+                event::Event::Paste(text) => Input::Paste(text),
+                event::Event::Resize(width, height) => Input::Resized(width, height),
+                event::Event::FocusGained | event::Event::FocusLost => continue,
+            };
+            if let Next::Leave(ending) = self.take(input)? {
+                return Ok(Next::Leave(ending));
+            }
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn signalled(&mut self, signal: i32) -> io::Result<Next> {
+        match signal {
+            SIGTSTP => self.suspend(),
+            SIGCONT => self.come_back(),
+            SIGWINCH => self.take_size(),
+            signal => Ok(Next::Leave(Ending::Signal(signal))),
+        }
+    }
+
+    /// Lets the program take something in, and does what it wants.
+    fn take(&mut self, input: Input<A::News>) -> io::Result<Next> {
+        let wanted = self.app.take(input);
+        self.fulfil(wanted)
+    }
+
+    fn fulfil(&mut self, wanted: Vec<Request>) -> io::Result<Next> {
+        for request in wanted {
+            let next = match request {
+                Request::Run(outside) => self.run_outside(&outside)?,
+                Request::Mouse(mouse) => {
+                    self.screen.set_mouse(mouse)?;
+                    Next::GoOn
+                }
+                Request::Copy(text) => {
+                    Screen::copy(&text)?;
+                    Next::GoOn
+                }
+                Request::Redraw => {
+                    self.screen.redraw()?;
+                    self.is_stale = true;
+                    Next::GoOn
+                }
+                Request::Suspend => self.suspend()?,
+                Request::Quit => Next::Leave(Ending::Quit),
+            };
+            if let Next::Leave(ending) = next {
+                return Ok(Next::Leave(ending));
+            }
+        }
+        Ok(Next::GoOn)
+    }
+
+    fn take_size(&mut self) -> io::Result<Next> {
+        let (width, height) = self.screen.size()?;
+        self.take(Input::Resized(width, height))
+    }
+
+    fn suspend(&mut self) -> io::Result<Next> {
+        self.screen.leave();
+        let stopped = signals::stop()?;
+        if let Next::Leave(ending) = self.come_back()? {
+            return Ok(Next::Leave(ending));
+        }
+        match stopped {
+            Stopped::Woken => Ok(Next::GoOn),
+            Stopped::Never => {
+                let text = "no shell has this as a job, so nothing would bring it back; q leaves";
+                self.take(Input::Back(Err(text.to_owned())))
+            }
+        }
+    }
+
+    /// Takes the terminal back, whoever had it.
+    fn come_back(&mut self) -> io::Result<Next> {
+        self.screen.enter()?;
+        self.is_stale = true;
+        self.take_size()
+    }
+
+    fn run_outside(&mut self, outside: &Outside) -> io::Result<Next> {
+        self.screen.leave();
+        self.is_outside.store(true, Ordering::SeqCst);
+        let mut wanted = Vec::new();
+        let done = self.outside(outside, &mut wanted);
+        self.is_outside.store(false, Ordering::SeqCst);
+        let done = match done? {
+            Return::Here(done) => done,
+            Return::Leave(ending) => return Ok(Next::Leave(ending)),
+        };
+        if let Next::Leave(ending) = self.come_back()? {
+            return Ok(Next::Leave(ending));
+        }
+        wanted.extend(self.app.take(Input::Back(done)));
+        self.fulfil(wanted)
+    }
+}

@@ -1,0 +1,156 @@
+//! The terminal in our hands, and given back whatever happens.
+
+use std::io::{self, Stdout, stdout};
+use std::mem::ManuallyDrop;
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::cursor::{MoveTo, RestorePosition, SavePosition, Show};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
+use crossterm::style::{Attribute, Print, ResetColor, SetAttribute, SetStyle, force_color_output};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{execute, queue};
+use meanwhile::policy;
+use ratatui::backend::{CrosstermBackend, IntoCrossterm};
+use ratatui::style::Style;
+use ratatui::{Frame, Terminal};
+
+use super::keyboard;
+use super::text::address_path;
+
+/// Whether the terminal is ours, for whoever has to give it back in a panic.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+static HOOK: Once = Once::new();
+
+/// Who has the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MouseUse {
+    /// This program: clicks and the wheel.
+    Ours,
+    /// The terminal: selecting text.
+    Terminals,
+}
+
+/// A text on the screen that leads to a file, for terminals that know such links.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) x: u16,
+    pub(crate) y: u16,
+    pub(crate) text: String,
+    pub(crate) style: Style,
+    pub(crate) path: String,
+}
+
+/// The terminal while it is ours; dropped, it is as it was.
+pub(super) struct Screen {
+    /// Never dropped: it would show the cursor, and where the terminal is gone, print that it cannot, and panic because
+    /// it cannot print. We show the cursor ourselves.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>,
+    mouse: MouseUse,
+}
+
+impl Screen {
+    /// Takes the terminal. A panic in any thread gives it back before it is told.
+    pub(super) fn take() -> io::Result<Self> {
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |info| {
+                if !policy::is_judging() {
+                    give_back();
+                }
+                before(info);
+            }));
+        });
+        // Which colours there are was decided by the theme, NO_COLOR and all.
+        force_color_output(true);
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(stdout()))?);
+        let mut screen = Self { terminal, mouse: MouseUse::Ours };
+        screen.enter()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal again after [`Screen::leave`].
+    pub(super) fn enter(&mut self) -> io::Result<()> {
+        TAKEN.store(true, Ordering::SeqCst);
+        keyboard::take();
+        enable_raw_mode()?;
+        execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
+        self.set_mouse(self.mouse)?;
+        self.redraw()
+    }
+
+    /// Gives the terminal to somebody else for a while.
+    pub(super) fn leave(&self) {
+        give_back();
+    }
+
+    pub(super) fn set_mouse(&mut self, mouse: MouseUse) -> io::Result<()> {
+        self.mouse = mouse;
+        match mouse {
+            MouseUse::Ours => execute!(stdout(), EnableMouseCapture),
+            MouseUse::Terminals => execute!(stdout(), DisableMouseCapture),
+        }
+    }
+
+    /// Hands a text to the terminal's clipboard (OSC 52). Whether it takes it nobody says.
+    pub(super) fn copy(text: &str) -> io::Result<()> {
+        execute!(stdout(), CopyToClipboard::to_clipboard_from(text))
+    }
+
+    /// Forgets what was drawn, so that everything is drawn anew.
+    pub(super) fn redraw(&mut self) -> io::Result<()> {
+        // The terminal's own way to clear asks where the cursor is, and not every terminal answers. Each of the two
+        // buffers is emptied when the other one's turn comes.
+        self.terminal.swap_buffers();
+        self.terminal.swap_buffers();
+        execute!(stdout(), Clear(ClearType::All))
+    }
+
+    /// Draws what has changed, in one stroke where the terminal can. Links are written over what the view drew: a
+    /// cell cannot hold one.
+    pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>) -> Vec<Link>) -> io::Result<()> {
+        let mut links = Vec::new();
+        execute!(stdout(), BeginSynchronizedUpdate)?;
+        self.terminal.draw(|frame| links = view(frame))?;
+        if !links.is_empty() {
+            let mut out = stdout();
+            queue!(out, SavePosition)?;
+            for Link { x, y, text, style, path } in &links {
+                queue!(out, MoveTo(*x, *y), SetStyle((*style).into_crossterm()))?;
+                let address = address_path(path);
+                queue!(out, Print(format!("\x1b]8;;file://{address}\x1b\\{text}\x1b]8;;\x1b\\")))?;
+                queue!(out, ResetColor, SetAttribute(Attribute::Reset))?;
+            }
+            queue!(out, RestorePosition)?;
+        }
+        execute!(stdout(), EndSynchronizedUpdate)
+    }
+
+    pub(super) fn size(&self) -> io::Result<(u16, u16)> {
+        let size = self.terminal.size()?;
+        Ok((size.width, size.height))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Makes the terminal what it was; once, whoever calls.
+fn give_back() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // A terminal that is gone needs nothing, and nobody could be told.
+        let _ = execute!(stdout(), EndSynchronizedUpdate, DisableMouseCapture, DisableBracketedPaste);
+        let _ = execute!(stdout(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+        keyboard::give_back();
+    }
+}

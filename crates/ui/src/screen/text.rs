@@ -1,0 +1,91 @@
+//! Texts cut to what they take on a screen.
+
+use meanwhile::clean_text;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+/// Cuts a text to a number of columns, control characters taken out.
+#[must_use]
+pub fn shortened(text: &str, columns: usize) -> String {
+    let text: String = clean_text(text).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.width() <= columns {
+        return text;
+    }
+    let mut used = 1;
+    let fits = |grapheme: &&str| {
+        used += grapheme.width();
+        used <= columns
+    };
+    let cut: String = text.graphemes(true).take_while(fits).collect();
+    format!("{cut}…")
+}
+
+/// Cuts a path to a number of columns from the left: its end says what it is.
+#[must_use]
+pub fn shortened_path(path: &str, columns: usize) -> String {
+    let path = shortened(path, usize::MAX);
+    if path.width() <= columns {
+        return path;
+    }
+    let mut used = 1;
+    let fits = |grapheme: &&str| {
+        used += grapheme.width();
+        used <= columns
+    };
+    let end: Vec<&str> = path.graphemes(true).rev().take_while(fits).collect();
+    std::iter::once("…").chain(end.into_iter().rev()).collect()
+}
+
+/// Returns a bar of block characters.
+#[must_use]
+pub fn bar(percent: f64, columns: usize) -> String {
+    let filled = ((percent / 100.0 * columns as f64).round() as usize).min(columns);
+    format!("{}{}", "█".repeat(filled), "░".repeat(columns - filled))
+}
+
+/// Writes a path as it stands in the address of a file.
+pub(crate) fn address_path(path: &str) -> String {
+    let written = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
+        other => format!("%{other:02X}"),
+    };
+    path.bytes().map(written).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_path_the_end_is_kept() {
+        assert_eq!(shortened_path("/a/b/output.log", 20), "/a/b/output.log");
+        assert_eq!(shortened_path("/very/long/output.log", 12), "…/output.log");
+        assert_eq!(shortened_path("/x/日本語", 5), "…本語");
+    }
+
+    #[test]
+    fn texts_are_cut_by_what_they_take_on_screen() {
+        assert_eq!(shortened("abcdef", 4), "abc…");
+        assert_eq!(shortened("日本語", 4), "日…");
+        assert_eq!(
+            shortened("\u{26a0}\u{fe0f}\u{26a0}\u{fe0f}", 3),
+            "\u{26a0}\u{fe0f}…",
+            "one sign, two columns"
+        );
+        assert_eq!(shortened("ae\u{301}bc", 3), "ae\u{301}…", "an accent stays with its letter");
+        assert_eq!(shortened("a\nb\x1b[31mc", 10), "a bc");
+    }
+
+    #[test]
+    fn a_bar_has_its_steps() {
+        assert_eq!([bar(0.0, 4), bar(50.0, 4), bar(100.0, 4)], ["░░░░", "██░░", "████"]);
+    }
+
+    #[test]
+    fn an_address_holds_no_letter_that_means_something_else() {
+        assert_eq!(address_path("/a-b/c_1.log~"), "/a-b/c_1.log~");
+        assert_eq!(address_path("/ü #?;%"), "/%C3%BC%20%23%3F%3B%25");
+    }
+}

@@ -1,0 +1,317 @@
+//! The log of the selected task, as far as it was read: lines, where one looks at, what was searched for.
+
+mod search;
+
+use std::collections::VecDeque;
+
+use meanwhile::StreamChoice;
+use ratatui::style::Style;
+
+use crate::screen::{Painted, paint};
+pub(crate) use search::{Matcher, Search};
+
+/// Lines that are kept, and bytes in them.
+const MOST_LINES: usize = 100_000;
+const MOST_BYTES: usize = 16 << 20;
+/// A line that is longer goes on in the next.
+const LONGEST_LINE: usize = 8 << 10;
+
+/// Which log to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogTarget {
+    /// Whose.
+    pub id: String,
+    /// Of which run.
+    pub run: u32,
+    /// Which streams.
+    pub stream: StreamChoice,
+}
+
+/// Returns what a line takes: colours take room, too.
+fn size(line: &Painted) -> usize {
+    line.text.len() + size_of_val(&*line.styles)
+}
+
+/// A stretch of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogChunk {
+    /// As it may be shown.
+    pub text: String,
+    /// Where it begins.
+    pub offset: u64,
+    /// Where the log ended when it was read.
+    pub end: u64,
+    /// Bytes between the last stretch and this one that were passed over, because too much came at once.
+    pub skipped: u64,
+    /// Whether there is anything before it.
+    pub has_earlier: bool,
+}
+
+/// A row of the log: a line takes more than one where lines are wrapped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) line: usize,
+    pub(crate) row: usize,
+}
+
+/// The log pane.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) target: Option<LogTarget>,
+    pub(crate) lines: VecDeque<Painted>,
+    /// The bytes of the last line, while it has no end, and the style it began with.
+    open: Option<(String, Style)>,
+    style: Style,
+    /// Where the first line begins.
+    pub(crate) offset: u64,
+    pub(crate) end: u64,
+    pub(crate) has_earlier: bool,
+    /// Whether lines were left out that are not read again.
+    pub(crate) is_cut: bool,
+    /// Whether the stretch before the first line was asked for.
+    pub(crate) awaits_earlier: bool,
+    /// Whether anything was read yet.
+    pub(crate) is_read: bool,
+    pub(crate) problem: Option<String>,
+    /// Bytes that the lines take.
+    bytes: usize,
+    /// Whether what comes after the last line was left out: whoever reads far above the end keeps what they read.
+    /// It is read again when the end is looked at.
+    pub(crate) is_withheld: bool,
+    /// First line to show, where the end is not followed, and the first row of it, where lines are wrapped.
+    pub(crate) top: Place,
+    /// First column to show, where lines are not wrapped.
+    pub(crate) left: usize,
+    pub(crate) follows: bool,
+    pub(crate) wraps: bool,
+    pub(crate) stream: StreamChoice,
+    pub(crate) search: Option<Search>,
+}
+
+impl Log {
+    pub(crate) fn new() -> Self {
+        Self {
+            target: None,
+            lines: VecDeque::new(),
+            open: None,
+            style: Style::new(),
+            offset: 0,
+            end: 0,
+            has_earlier: false,
+            is_cut: false,
+            awaits_earlier: false,
+            is_read: false,
+            problem: None,
+            bytes: 0,
+            is_withheld: false,
+            top: Place::default(),
+            left: 0,
+            follows: true,
+            wraps: false,
+            stream: StreamChoice::Both,
+            search: None,
+        }
+    }
+
+    /// Turns to another log; what was searched for stays.
+    pub(crate) fn turn_to(&mut self, target: Option<LogTarget>) {
+        let search = self.search.take().map(|search| Search { text: search.text, ..Search::default() });
+        *self = Self { target, wraps: self.wraps, stream: self.stream, search, ..Self::new() };
+    }
+
+    /// Adds what came.
+    pub(crate) fn append(&mut self, chunk: &LogChunk) {
+        if !self.is_read {
+            (self.offset, self.has_earlier, self.is_read) = (chunk.offset, chunk.has_earlier, true);
+        }
+        self.end = chunk.end;
+        self.problem = None;
+        if self.is_withheld {
+            return;
+        }
+        // The last line may go on, so it is looked at again.
+        let before = self.lines.len() - usize::from(self.open.is_some());
+        if chunk.skipped > 0 {
+            (self.open, self.is_cut) = (None, true);
+            let text = format!("[{} skipped: too much came at once]", mw_desk::text::bytes(chunk.skipped));
+            self.push_line(paint(&text, &mut Style::new()));
+        }
+        self.push_text(&chunk.text);
+        self.find_from(before);
+        self.forget_surplus();
+    }
+
+    fn push_line(&mut self, line: Painted) {
+        self.bytes += size(&line);
+        self.lines.push_back(line);
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.bytes > MOST_BYTES || self.lines.len() > MOST_LINES
+    }
+
+    /// Drops lines where there are too many: those farthest from what is looked at.
+    fn forget_surplus(&mut self) {
+        if self.follows { self.forget_first() } else { self.forget_last() }
+    }
+
+    /// Drops the first lines. Where what is left begins is not known then, so what lies before is not gone back to.
+    fn forget_first(&mut self) {
+        let mut surplus = 0;
+        while self.is_too_much() {
+            let Some(line) = self.lines.pop_front() else { break };
+            self.bytes -= size(&line);
+            surplus += 1;
+        }
+        if surplus > 0 {
+            self.top.line = self.top.line.saturating_sub(surplus);
+            (self.has_earlier, self.is_cut) = (false, true);
+            if let Some(search) = &mut self.search {
+                let gone = search.lines.partition_point(|line| *line < surplus);
+                search.lines.drain(..gone);
+                search.lines.iter_mut().for_each(|line| *line -= surplus);
+                search.current = search.current.saturating_sub(gone);
+            }
+        }
+    }
+
+    /// Drops the last lines; nothing is added behind the gap.
+    fn forget_last(&mut self) {
+        while self.is_too_much() {
+            let Some(line) = self.lines.pop_back() else { break };
+            self.bytes -= size(&line);
+            (self.is_withheld, self.open) = (true, None);
+        }
+        if let Some(search) = &mut self.search {
+            let kept = search.lines.partition_point(|line| *line < self.lines.len());
+            search.lines.truncate(kept);
+            search.current = search.current.min(kept.saturating_sub(1));
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        let mut begun = self.style;
+        let text = match self.open.take() {
+            Some((open, style)) => {
+                self.bytes -= self.lines.pop_back().map_or(0, |line| size(&line));
+                begun = style;
+                open + text
+            }
+            None => text.to_owned(),
+        };
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let limit = floor_char(rest, LONGEST_LINE);
+            let end = rest[..limit].find('\n');
+            let (line, taken) = match end {
+                Some(end) => (&rest[..end], end + 1),
+                None => (&rest[..limit], limit),
+            };
+            let mut style = begun;
+            self.push_line(paint(line, &mut style));
+            if end.is_none() && taken == rest.len() && taken < LONGEST_LINE {
+                self.open = Some((line.to_owned(), begun));
+            }
+            begun = style;
+            rest = &rest[taken..];
+        }
+        self.style = begun;
+    }
+
+    /// Puts a stretch in front. It ends where the first line begins.
+    pub(crate) fn prepend(&mut self, chunk: &LogChunk) {
+        self.awaits_earlier = false;
+        if chunk.offset >= self.offset {
+            self.has_earlier = false;
+            return;
+        }
+        let mut before = Self::new();
+        before.push_text(&chunk.text);
+        // Where a stretch ends within a line, the line goes on with what is there.
+        if before.open.is_some()
+            && let (Some(mut begun), Some(rest)) = (before.lines.pop_back(), self.lines.pop_front())
+        {
+            before.bytes -= size(&begun);
+            self.bytes -= size(&rest);
+            let length = begun.text.len();
+            begun.text.push_str(&rest.text);
+            begun.styles.extend(rest.styles.iter().map(|(at, style)| (at + length, *style)));
+            self.bytes += size(&begun);
+            self.lines.push_front(begun);
+        }
+        let count = before.lines.len();
+        for line in before.lines.into_iter().rev() {
+            self.lines.push_front(line);
+        }
+        self.bytes += before.bytes;
+        (self.offset, self.has_earlier) = (chunk.offset, chunk.has_earlier);
+        self.top.line += count;
+        self.find_from(0);
+        self.forget_surplus();
+    }
+
+    /// Returns the first row to show in a pane of this height.
+    pub(crate) fn first(&self, height: usize, width: usize) -> Place {
+        if !self.follows {
+            let line = self.top.line.min(self.lines.len().saturating_sub(1));
+            return Place { line, row: self.top.row.min(self.rows_of(line, width) - 1) };
+        }
+        let end = Place { line: self.lines.len(), row: 0 };
+        self.up(end, height, width)
+    }
+
+    /// Returns the row so many above another.
+    fn up(&self, from: Place, by: usize, width: usize) -> Place {
+        let mut left = by;
+        let mut at = from;
+        while left > at.row {
+            left -= at.row;
+            if at.line == 0 {
+                return Place::default();
+            }
+            at = Place { line: at.line - 1, row: self.rows_of(at.line - 1, width) };
+        }
+        Place { row: at.row - left, ..at }
+    }
+
+    /// Returns the row so many below another.
+    fn down(&self, from: Place, by: usize, width: usize) -> Place {
+        let mut at = Place { row: from.row.saturating_add(by), ..from };
+        while at.line < self.lines.len() && at.row >= self.rows_of(at.line, width) {
+            at = Place { line: at.line + 1, row: at.row - self.rows_of(at.line, width) };
+        }
+        at
+    }
+
+    fn rows_of(&self, line: usize, width: usize) -> usize {
+        match (self.wraps, self.lines.get(line)) {
+            (true, Some(line)) => super::view::wrapped_rows(&line.text, width),
+            (true, None) | (false, _) => 1,
+        }
+    }
+
+    /// Moves by rows; at the end it follows what comes.
+    pub(crate) fn scroll(&mut self, by: isize, height: usize, width: usize) {
+        let first = self.first(height, width);
+        self.follows = true;
+        let last = self.first(height, width);
+        let wanted = match by {
+            ..0 => self.up(first, by.unsigned_abs(), width),
+            0.. => self.down(first, by.unsigned_abs(), width),
+        };
+        self.top = wanted.min(last);
+        self.follows = by > 0 && self.top >= last;
+    }
+}
+
+/// Returns the longest length up to a limit that does not cut a character.
+fn floor_char(text: &str, limit: usize) -> usize {
+    let mut at = limit.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests;

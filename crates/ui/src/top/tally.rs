@@ -1,0 +1,83 @@
+//! What came of something that was done to several tasks: how many of each outcome, and what is to be known of one.
+
+use std::cmp::Reverse;
+
+use super::worker::told;
+use mw_desk::text::count;
+
+/// Counts outcomes.
+#[derive(Default)]
+pub(super) struct Tally {
+    /// Words for outcomes with how often they came.
+    outcomes: Vec<(&'static str, usize)>,
+    notes: Vec<String>,
+}
+
+impl Tally {
+    /// Counts an outcome of which nothing more is to be known.
+    pub(super) fn add(&mut self, outcome: &'static str) {
+        match self.outcomes.iter_mut().find(|(word, _)| *word == outcome) {
+            Some((_, count)) => *count += 1,
+            None => self.outcomes.push((outcome, 1)),
+        }
+    }
+
+    /// Counts an outcome, and keeps what is to be known of it.
+    pub(super) fn note(&mut self, outcome: &'static str, text: String) {
+        self.add(outcome);
+        self.notes.push(text);
+    }
+
+    /// Returns what came of one task; a failure is counted, and its reason kept.
+    pub(super) fn result<T>(&mut self, id: &str, result: meanwhile::Result<T>) -> Option<T> {
+        result.map_err(|error| self.note("not done", format!("{id}: {}", told(&error)))).ok()
+    }
+
+    /// Returns the lines to be said: of a single task what is known of it, else the numbers first, the largest
+    /// before all.
+    pub(super) fn lines(mut self) -> Vec<String> {
+        self.outcomes.sort_by_key(|(_, count)| Reverse(*count));
+        let total = self.outcomes.iter().map(|(_, count)| count).sum::<usize>();
+        if total == 1 && !self.notes.is_empty() {
+            return self.notes;
+        }
+        let first = match &*self.outcomes {
+            [] => "nothing was left to do".to_owned(),
+            [(outcome, _)] => format!("{} {outcome}", count(total, "task", "tasks")),
+            several => {
+                let counted = several.iter().map(|(outcome, count)| format!("{count} {outcome}"));
+                let counted = counted.collect::<Vec<_>>().join(", ");
+                format!("{}: {counted}", count(total, "task", "tasks"))
+            }
+        };
+        std::iter::once(first).chain(self.notes).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes_are_counted_and_what_failed_is_told() {
+        let mut tally = Tally::default();
+        ["completed", "cancelled", "cancelled"].into_iter().for_each(|word| tally.add(word));
+        assert_eq!(tally.result("bash-1", Ok(7)), Some(7));
+        let gone: meanwhile::Result<()> = Err(meanwhile::Error::NotFound("bash-2".to_owned()));
+        assert_eq!(tally.result("bash-2", gone), None);
+        let lines = tally.lines();
+        assert_eq!(lines[0], "4 tasks: 2 cancelled, 1 completed, 1 not done");
+        assert!(lines[1].starts_with("bash-2: "), "{lines:?}");
+    }
+
+    #[test]
+    fn of_a_single_task_it_is_said_what_is_known() {
+        let mut tally = Tally::default();
+        tally.note("running again", "bash-1 runs again, run 2".to_owned());
+        assert_eq!(tally.lines(), ["bash-1 runs again, run 2"]);
+        let mut tally = Tally::default();
+        tally.add("removed");
+        assert_eq!(tally.lines(), ["1 task removed"]);
+        assert_eq!(Tally::default().lines(), ["nothing was left to do"]);
+    }
+}

@@ -1,0 +1,263 @@
+//! Keys in a burst, replies whenever they come: what is done is done to the task that the screen shows selected.
+
+use crossterm::event::KeyCode;
+use meanwhile::model::Status;
+use proptest::prelude::*;
+
+use super::{Desk, NOW, key, row};
+use crate::top::effect::{Deed, Effect, Lookup, Stretch};
+use crate::top::event::{Event, Query, Window};
+use crate::top::question::Question;
+use crate::top::state::{Mode, Purpose};
+use mw_desk::rows::TaskRow;
+
+/// Tasks, and the questions about them that nobody has answered yet.
+struct World {
+    desk: Desk,
+    tasks: Vec<TaskRow>,
+    asked: Vec<(Query, Stretch)>,
+    done: Vec<Deed>,
+}
+
+impl World {
+    fn new(names: &[&str]) -> Self {
+        let tasks = names.iter().enumerate().map(|(at, name)| row(at, Status::Running, name)).collect();
+        let desk = Desk::new(80, 24);
+        let mut world = Self { desk, tasks, asked: Vec::new(), done: Vec::new() };
+        world.note();
+        world
+    }
+
+    /// Takes down what the screen wants.
+    fn note(&mut self) {
+        for effect in std::mem::take(&mut self.desk.effects) {
+            match effect {
+                Effect::Find(Lookup::List(query, stretch)) => self.asked.push((query, stretch)),
+                Effect::Do(deed) => self.done.push(deed),
+                _ => {}
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event) {
+        self.desk.take(event);
+        self.note();
+    }
+
+    fn keys(&mut self, keys: &str) {
+        for c in keys.chars() {
+            let code = match c {
+                '⏎' => KeyCode::Enter,
+                '⎋' => KeyCode::Esc,
+                c => KeyCode::Char(c),
+            };
+            self.take(key(code));
+        }
+    }
+
+    fn listed(&self, query: &Query) -> Vec<TaskRow> {
+        self.tasks.iter().filter(|task| task.what.contains(&query.text)).cloned().collect()
+    }
+
+    /// Answers the oldest question truly.
+    fn answer(&mut self) {
+        if self.asked.is_empty() {
+            return;
+        }
+        let (query, Stretch { start, count, keep, .. }) = self.asked.remove(0);
+        let all = self.listed(&query);
+        let start = match keep.and_then(|id| all.iter().position(|task| task.id == id)) {
+            Some(place) if place < start || place >= start + count => place.saturating_sub(count / 2),
+            Some(_) | None => start.min(all.len()),
+        };
+        let total = all.len();
+        let rows = all.into_iter().skip(start).take(count).collect();
+        self.take(Event::Listed(Window { query, start, rows, total, live: total, unlisted: None, at: NOW }));
+    }
+
+    fn answer_all(&mut self) {
+        while !self.asked.is_empty() {
+            self.answer();
+        }
+    }
+
+    fn killed(&self) -> Vec<String> {
+        let ids = self.done.iter().filter_map(|deed| match deed {
+            Deed::Kill(ids, _) => Some(ids.clone()),
+            _ => None,
+        });
+        let names =
+            ids.flatten().map(|id| self.tasks.iter().find(|task| task.id == id).unwrap().what.clone());
+        names.collect()
+    }
+}
+
+#[test]
+fn keys_in_a_burst_mean_the_task_that_they_selected() {
+    for names in [&["other", "victim", "wanted"][..], &["victim", "other", "wanted"], &["wanted", "victim"]] {
+        let mut world = World::new(names);
+        world.answer_all();
+        world.keys("gj/victim");
+        world.answer_all();
+        world.keys("⎋");
+        world.answer_all();
+        world.keys("/wanted⏎xy");
+        assert_eq!(world.killed(), Vec::<String>::new(), "nobody knows yet which one is selected");
+        world.answer_all();
+        assert_eq!(world.killed(), ["wanted"], "{names:?}");
+    }
+}
+
+#[test]
+fn what_is_typed_ahead_of_a_failure_is_dropped_and_told() {
+    let mut world = World::new(&["victim", "wanted"]);
+    world.answer_all();
+    world.keys("/wanted⏎xy");
+    world.take(Event::Unlisted("it is locked".to_owned()));
+    assert_eq!(world.killed(), Vec::<String>::new());
+    assert!(world.desk.drawn().contains("what was typed meanwhile is dropped"), "{}", world.desk.drawn());
+    world.keys("x");
+    let drawn = world.desk.drawn();
+    assert!(drawn.contains("Kill bash-00000000"), "the one that is shown selected: {drawn}");
+}
+
+#[test]
+fn whoever_cannot_wait_can_leave() {
+    let mut world = World::new(&["victim", "wanted"]);
+    world.answer_all();
+    world.keys("/wanted⏎xy");
+    let interrupt =
+        crossterm::event::KeyEvent::new(KeyCode::Char('c'), crossterm::event::KeyModifiers::CONTROL);
+    world.desk.take(Event::Key(interrupt));
+    assert!(world.desk.effects.contains(&Effect::Quit));
+    world.answer_all();
+    assert_eq!(world.killed(), Vec::<String>::new());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Keys(String),
+    Answer,
+    Fail,
+    /// A task comes first in the list.
+    Begin(usize),
+    /// One is removed by somebody else.
+    Remove(usize),
+    News,
+}
+
+fn steps() -> impl Strategy<Value = Step> {
+    let words = prop::sample::select(vec!["victim", "wanted", "other", "nobody", "e"]);
+    let moves =
+        prop::sample::select(vec!["j", "k", "g", "G", "jj", "⎋", "x", "xy", "xn", "x9", "jxy", "Gxy"]);
+    prop_oneof![
+        4 => (words, any::<bool>())
+            .prop_map(|(word, kills)| Step::Keys(format!("/{word}⏎{}", if kills { "xy" } else { "" }))),
+        4 => moves.prop_map(|keys| Step::Keys(keys.to_owned())),
+        5 => Just(Step::Answer),
+        1 => Just(Step::Fail),
+        1 => (0..3_usize).prop_map(Step::Begin),
+        1 => any::<usize>().prop_map(Step::Remove),
+        1 => Just(Step::News),
+    ]
+}
+
+const NAMES: [&str; 3] = ["victim", "wanted", "other"];
+
+/// Returns the one task that is drawn as selected: the theme without colours marks it in reverse.
+fn selected_on_screen(desk: &Desk) -> Option<String> {
+    use ratatui::style::Modifier;
+    let (width, height) = desk.state.size;
+    let mut terminal = ratatui::Terminal::new(ratatui::backend::TestBackend::new(width, height)).unwrap();
+    terminal.draw(|frame| crate::top::view::view(&desk.state, frame)).unwrap();
+    let list = crate::top::layout::Areas::of(&desk.state).list;
+    if list.height == 0 {
+        // The log of the selected task has the whole screen.
+        return desk.state.list.selected_row().map(|row| row.id.clone());
+    }
+    let buffer = terminal.backend().buffer();
+    let is_reversed = |y: &u16| buffer[(list.x + 2, *y)].modifier.contains(Modifier::REVERSED);
+    let y = (list.y..list.y + list.height).find(is_reversed)?;
+    let line: String = (list.x..list.x + list.width).map(|x| buffer[(x, y)].symbol()).collect();
+    line.split_whitespace().find(|word| word.starts_with("bash-")).map(str::to_owned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_deed_is_done_to_the_task_that_is_shown_selected(
+        first in prop::collection::vec(0..3_usize, 1..90),
+        steps in prop::collection::vec(steps(), 1..40),
+    ) {
+        let names: Vec<_> = first.iter().map(|at| NAMES[*at]).collect();
+        let mut world = World::new(&names);
+        world.answer_all();
+        let mut count = names.len();
+        for step in steps {
+            let events: Vec<Event> = match step {
+                Step::Keys(keys) => keys.chars().map(|c| key(match c {
+                    '⏎' => KeyCode::Enter,
+                    '⎋' => KeyCode::Esc,
+                    c => KeyCode::Char(c),
+                })).collect(),
+                Step::Answer => {
+                    world.answer();
+                    Vec::new()
+                }
+                Step::Fail if world.asked.is_empty() => Vec::new(),
+                Step::Fail => {
+                    world.asked.remove(0);
+                    vec![Event::Unlisted("it is locked".to_owned())]
+                }
+                Step::Begin(name) => {
+                    world.tasks.insert(0, row(count, Status::Running, NAMES[name]));
+                    count += 1;
+                    vec![Event::News]
+                }
+                Step::Remove(at) => {
+                    // What was removed is still known to this test by its name.
+                    let at = at % world.tasks.len().max(1);
+                    if at < world.tasks.len() && world.tasks.len() > 1 { world.tasks.remove(at); }
+                    vec![Event::News]
+                }
+                Step::News => vec![Event::News],
+            };
+            for event in events {
+                let shown = selected_on_screen(&world.desk);
+                let was_asking = matches!(world.desk.state.mode, Mode::Asking(_));
+                world.take(event);
+                // A question that a key has opened is about the task that was drawn as selected.
+                if let Mode::Asking(asking) = &world.desk.state.mode
+                    && let Question::Kill(tasks) = &asking.question
+                    && !was_asking
+                {
+                    prop_assert_eq!(tasks.len(), 1);
+                    prop_assert_eq!(Some(&tasks[0].id), shown.as_ref());
+                }
+                for deed in std::mem::take(&mut world.done) {
+                    let Deed::Kill(ids, _) = deed else { continue };
+                    prop_assert!(was_asking, "nothing is killed unasked: {ids:?}");
+                }
+            }
+            // Keys that waited are taken in with a reply, and mean what it has brought.
+            for deed in std::mem::take(&mut world.done) {
+                let Deed::Kill(ids, _) = deed else { continue };
+                let text = &world.desk.state.list.shown.text;
+                for id in ids {
+                    let name = NAMES.iter().find(|name| {
+                        world.desk.state.list.row_of(&id).is_some_and(|row| row.what == **name)
+                    });
+                    prop_assert!(name.is_some_and(|name| name.contains(text.as_str())), "{id} by {text:?}");
+                }
+            }
+            let typing = matches!(
+                &world.desk.state.mode,
+                Mode::Typing(prompt) if matches!(prompt.purpose, Purpose::Filter { .. })
+            );
+            if !typing && !world.desk.state.list.awaits_selection() {
+                prop_assert!(world.desk.state.typed_ahead.is_empty(), "nothing waits for nothing");
+            }
+        }
+    }
+}

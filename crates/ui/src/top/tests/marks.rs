@@ -1,0 +1,173 @@
+//! Marks and what is done to all that have one, orders turned round, what is copied, and what is clicked.
+
+use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use meanwhile::model::Status;
+
+use super::{Desk, key, rows};
+use crate::top::effect::{Deed, Effect, Force, Removal, Reply};
+use crate::top::event::{Event, Proposed, Sort, States};
+
+fn ids(numbers: &[usize]) -> Vec<String> {
+    numbers.iter().map(|number| format!("bash-{number:08}")).collect()
+}
+
+/// Clicks where a text begins.
+fn click(desk: &mut Desk, text: &str) {
+    let drawn = desk.drawn();
+    let find = |(y, line): (usize, &str)| line.find(text).map(|at| (line[..at].chars().count(), y));
+    let (x, y) = drawn.lines().enumerate().find_map(find).unwrap_or_else(|| panic!("{text} in\n{drawn}"));
+    click_at(desk, x as u16, y as u16);
+}
+
+fn click_at(desk: &mut Desk, column: u16, row: u16) {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    desk.take(Event::Mouse(MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE }));
+}
+
+#[test]
+fn what_is_done_is_done_to_all_that_are_marked_after_one_question() {
+    let deeds = [
+        ("xy", Deed::Kill(ids(&[1, 2]), Force::Term)),
+        ("x9", Deed::Kill(ids(&[1, 2]), Force::Kill)),
+        ("ry", Deed::Restart(ids(&[1, 2]))),
+        ("cy", Deed::Clear(Removal::These(ids(&[1, 2])))),
+    ];
+    for (keys, deed) in deeds {
+        let mut desk = Desk::with_tasks(80, 24);
+        desk.press("  ");
+        assert!(desk.drawn().contains("* 2 marked"), "{}", desk.drawn());
+        assert_eq!(desk.drawn().lines().filter(|line| line.starts_with('*')).count(), 2);
+        desk.press(&keys[..1]);
+        assert_eq!(desk.effects, [], "{keys}");
+        assert!(desk.drawn().contains("2 marked tasks"), "{}", desk.drawn());
+        assert!(desk.drawn().contains("bash-00000002  cargo test --workspace"), "{}", desk.drawn());
+        desk.press(&keys[1..]);
+        assert!(desk.effects.contains(&Effect::Do(deed)), "{:?}", desk.effects);
+        assert!(!desk.drawn().contains("* 2 marked"), "a mark is for one deed");
+    }
+}
+
+#[test]
+fn marks_are_taken_away_one_by_one_or_all_together() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press(" k ");
+    assert!(desk.state.marked.is_empty(), "{:?}", desk.state.marked);
+    desk.press("  /s");
+    desk.take(key(KeyCode::Enter));
+    desk.list(rows());
+    desk.take(key(KeyCode::Esc));
+    assert!(desk.state.marked.is_empty());
+    assert_eq!(desk.state.list.query.text, "s", "one thing at a time");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.state.list.query.text, "");
+}
+
+#[test]
+fn over_the_whole_screen_keys_act_on_what_is_shown_and_not_on_marks_out_of_sight() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("  ");
+    desk.take(key(KeyCode::Enter));
+    desk.press("xy");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(ids(&[3]), Force::Term))), "{:?}", desk.effects);
+}
+
+#[test]
+fn in_a_log_the_space_bar_turns_the_page() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.print(&(0..100).map(|at| format!("line {at}\n")).collect::<String>());
+    desk.press("\tg");
+    desk.take(key(KeyCode::Tab));
+    desk.press("g");
+    let before = desk.state.log.top.line;
+    desk.press(" ");
+    assert!(desk.state.log.top.line > before && desk.state.marked.is_empty());
+}
+
+#[test]
+fn an_order_is_turned_round_and_says_so() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("I");
+    assert!(desk.drawn().contains("sort:oldest"), "{}", desk.drawn());
+    assert!(desk.drawn().contains("ID▴"), "{}", desk.drawn());
+    desk.list(rows());
+    desk.press("s");
+    assert!(desk.drawn().contains("sort:longest"), "another order begins as it always does");
+    desk.list(rows());
+    click(&mut desk, "TIME");
+    let query = &desk.state.list.query;
+    assert_eq!((query.sort, query.is_reversed), (Sort::Longest, true), "{}", desk.drawn());
+    assert!(desk.drawn().contains("sort:shortest"));
+}
+
+#[test]
+fn id_and_path_are_given_to_the_terminal() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("y");
+    assert_eq!(desk.effects, [Effect::Copy("bash-00000001".to_owned())]);
+    assert!(desk.drawn().contains("copied bash-00000001, if the terminal lets"));
+    desk.press("Y");
+    assert_eq!(desk.effects, [Effect::Copy("/home/me/tasks/bash-00000001/output.log".to_owned())]);
+    let mut empty = Desk::new(80, 24);
+    empty.list(Vec::new());
+    empty.press("y");
+    assert_eq!(empty.effects, []);
+}
+
+#[test]
+fn answers_are_clicked_at_every_size() {
+    for (width, height) in [(80, 24), (40, 8), (30, 6)] {
+        let kill = |text: &str| {
+            let mut desk = Desk::with_tasks(width, height);
+            desk.press("x");
+            click(&mut desk, text);
+            desk.effects
+        };
+        let is_long = height > 10;
+        let (yes, at_once, no) =
+            if is_long { ("y  SIG", "9  SIG", "n  no") } else { ("y yes", "9 at", "n no") };
+        assert!(kill(yes).contains(&Effect::Do(Deed::Kill(ids(&[1]), Force::Term))), "{width}x{height}");
+        assert!(kill(at_once).contains(&Effect::Do(Deed::Kill(ids(&[1]), Force::Kill))), "{width}x{height}");
+        assert!(!kill(no).iter().any(|effect| matches!(effect, Effect::Do(_))), "{width}x{height}");
+        // The question itself is no answer.
+        assert_eq!(kill("Kill bash"), []);
+    }
+}
+
+#[test]
+fn a_click_is_no_way_round_what_must_be_read() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let lines = (0..60).map(|at| format!("line {at}")).collect();
+    desk.take(Event::Asked(vec![Proposed { id: "ask-one".to_owned(), lines }]));
+    desk.press("A");
+    click(&mut desk, "y yes");
+    assert_eq!(desk.effects, []);
+    (0..9).for_each(|_| desk.take(key(KeyCode::PageDown)));
+    click(&mut desk, "s session");
+    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-one".to_owned(), Reply::Session))]);
+}
+
+#[test]
+fn lines_of_a_menu_are_clicked() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("f");
+    click_at(&mut desk, 0, 0);
+    assert!(desk.drawn().contains(" state "), "a click beside it means nothing");
+    click(&mut desk, "timed_out");
+    assert_eq!(desk.state.list.query.states, States::Only(Status::TimedOut));
+}
+
+#[test]
+fn hints_are_clicked_and_the_selected_row_is_opened() {
+    let mut desk = Desk::with_tasks(80, 24);
+    click(&mut desk, "? help  q");
+    assert!(desk.drawn().contains("mw top: keys"), "{}", desk.drawn());
+    desk.take(key(KeyCode::Esc));
+    click(&mut desk, "x kill");
+    assert!(desk.drawn().contains("Kill bash-00000001"), "{}", desk.drawn());
+    desk.take(key(KeyCode::Esc));
+    click(&mut desk, "bash-00000002");
+    assert!(desk.drawn().contains("STATUS"), "{}", desk.drawn());
+    click(&mut desk, "bash-00000002");
+    assert!(!desk.drawn().contains("STATUS"), "{}", desk.drawn());
+}

@@ -1,0 +1,197 @@
+//! The screen without a terminal: what is drawn, and what events do to it.
+
+mod behaviour;
+mod bursts;
+mod marks;
+mod properties;
+mod questions;
+mod screens;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use meanwhile::Run;
+use meanwhile::StreamChoice;
+use meanwhile::model::{Status, Timestamp};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+use super::effect::Effect;
+use super::event::{Event, Lane, Query, Window};
+use super::log::{LogChunk, LogTarget};
+use super::state::State;
+use super::update::update;
+use super::view::view;
+use crate::screen::ThemeChoice;
+use mw_desk::rows::Fact;
+use mw_desk::rows::{Sample, TaskRow};
+
+/// The moment at which all of this happens.
+pub(super) const NOW: Timestamp = Timestamp::from_micros(1_771_000_000_000_000);
+
+pub(super) fn ago(seconds: i64) -> Timestamp {
+    Timestamp::from_micros(NOW.as_micros() - seconds * 1_000_000)
+}
+
+pub(super) fn row(number: usize, status: Status, what: &str) -> TaskRow {
+    let is_over = status.is_terminal();
+    TaskRow {
+        id: format!("bash-{number:08}"),
+        status,
+        state: match status {
+            Status::Failed => "failed (exited 101)".to_owned(),
+            Status::Pending => "queued, position 1".to_owned(),
+            _ => status.word().to_owned(),
+        },
+        what: what.to_owned(),
+        waits: None,
+        session: "default".to_owned(),
+        batch: None,
+        run: 1,
+        alive: !is_over && status != Status::Pending,
+        survivors: 0,
+        started_at: (status != Status::Pending).then(|| ago(125)),
+        ended_at: is_over.then(|| ago(5)),
+        duration_ms: (status != Status::Pending).then_some(120_000),
+        percent: None,
+        exit_code: (status == Status::Failed).then_some(101),
+        output_path: format!("/home/me/tasks/bash-{number:08}/output.log"),
+        sample: Sample::default(),
+    }
+}
+
+/// Seven tasks, one of each sort that matters.
+pub(super) fn rows() -> Vec<TaskRow> {
+    let mut server = row(1, Status::Running, "dev-server: npm run dev");
+    server.sample = Sample { cpu: Some(3.4), memory: Some(180 << 20), ports: vec![3000, 9229] };
+    server.state = "running (ready)".to_owned();
+    let mut tests = row(2, Status::Running, "cargo test --workspace");
+    tests.sample = Sample { cpu: Some(187.0), memory: Some(1_400_000_000), ports: Vec::new() };
+    (tests.percent, tests.state, tests.session) = (Some(42.0), "running 42%".to_owned(), "review".to_owned());
+    let mut detached = row(6, Status::Completed, "日本語の説明 of a task\nthat has two lines");
+    (detached.survivors, detached.alive, detached.state) = (2, true, "completed +2".to_owned());
+    vec![
+        server,
+        tests,
+        row(3, Status::Pending, "sleep 60"),
+        row(4, Status::Failed, "make check"),
+        row(5, Status::Cancelled, "python3 train.py \u{1b}[31m--epochs\u{1b}[0m 10"),
+        detached,
+        row(7, Status::Lost, "rsync -a /data backup:"),
+    ]
+}
+
+pub(super) fn window(query: &Query, rows: Vec<TaskRow>) -> Window {
+    let live = rows.iter().filter(|row| !row.status.is_terminal()).count();
+    Window { query: query.clone(), start: 0, total: rows.len(), rows, live, unlisted: None, at: NOW }
+}
+
+pub(super) fn key(code: KeyCode) -> Event {
+    Event::Key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+/// A screen that keys are pressed on.
+pub(super) struct Desk {
+    pub(super) state: State,
+    pub(super) effects: Vec<Effect>,
+}
+
+impl Desk {
+    pub(super) fn new(width: u16, height: u16) -> Self {
+        let state = State::new((width, height), ThemeChoice::Plain, None);
+        let mut desk = Self { state, effects: Vec::new() };
+        desk.take(Event::Resized(width, height));
+        desk
+    }
+
+    pub(super) fn with_tasks(width: u16, height: u16) -> Self {
+        let mut desk = Self::new(width, height);
+        desk.list(rows());
+        desk
+    }
+
+    pub(super) fn list(&mut self, rows: Vec<TaskRow>) {
+        let query = self.state.list.query.clone();
+        self.take(Event::Listed(window(&query, rows)));
+    }
+
+    pub(super) fn take(&mut self, event: Event) {
+        self.effects = update(&mut self.state, event);
+    }
+
+    /// Presses letters, one after the other.
+    pub(super) fn press(&mut self, keys: &str) {
+        for c in keys.chars() {
+            self.take(key(KeyCode::Char(c)));
+        }
+    }
+
+    pub(super) fn print(&mut self, text: &str) {
+        let target = self.state.log.target.clone().unwrap();
+        let end = text.len() as u64;
+        let chunk = LogChunk { text: text.to_owned(), offset: 0, end, skipped: 0, has_earlier: false };
+        self.take(Event::Read(target, chunk));
+    }
+
+    pub(super) fn drawn(&self) -> String {
+        let (width, height) = self.state.size;
+        self.drawn_on(width, height)
+    }
+
+    /// What is drawn on a terminal that may have another size by now.
+    pub(super) fn drawn_on(&self, width: u16, height: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| view(&self.state, frame)).unwrap();
+        let text = terminal.backend().to_string();
+        // What wide characters cover is no part of the picture.
+        let lines = text.lines().map(|line| {
+            let line = line.split("\" Hidden by").next().unwrap_or(line);
+            line.trim_matches('"').trim_end().to_owned()
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+pub(super) fn facts() -> Vec<Fact> {
+    let fact = |name, value: &str| Fact { name, value: value.to_owned() };
+    vec![
+        fact("task", "bash-00000001"),
+        fact("status", "running (ready)"),
+        fact(
+            "command",
+            "npm run dev -- --port 3000 --host 127.0.0.1 --open false --strict --mode development",
+        ),
+        fact("in", "/home/me/project"),
+        fact("limits", "memory 2 GiB (sampled)"),
+    ]
+}
+
+pub(super) fn lanes() -> Vec<Lane> {
+    let lane = |number: usize, status: Status, what: &str, runs: &[(i64, Option<i64>, Status)]| Lane {
+        id: format!("bash-{number:08}"),
+        what: what.to_owned(),
+        status,
+        runs: runs
+            .iter()
+            .zip(1..)
+            .map(|((from, to, status), number)| Run {
+                number,
+                started_at: ago(*from),
+                ended_at: to.map(ago),
+                status: *status,
+            })
+            .collect(),
+    };
+    vec![
+        lane(1, Status::Running, "dev-server: npm run dev", &[(100, None, Status::Running)]),
+        lane(
+            2,
+            Status::Running,
+            "cargo test",
+            &[(90, Some(70), Status::Failed), (60, Some(30), Status::Completed), (20, None, Status::Running)],
+        ),
+        lane(4, Status::Cancelled, "make check", &[(50, Some(45), Status::Cancelled)]),
+    ]
+}
+
+pub(super) fn target(id: &str) -> LogTarget {
+    LogTarget { id: id.to_owned(), run: 1, stream: StreamChoice::Both }
+}

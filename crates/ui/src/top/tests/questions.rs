@@ -1,0 +1,268 @@
+//! What is asked before it is done, and how it is answered.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::{Desk, key};
+use crate::top::effect::{Deed, Effect, Force, Lookup, Removal, Reply};
+use crate::top::event::{Event, Proposed, Query};
+
+#[test]
+fn a_kill_is_asked_and_its_receipt_shown() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jx");
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(vec!["bash-00000002".to_owned()], Force::Term))));
+    let receipt = "bash-00000002 cancelled: SIGTERM to 2 processes, 11 ms";
+    desk.take(Event::Done(vec![receipt.to_owned()]));
+    assert!(desk.drawn().contains(receipt));
+    desk.press("x9");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(vec!["bash-00000002".to_owned()], Force::Kill))));
+    desk.press("xn");
+    assert_eq!(desk.effects, []);
+}
+
+#[test]
+fn a_receipt_is_shown_whole_and_once_more_when_asked_for() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let lines = [
+        "bash-00000002 cancelled: SIGTERM, SIGKILL to 14 processes, 5034 ms",
+        "  still alive: 4711 /usr/bin/python3 -m http.server --directory /srv/data 8000",
+        "  still alive: 4712 /usr/lib/postgresql/bin/postgres -D /var/lib/postgres -c config_file=/etc/p.conf",
+    ];
+    desk.take(Event::Done(lines.map(str::to_owned).to_vec()));
+    let is_whole = |drawn: &str| {
+        [
+            "SIGTERM, SIGKILL to 14 processes",
+            "4711 /usr/bin/python3",
+            "4712 /usr/lib/postgresql",
+            "/etc/p.conf",
+        ]
+        .iter()
+        .all(|part| drawn.contains(part))
+    };
+    assert!(is_whole(&desk.drawn()), "{}", desk.drawn());
+    desk.press("j");
+    assert!(!is_whole(&desk.drawn()));
+    desk.press("M");
+    assert!(is_whole(&desk.drawn()), "{}", desk.drawn());
+    desk.press("q");
+    assert_eq!(desk.effects, []);
+    // What does not fit says so.
+    let many = (0..40).map(|at| format!("kept bash-{at}: running")).collect();
+    desk.take(Event::Done(many));
+    assert!(desk.drawn().contains("33 lines more: M shows all"), "{}", desk.drawn());
+}
+
+#[test]
+fn what_waits_for_approval_is_counted_shown_and_answered() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("A");
+    assert_eq!(desk.effects, []);
+    let lines =
+        ["Command requires approval:", "  rm -rf build", "", "deletes files"].map(str::to_owned).to_vec();
+    let asked = Proposed { id: "ask-k3f9x2ab".to_owned(), lines };
+    desk.take(Event::Asked(vec![asked.clone()]));
+    assert!(desk.drawn().contains("1 waits for approval: A"));
+    for (key, reply) in [("y", Reply::Once), ("s", Reply::Session), ("n", Reply::Deny)] {
+        desk.press("A");
+        assert!(desk.drawn().contains("rm -rf build"));
+        // Nothing is approved in passing.
+        desk.take(super::key(KeyCode::Enter));
+        assert_eq!(desk.effects, []);
+        desk.press(key);
+        assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), reply))]);
+        desk.take(Event::Asked(vec![asked.clone()]));
+    }
+    desk.press("A");
+    desk.take(key(KeyCode::Esc));
+    assert_eq!(desk.effects, []);
+    desk.take(Event::Asked(Vec::new()));
+    assert!(!desk.drawn().contains("approval"));
+}
+
+#[test]
+fn a_question_that_was_answered_elsewhere_closes_and_says_how() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("the matter of {id}")] };
+    desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
+    desk.press("A");
+    desk.take(Event::Asked(vec![asked("ask-one")]));
+    assert!(desk.drawn().contains("the matter of ask-one"), "{}", desk.drawn());
+    desk.take(Event::Asked(vec![asked("ask-two")]));
+    assert_eq!(desk.effects, [Effect::Find(Lookup::Outcome("ask-one".to_owned()))]);
+    assert!(!desk.drawn().contains("the matter of"), "{}", desk.drawn());
+    assert!(desk.state.take_changed());
+    desk.take(Event::Told("ask-one was denied by mw deny".to_owned()));
+    assert!(desk.drawn().contains("ask-one was denied by mw deny"), "{}", desk.drawn());
+    // Other questions are nobody else's.
+    desk.press("x");
+    desk.take(Event::Asked(Vec::new()));
+    assert!(desk.drawn().contains("Kill "), "{}", desk.drawn());
+}
+
+/// A question of forty lines and its answers.
+fn long_question(desk: &mut Desk) {
+    let asked = (0..40).map(|at| format!("line {at}"));
+    let lines = asked.chain([String::new(), "Start in background? [y/n]".to_owned()]).collect();
+    desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+    desk.press("A");
+}
+
+#[test]
+fn a_yes_is_taken_once_all_that_would_be_done_was_on_screen() {
+    let answered = |desk: &Desk| !desk.effects.is_empty();
+    for (width, height) in [(40, 10), (80, 24), (30, 6)] {
+        let mut desk = Desk::with_tasks(width, height);
+        long_question(&mut desk);
+        let mut seen = String::new();
+        while ["line more", "lines more"].iter().any(|more| desk.drawn().contains(more)) {
+            seen += &desk.drawn();
+            desk.press("y");
+            assert!(!answered(&desk), "approved at\n{}", desk.drawn());
+            desk.press("s");
+            assert!(!answered(&desk), "approved at\n{}", desk.drawn());
+            desk.take(key(KeyCode::PageDown));
+        }
+        // Nothing can be passed over by going fast.
+        for at in 0..40 {
+            assert!((seen.clone() + &desk.drawn()).contains(&format!("line {at}")), "line {at}: {seen}");
+        }
+        assert!(desk.drawn().contains("y yes"), "{}", desk.drawn());
+        desk.press("y");
+        assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), Reply::Once))]);
+    }
+}
+
+#[test]
+fn a_no_is_taken_at_any_time_and_a_new_size_is_read_anew() {
+    let mut desk = Desk::with_tasks(80, 24);
+    long_question(&mut desk);
+    for _ in 0..9 {
+        desk.take(key(KeyCode::PageDown));
+    }
+    desk.take(Event::Resized(40, 12));
+    desk.press("y");
+    assert_eq!(desk.effects, []);
+    desk.press("n");
+    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), Reply::Deny))]);
+}
+
+#[test]
+fn every_question_is_reached_and_an_answered_one_is_gone_at_once() {
+    let mut desk = Desk::with_tasks(80, 24);
+    let asked = |id: &str| Proposed { id: id.to_owned(), lines: vec![format!("run {id}?")] };
+    desk.take(Event::Asked(vec![asked("ask-one"), asked("ask-two")]));
+    desk.press("A");
+    assert!(desk.drawn().contains("run ask-one?") && desk.drawn().contains("1 of 2"));
+    desk.take(key(KeyCode::Right));
+    assert!(desk.drawn().contains("run ask-two?"), "{}", desk.drawn());
+    desk.press("y");
+    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-two".to_owned(), Reply::Once))]);
+    assert!(desk.drawn().contains("1 waits for approval"));
+    desk.press("A");
+    assert!(desk.drawn().contains("run ask-one?"));
+}
+
+#[test]
+fn whoever_holds_ctrl_or_alt_has_not_answered() {
+    let with = |code, modifiers| Event::Key(KeyEvent::new(KeyCode::Char(code), modifiers));
+    for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT, KeyModifiers::SUPER] {
+        let mut desk = Desk::with_tasks(80, 24);
+        let lines = vec!["rm -rf build".to_owned()];
+        desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+        desk.press("A");
+        for letter in ['y', 's', 'n'] {
+            desk.take(with(letter, modifiers));
+            assert_eq!(desk.effects, [], "{modifiers} {letter}");
+            assert!(desk.drawn().contains("rm -rf build"));
+        }
+        let mut desk = Desk::with_tasks(80, 24);
+        desk.press("Gc");
+        desk.take(with('y', modifiers));
+        assert_eq!(desk.effects, []);
+        let mut desk = Desk::with_tasks(80, 24);
+        desk.press("/");
+        desk.take(with('y', modifiers));
+        assert_eq!(desk.state.list.query.text, "");
+    }
+}
+
+#[test]
+fn what_nobody_can_see_is_not_done() {
+    for keys in ["xy", "x9", "Cy", "Gr", "Gcy", "a", "e", "Ay", "ihello"] {
+        let mut desk = Desk::with_tasks(80, 24);
+        let lines = vec!["rm -rf build".to_owned()];
+        desk.take(Event::Asked(vec![Proposed { id: "ask-k3f9x2ab".to_owned(), lines }]));
+        desk.take(Event::Resized(20, 4));
+        for c in keys.chars() {
+            desk.press(&c.to_string());
+            assert_eq!(desk.effects, [], "{keys} at {c}");
+            desk.take(key(KeyCode::Enter));
+            assert_eq!(desk.effects, [], "{keys} at {c}, Enter");
+        }
+        desk.take(Event::Resized(80, 24));
+        assert!(!desk.drawn().contains("really") && !desk.drawn().contains("?\n"), "{keys}");
+        desk.take(Event::Resized(20, 4));
+        desk.press("q");
+        assert_eq!(desk.effects, [Effect::Quit]);
+    }
+}
+
+#[test]
+fn a_question_names_its_task_at_every_size() {
+    for (width, height) in [(30, 6), (30, 7), (40, 8), (80, 24)] {
+        let mut desk = Desk::with_tasks(width, height);
+        desk.press("x");
+        let drawn = desk.drawn();
+        let is_whole =
+            drawn.contains("Kill bash-00000001") && drawn.contains("n no") | drawn.contains("n  no");
+        assert!(is_whole && !drawn.contains("mw approvals"), "{width}x{height}:\n{drawn}");
+    }
+}
+
+#[test]
+fn children_that_live_on_are_not_killed_in_passing() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jjjjjr");
+    assert_eq!(desk.effects, []);
+    assert!(desk.drawn().contains("2 processes it left live on. Kill and run bash-00000006 again?"));
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000006".to_owned()]))));
+}
+
+#[test]
+fn what_makes_no_sense_is_said_and_not_asked() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("c");
+    assert!(desk.drawn().contains("bash-00000001 lives and cannot be removed; x kills it"));
+    desk.press("jjjx");
+    assert!(desk.drawn().contains("bash-00000004 has ended; nothing of it is left to kill"));
+    desk.press("y");
+    assert!(!desk.effects.iter().any(|effect| matches!(effect, Effect::Do(_))));
+}
+
+#[test]
+fn removing_wants_a_yes_and_nothing_else() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("jjjc");
+    desk.take(key(KeyCode::Enter));
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(
+        desk.effects.contains(&Effect::Do(Deed::Clear(Removal::These(vec!["bash-00000004".to_owned()]))))
+    );
+    desk.press("Cy");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Clear(Removal::Ended(Query::default())))));
+}
+
+#[test]
+fn an_ended_task_is_run_again_at_once_and_a_live_one_after_a_question() {
+    let mut desk = Desk::with_tasks(80, 24);
+    desk.press("r");
+    assert_eq!(desk.effects, []);
+    desk.press("y");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000001".to_owned()]))));
+    desk.press("jjjr");
+    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000004".to_owned()]))));
+}

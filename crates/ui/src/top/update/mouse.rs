@@ -1,0 +1,105 @@
+//! Clicks and the wheel.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::{actions, modes};
+use crate::top::effect::Effect;
+use crate::top::keys::Action;
+use crate::top::layout::Areas;
+use crate::top::state::{Focus, Mode, Pane, State};
+use crate::top::view;
+
+/// Lines per notch of the wheel.
+const NOTCH: isize = 3;
+
+pub(super) fn mouse(state: &mut State, event: MouseEvent, effects: &mut Vec<Effect>) {
+    let areas = Areas::of(state);
+    let at = Position::new(event.column, event.row);
+    match (&mut state.mode, event.kind) {
+        _ if areas.is_too_small() => return,
+        (Mode::Asking(asking), MouseEventKind::ScrollDown) => asking.scroll(NOTCH, state.size),
+        (Mode::Asking(asking), MouseEventKind::ScrollUp) => asking.scroll(-NOTCH, state.size),
+        (Mode::Asking(asking), MouseEventKind::Down(MouseButton::Left)) => {
+            let asking = asking.clone();
+            match view::answer_at(state, &asking, at) {
+                Some(code) => press(state, code, effects),
+                None => return,
+            }
+        }
+        (Mode::Choosing(_), MouseEventKind::ScrollDown) => press(state, KeyCode::Down, effects),
+        (Mode::Choosing(_), MouseEventKind::ScrollUp) => press(state, KeyCode::Up, effects),
+        (Mode::Choosing(menu), MouseEventKind::Down(MouseButton::Left)) => {
+            match view::choice_at(state.size, menu, at) {
+                Some(place) => menu.selected = place,
+                None => return,
+            }
+            press(state, KeyCode::Enter, effects);
+        }
+        (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollDown) => *top += NOTCH as usize,
+        (Mode::Help(top) | Mode::Said(top), MouseEventKind::ScrollUp) => {
+            *top = top.saturating_sub(NOTCH as usize);
+        }
+        (Mode::Help(_) | Mode::Said(_), MouseEventKind::Down(_)) => state.mode = Mode::Normal,
+        (Mode::Normal, MouseEventKind::ScrollDown) => scroll(state, areas, at, NOTCH),
+        (Mode::Normal, MouseEventKind::ScrollUp) => scroll(state, areas, at, -NOTCH),
+        (Mode::Normal, MouseEventKind::Down(MouseButton::Left)) => click(state, areas, at, effects),
+        // Moving about, other buttons, and clicks beside an answer mean nothing.
+        _ => return,
+    }
+    state.is_changed = true;
+}
+
+/// What can be clicked has a key, and does what the key does.
+fn press(state: &mut State, code: KeyCode, effects: &mut Vec<Effect>) {
+    modes::key(state, KeyEvent::new(code, KeyModifiers::NONE), effects);
+}
+
+fn scroll(state: &mut State, areas: Areas, at: Position, by: isize) {
+    if areas.detail.contains(at) || areas.title.contains(at) {
+        actions::move_detail(state, by);
+    } else {
+        actions::move_selection(state, by);
+    }
+}
+
+fn click(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+    let hint = areas.footer.contains(at).then(|| view::hint_at(state, areas.footer, at.x)).flatten();
+    state.message = None;
+    if let Some(action) = hint {
+        actions::act(state, action, effects);
+    } else if areas.list.contains(at) {
+        click_row(state, areas, at, effects);
+    } else if areas.columns.contains(at) {
+        if let Some(sort) = view::sort_at(state, at.x - areas.columns.x) {
+            actions::sort_by(state, sort, effects);
+        }
+    } else if areas.title.contains(at) {
+        if let Some(pane) = view::pane_at(at.x - areas.title.x) {
+            state.pane = pane;
+        }
+    } else if areas.detail.contains(at) {
+        if state.pane == Pane::Timeline {
+            let place = state.list.top + usize::from(at.y - areas.detail.y);
+            let height = state.list_height();
+            state.list.select(place, height);
+        } else {
+            state.focus = Focus::Detail;
+            state.list.hold();
+        }
+    }
+}
+
+/// Selects the row; the selected one is opened.
+fn click_row(state: &mut State, areas: Areas, at: Position, effects: &mut Vec<Effect>) {
+    let place = state.list.top + usize::from(at.y - areas.list.y);
+    let had_focus = state.keys_go_to() == Focus::List;
+    if had_focus && place == state.list.selected {
+        return actions::act(state, Action::Open, effects);
+    }
+    if place < state.list.total {
+        state.list.select(place, areas.list.height.into());
+        state.facts_top = 0;
+    }
+    actions::set_focus(state, Focus::List);
+}

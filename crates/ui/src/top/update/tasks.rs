@@ -1,0 +1,168 @@
+//! What is done to tasks: to those marked, else to the selected one.
+
+use super::{actions, say};
+use crate::top::effect::{Deed, Effect, Lookup, Program};
+use crate::top::layout::Areas;
+use crate::top::question::{Asking, Named, Question};
+use crate::top::state::{Message, Mode, Prompt, Purpose, State};
+use mw_desk::rows::TaskRow;
+
+/// Marks the selected task, or no longer, and goes on to the next.
+pub(super) fn mark(state: &mut State) {
+    let Some(Named { id, what }) = selected(state) else { return };
+    if state.marked.remove(&id).is_none() {
+        state.marked.insert(id, what);
+    }
+    actions::move_selection(state, 1);
+}
+
+/// Returns the selected task, which stays selected then; says so when there is none.
+fn selected(state: &mut State) -> Option<Named> {
+    state.list.hold();
+    let found = state.list.selected_row().map(|row| Named { id: row.id.clone(), what: row.what.clone() });
+    if found.is_none() {
+        say(state, Message::Error("no task is selected".to_owned()));
+    }
+    found
+}
+
+/// Returns those that keys act on: the marked ones while the list is in sight, else the selected one.
+fn chosen(state: &mut State) -> Vec<Named> {
+    if state.marked.is_empty() || Areas::of(state).list.height == 0 {
+        return selected(state).into_iter().collect();
+    }
+    let named = |(id, what): (&String, &String)| Named { id: id.clone(), what: what.clone() };
+    state.marked.iter().map(named).collect()
+}
+
+fn ask(state: &mut State, question: Question) {
+    state.mode = Mode::Asking(Asking::new(question));
+}
+
+pub(super) fn kill(state: &mut State) {
+    match &*chosen(state) {
+        [] => {}
+        [task] if is_gone(state, task) => {
+            let text = format!("{} has ended; nothing of it is left to kill", task.id);
+            say(state, Message::Error(text));
+        }
+        tasks => ask(state, Question::Kill(tasks.to_vec())),
+    }
+}
+
+pub(super) fn clear(state: &mut State) {
+    match &*chosen(state) {
+        [] => {}
+        [task] if !is_gone(state, task) => {
+            say(state, Message::Error(format!("{} lives and cannot be removed; x kills it", task.id)));
+        }
+        tasks => ask(state, Question::Clear(tasks.to_vec())),
+    }
+}
+
+pub(super) fn clear_ended(state: &mut State) {
+    match state.list.total.saturating_sub(state.list.live) {
+        0 => say(state, Message::Error("nothing in this list has ended".to_owned())),
+        count => {
+            let query = state.list.shown.clone();
+            ask(state, Question::ClearEnded { count, query });
+        }
+    }
+}
+
+pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
+    let tasks = chosen(state);
+    match &*tasks {
+        [] => {}
+        [task] if is_gone(state, task) => {
+            state.marked.clear();
+            say(state, Message::Note(format!("running {} again …", task.id)));
+            effects.push(Effect::Do(Deed::Restart(vec![task.id.clone()])));
+        }
+        [first, ..] => {
+            let row = state.list.row_of(&first.id).filter(|row| row.status.is_terminal());
+            let survivors = row.map_or(0, |row| row.survivors);
+            ask(state, Question::Restart { tasks, survivors });
+        }
+    }
+}
+
+pub(super) fn answer(state: &mut State) {
+    match state.proposed.first().cloned() {
+        Some(proposed) => ask(state, Question::Answer(proposed)),
+        None => say(state, Message::Note("nothing waits for approval".to_owned())),
+    }
+}
+
+/// Closes a question that somebody else has answered, and asks how.
+pub(super) fn close_answered(state: &mut State, effects: &mut Vec<Effect>) {
+    if let Mode::Asking(asking) = &state.mode
+        && let Question::Answer(shown) = &asking.question
+        && state.proposed.iter().all(|open| open.id != shown.id)
+    {
+        effects.push(Effect::Find(Lookup::Outcome(shown.id.clone())));
+        state.mode = Mode::Normal;
+        state.is_changed = true;
+    }
+}
+
+pub(super) fn input(state: &mut State) {
+    let Some(Named { id, .. }) = selected(state) else { return };
+    if is_over(state) {
+        say(state, Message::Error(format!("{id} has ended and reads nothing any more; r runs it again")));
+        return;
+    }
+    let purpose = Purpose::Input { id };
+    state.mode = Mode::Typing(Prompt { purpose, text: String::new(), cursor: 0 });
+}
+
+pub(super) fn attach(state: &mut State, effects: &mut Vec<Effect>) {
+    let Some(Named { id, .. }) = selected(state) else { return };
+    if is_over(state) {
+        say(state, Message::Error(format!("{id} has ended; e and p open its log")));
+        return;
+    }
+    effects.push(Effect::Find(Lookup::Attachable(id)));
+}
+
+/// Attaches to a task that takes input, unless somebody has turned to something else meanwhile.
+pub(super) fn attach_now(state: &State, id: String, effects: &mut Vec<Effect>) {
+    if state.mode == Mode::Normal && state.list.selected_id.as_ref() == Some(&id) {
+        effects.push(Effect::Run(Program::Attach(id)));
+    }
+}
+
+/// Tells whether the selected task has come to its end.
+fn is_over(state: &State) -> bool {
+    state.list.selected_row().is_some_and(|row| row.status.is_terminal())
+}
+
+/// Tells whether a task has ended and nothing of it is left.
+fn is_gone(state: &State, task: &Named) -> bool {
+    state.list.row_of(&task.id).is_some_and(|row| row.status.is_terminal() && !row.alive)
+}
+
+pub(super) fn open_log(
+    state: &mut State,
+    program: impl FnOnce(String) -> Program,
+    effects: &mut Vec<Effect>,
+) {
+    state.list.hold();
+    let row = state.list.selected_row().map(|row| (row.output_path.clone(), row.started_at));
+    match row {
+        Some((_, None)) => say(state, Message::Error("it has not run, so it has no log".to_owned())),
+        Some((path, Some(_))) => effects.push(Effect::Run(program(path))),
+        None => say(state, Message::Error("no task is selected".to_owned())),
+    }
+}
+
+/// Has the terminal copy something of the selected task.
+pub(super) fn copy(state: &mut State, what: impl FnOnce(&TaskRow) -> String, effects: &mut Vec<Effect>) {
+    match state.list.selected_row().map(what) {
+        None => say(state, Message::Error("no task is selected".to_owned())),
+        Some(text) => {
+            say(state, Message::Note(format!("copied {text}, if the terminal lets programs copy")));
+            effects.push(Effect::Copy(text));
+        }
+    }
+}
