@@ -16,7 +16,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::disk::database::Database;
 use crate::disk::home::Home;
 use crate::disk::platform;
-use crate::disk::store::{EventRow, Filter, Naming, Order, Page};
+use crate::disk::store::{EventRow, Filter, Naming, Page};
 use crate::error::{Error, Result};
 use crate::launch::hand_over::Supervisor;
 use crate::live::control::Line;
@@ -209,11 +209,6 @@ impl Runtime {
             self.overlay(task);
             self.complete(task)?;
             self.redactor(&task.id).task(task);
-        }
-        if let Order::ByState { .. } = filter.order {
-            // Whatever waits for somebody stands below what works; the database does not know which does.
-            let running = page.tasks.iter().take_while(|task| task.state.process().is_some()).count();
-            page.tasks[..running].sort_by_key(|task| task.waiting_for.is_some());
         }
         Ok(page)
     }

@@ -11,8 +11,6 @@ use super::session::Session;
 
 /// The name of the span of a turn.
 const TURN: &str = "chat_turn";
-/// Most characters of what went wrong.
-const MOST_CHARS: usize = 200;
 
 impl Session {
     /// Begins the span of a turn. Without one the turn goes on all the same.
@@ -37,7 +35,7 @@ impl Session {
         let span = span?;
         tokio::task::block_in_place(|| {
             let runtime = Runtime::open(self.settings.as_ref().clone()).ok()?;
-            runtime.end_span(span, &self.premises.session, outcome).ok()?;
+            runtime.end_span(span, &self.premises.session, &self.premises.env, outcome).ok()?;
             Some(runtime)
         })
     }
@@ -52,8 +50,7 @@ impl Session {
         started: Option<TraceParent>,
     ) {
         let span = span.map(|span| started.into_iter().fold(span, OwnSpan::below));
-        let error = failure.map(|text| text.lines().next().unwrap_or_default());
-        let error = error.map(|line| line.chars().take(MOST_CHARS).collect());
+        let error = failure.map(str::to_owned);
         let attributes = [("tool.name".to_owned(), Value::from(tool))].into();
         let _ = self.end_span(span, Outcome { error, attributes });
     }

@@ -29,7 +29,9 @@ pub(crate) struct Arguments {
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
         let runtime = context.runtime()?;
-        let task = runtime.task(&self.id, &context.scope())?;
+        // What is typed goes to it, so it must be named as one that is ended.
+        let id = runtime.resolve_for_deed(&self.id, &context.scope())?;
+        let task = runtime.task(id.as_str(), &context.scope())?;
         let io = runtime.home().spec(&task.id)?.io;
         if io == Io::Pipes {
             let hint = format!("mw output {} --follow shows its output", task.id);

@@ -43,7 +43,7 @@ pub(super) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let queue = &context.config.settings.queue;
     let (limit, setting) = match task.kind {
-        TaskKind::Agent => (queue.max_agents, "MEANWHILE_QUEUE_MAX_AGENTS"),
+        TaskKind::Agent => (queue.max_agents, "MEANWHILE_SUBAGENT_MAX_RUNNING"),
         TaskKind::Shell | TaskKind::Remote => (queue.max_running, "MEANWHILE_QUEUE_MAX_RUNNING"),
     };
     let place = task.queue_position.map(|place| format!(", position {place}")).unwrap_or_default();

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use meanwhile::model::{Io, TaskId, parse_duration_ms};
 use meanwhile::{From, KillRequest, ReadRequest, Runtime, StreamChoice};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::feed::{self, Feed};
 use super::follow::Streams;
 use super::queued::explain_queue;
-use super::start::TaskArguments;
+use super::start::{RUN, TaskArguments};
 use super::status;
 use super::wait::task_code;
 use crate::context::Context;
@@ -50,7 +50,7 @@ impl Arguments {
             self.task.open_stdin();
         }
         let io = self.task.io();
-        let task = self.task.start(context, &runtime, "run")?.task;
+        let task = self.task.start(context, &runtime, RUN)?.task;
         if !context.json {
             explain_queue(context, &runtime, &task);
         }
@@ -67,6 +67,10 @@ impl Arguments {
             let streams = Streams::of(&io);
             let detached = stream(context, &runtime, &id, streams, detach_at, &keyboard, &interrupts)?;
             drop(keyboard);
+            if detached {
+                // Nobody waits for it any more: from here on it has hooks.
+                runtime.go_on_in_background(&id)?;
+            }
             if detached && feed.as_ref().is_some_and(|feed| !feed.is_all_sent()) {
                 leave(context, &runtime, &id, stays_open);
             }
@@ -124,6 +128,8 @@ struct Keyboard {
 
 fn watch_keyboard() -> Keyboard {
     let detach = Arc::new(AtomicBool::new(false));
+    // When the terminal is closed, the task goes on, and this command leaves it properly.
+    let _ = signal_hook::flag::register(SIGHUP, Arc::clone(&detach));
     let mode = RawMode::enter(Keys::Single);
     if std::io::stdin().is_terminal() {
         let pressed = Arc::clone(&detach);

@@ -250,6 +250,9 @@ impl<'a> StartReply<'a> {
     }
 }
 
+/// The tool that waits for the end of what it starts.
+pub(super) const RUN: &str = "run";
+
 impl TaskArguments {
     /// Resolves what was typed and starts the task.
     pub(crate) fn start(
@@ -260,6 +263,7 @@ impl TaskArguments {
     ) -> Result<Started, CommandError> {
         let added = added_variables(&self.env);
         let mut request = self.request(context, runtime)?;
+        request.foreground = tool == RUN;
         request.approval = context.pass_start(runtime, &request, &added, tool)?;
         Ok(runtime.start(&request)?)
     }

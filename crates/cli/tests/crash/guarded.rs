@@ -288,3 +288,31 @@ fn what_was_cleared_meanwhile_is_not_restarted() {
     assert_eq!((times_run(&home), home.list().len()), (1, 0));
     assert!(!home.task_dir(&id).exists(), "nothing is left of it");
 }
+
+/// Returns a number in the head of the database that every vacuum adds one to.
+fn schema_cookie(home: &Home) -> u32 {
+    let head = fs::read(home.state().join("meanwhile.db")).unwrap();
+    u32::from_be_bytes(head[40..44].try_into().unwrap())
+}
+
+#[test]
+fn many_tasks_are_forgotten_with_few_changes_and_the_room_is_given_back_once() {
+    const AT_ONCE: usize = 64;
+    const TASKS: usize = AT_ONCE + 6;
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "200");
+    // Enough for the database to be worth making smaller.
+    let long = format!(": {}", "x".repeat(60_000));
+    (0..TASKS).for_each(|_| drop(home.start_with(&["--batch", "b"], &long)));
+    let _ = home.mw(["wait", "--batch", "b"]).ok();
+    home.wait_until_empty(SOON);
+    let left = || home.mw(["list", "--json"]).json()["total"].as_u64().unwrap() as usize;
+    assert_eq!(left(), TASKS);
+    let outcome = home.command(["clear", "--finished"]).env(FAIL_AT, "clear-committed").run();
+    assert_eq!((outcome.code, left()), (None, TASKS - AT_ONCE), "after the first change: {outcome}");
+    let before = schema_cookie(&home);
+    let _ = home.mw(["clear", "--finished"]).ok();
+    assert_eq!(left(), 0);
+    assert_eq!(schema_cookie(&home) - before, 1, "vacuums");
+    let size = fs::metadata(home.state().join("meanwhile.db")).unwrap().len();
+    assert!(size < 1 << 20, "{size}");
+}

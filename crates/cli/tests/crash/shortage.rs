@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use mw_testkit::{Home, Outcome, SOON, alive, children, wait_until};
+use mw_testkit::{Home, Need, Outcome, SOON, alive, children, need_program, need_root, skip, wait_until};
 
 use crate::home;
 
@@ -15,6 +15,39 @@ fn with_files(home: &Home, files: u32, args: &[&str]) -> Outcome {
     let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
     let command = home.program("sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw"));
     args.iter().fold(command, |command, argument| command.arg(argument)).run()
+}
+
+/// Somebody whose limit of processes counts: root has none.
+const SOMEBODY: u32 = 65_534;
+
+/// Runs `mw` as somebody who may have this many processes.
+fn with_processes(home: &Home, processes: u32, args: &[&str]) -> Outcome {
+    let somebody = SOMEBODY.to_string();
+    let command = home.program("setpriv").arg("--reuid").arg(somebody).arg("--clear-groups");
+    let command = command.arg("prlimit").arg(format!("--nproc={processes}")).arg(env!("CARGO_BIN_EXE_mw"));
+    args.iter().fold(command, |command, argument| command.arg(argument)).run()
+}
+
+#[test]
+fn a_start_without_a_process_left_says_so_and_what_to_do() {
+    need_root();
+    need_program("setpriv");
+    need_program("prlimit");
+    let home = home();
+    for place in [home.work(), home.user(), home.work().parent().unwrap().to_owned()] {
+        std::os::unix::fs::chown(place, Some(SOMEBODY), None).unwrap();
+    }
+    if with_processes(&home, 100, &["list"]).code != Some(0) {
+        skip(Need::Root, "mw lies where only root can reach it");
+    }
+    for processes in [1, 2, 3] {
+        let outcome = with_processes(&home, processes, &["start", "touch ran"]).exits(1);
+        let said = String::from_utf8_lossy(&outcome.stderr);
+        assert!(said.contains("Resource temporarily unavailable"), "{processes}: {said}");
+        assert!(said.contains("hint: raise what this shell may use (ulimit -a)"), "{processes}: {said}");
+    }
+    assert_eq!(with_processes(&home, 100, &["list"]).ok(), "No tasks.\n", "nothing is left of them");
+    assert!(!home.has_file("ran"));
 }
 
 fn statuses(home: &Home) -> Vec<String> {

@@ -4,6 +4,7 @@
 use std::fs;
 
 use mw_testkit::{Home, SOON, children, processes, wait_until};
+use rustix::process::Signal;
 
 use crate::home;
 use crate::truth::assert_true;
@@ -207,19 +208,25 @@ fn tasks_on_another_disk_still_start_the_next() {
 
 #[test]
 fn a_task_whose_starter_is_still_at_it_keeps_its_slot_when_both_watchers_die() {
-    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
-    let first = home.start(&children::gated("go", 0));
-    home.slay_watchers(&first);
-    // As its starter would.
-    let starter = fs::File::open(home.task_dir(&first)).unwrap();
-    starter.lock().unwrap();
-    let second = home.start("echo ran >> second");
-    assert_eq!(home.status(&second)["status"], "pending");
-    assert!(!home.has_file("second"), "it ran beside the first");
-    drop(starter);
-    assert_eq!(home.status(&first)["status"], "running");
-    assert!(!home.has_file("second"), "it ran beside the first");
-    home.open("go");
-    home.ended(&second);
-    assert_eq!(home.lines_in("second", 1), "ran\n");
+    for step in ["start-message-sent", "start-answered"] {
+        let home = one_slot();
+        let script = format!("echo $$ > first; {}", children::gated("go", 0));
+        let start = home.command(["start", "--json", &script]).env(FAIL_AT, format!("stop:{step}"));
+        let starter = start.spawn();
+        let _ = home.pid_in("first");
+        let is_stopped = || processes::stat(starter.pid()).is_some_and(|stat| stat.state == 'T');
+        wait_until(SOON, "the starter is at the step", || is_stopped().then_some(()));
+        let first = directories(&home).pop().unwrap();
+        home.slay_watchers(&first);
+        let second = home.start("echo ran >> second");
+        assert_eq!(home.status(&second)["status"], "pending", "{step}");
+        assert!(!home.has_file("second"), "{step}: it ran beside the first");
+        starter.signal(Signal::CONT);
+        let _ = starter.wait();
+        assert_eq!(home.status(&first)["status"], "running", "{step}");
+        assert!(!home.has_file("second"), "{step}: it ran beside the first");
+        home.open("go");
+        home.ended(&second);
+        assert_eq!(home.lines_in("second", 1), "ran\n");
+    }
 }

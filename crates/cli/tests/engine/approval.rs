@@ -51,6 +51,31 @@ fn asking(home: &Home, script: &str) -> (Running, String) {
 }
 
 #[test]
+fn the_history_hides_the_values_of_secret_variables_that_the_question_shows() {
+    const VALUE: &str = "tr0mb0ne-and-drum";
+    let home = project();
+    let variable = format!("DB_TOKEN={VALUE}");
+    let script = format!("rm precious; rm {VALUE}");
+    let _ = hurried(&home, ["start", "--env", &variable, &script]).run().exits(3);
+    let question = open(&home)[0].to_string();
+    assert!(question.contains(VALUE), "what is approved is shown: {question}");
+    home.mw(["deny", asked(&home).as_str()]).ok();
+    for args in [&["approvals", "--history"][..], &["approvals", "--history", "--json"]] {
+        let text = home.mw(args).ok();
+        assert!(!text.contains(VALUE) && text.contains("[redacted:environment]"), "{text}");
+    }
+}
+
+#[test]
+fn a_question_shows_every_step_with_its_redirections() {
+    let home = project();
+    let _ = hurried(&home, ["start", "ls; rm -rf src >> log"]).run().exits(3);
+    assert_eq!(open(&home)[0]["steps"], serde_json::json!(["ls", "rm -rf src >> log"]));
+    let shown = home.mw(["approvals"]).ok();
+    assert!(shown.contains("  2. rm -rf src >> log\n"), "{shown}");
+}
+
+#[test]
 fn safe_work_runs_at_once() {
     let home = project();
     let started = agent(&home, ["start", "--json", "ls; cat precious"]).run().json();

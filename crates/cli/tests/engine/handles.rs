@@ -61,7 +61,7 @@ fn the_beginning_of_an_id_does_nothing_to_a_task_below_four_characters() {
     let id = home.start(mw_testkit::children::SLEEPER);
     let suffix = id.strip_prefix("bash-").unwrap();
     for short in [&suffix[..1], &suffix[..3], "bash-", &id[..8], "b"] {
-        for deed in [&["kill"][..], &["clear", "--kill"], &["restart"], &["input", "--eof"]] {
+        for deed in [&["kill"][..], &["clear", "--kill"], &["restart"], &["input", "--eof"], &["attach"]] {
             let words = [deed, &["--json", short]].concat();
             let refusal = home.mw(words).refusal(2).to_string();
             assert!(refusal.contains(&id) && refusal.contains("too short"), "{deed:?} {short}: {refusal}");

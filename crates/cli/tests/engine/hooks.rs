@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, need_program, wait_until};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::home;
@@ -221,6 +222,43 @@ fn only_work_in_the_background_has_hooks_and_they_speak_its_dialect() {
     let told = heard(&home, 4);
     assert_eq!((&told[3]["status"], &told[3]["exitCode"]), (&"killed".into(), &143.into()), "{told:?}");
     assert_eq!(told.len(), 4);
+}
+
+#[test]
+fn a_run_that_somebody_waits_for_has_no_hooks_until_it_is_left() {
+    let home = home();
+    let command = listener(&home);
+    let home = home.with_env("MEANWHILE_HOOKS_START", &command).with_env("MEANWHILE_HOOKS_EXIT", &command);
+    let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let _ = home.mw(["run", "exit 3"]).exits(3);
+    let gated = children::gated("go", 0);
+    let _ = home.mw(["run", "--detach-after", "300ms", "--name", "left", &gated]).exits(0);
+    let told = heard(&home, 1);
+    let left = home.status("left")["id"].clone();
+    assert_eq!((&told[0]["hook"], &told[0]["id"]), (&"background:start".into(), &left), "{told:?}");
+    // One that is left before it begins starts in the background.
+    let _ = home.mw(["run", "--detach-after", "300ms", "--name", "late", "true"]).exits(0);
+    let late = home.status("late")["id"].clone();
+    home.open("go");
+    let told = heard(&home, 4);
+    for id in [&left, &late] {
+        let of: Vec<_> = told.iter().filter(|told| told["id"] == *id).cloned().collect();
+        assert_eq!(names(&of), ["background:start", "background:exit"], "{id}: {told:?}");
+    }
+    home.wait_until_empty(SOON);
+    assert_eq!(heard(&home, 4).len(), 4, "none of the first");
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_goes_on_in_the_background() {
+    let home = home();
+    let command = listener(&home);
+    let home = home.with_env("MEANWHILE_HOOKS_START", &command);
+    let running = home.command(["run", "--name", "left", "echo up; exec sleep 600"]).spawn();
+    wait_until(SOON, "it is attached", || running.printed().contains("up").then_some(()));
+    running.signal(Signal::HUP);
+    assert_eq!(heard(&home, 1)[0]["id"], home.status("left")["id"]);
+    home.mw(["kill", "left"]).ok();
 }
 
 /// A hook that neither reads nor ends is ended in time, however much it was told.

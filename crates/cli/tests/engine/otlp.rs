@@ -311,6 +311,36 @@ fn no_span_shows_a_secret() {
 }
 
 #[test]
+fn no_span_shows_the_value_of_a_secret_variable_even_when_its_task_is_gone() {
+    const VALUE: &str = "tr0mb0ne-and-drum";
+    let receiver = Receiver::new(Manner::Busy);
+    let home = home_of(&receiver);
+    // The second one is where the text is cut.
+    let script = format!("echo {VALUE} >/dev/null # {:>4040} {VALUE}", "");
+    let start = |home: &Home| {
+        let variable = format!("DB_TOKEN={VALUE}");
+        let started = home.mw(["start", "--json", "--env", &variable, &script]).exits(0).json();
+        let id = started["id"].as_str().unwrap().to_owned();
+        home.ended(&id);
+        id
+    };
+    let (kept, cleared) = (start(&home), start(&home));
+    home.wait_until_empty(SOON);
+    home.mw(["clear", &cleared]).ok();
+    receiver.behaves(Manner::Takes);
+    home.mw(["traces", "--export"]).ok();
+    let spans = receiver.until_taken(4);
+    assert_eq!(spans.len(), 4);
+    for span in spans {
+        let (task, command) = (attribute(&span, "task.id"), attribute(&span, "task.command"));
+        assert!(!format!("{span:?}").contains("tr0m"), "{span:?}");
+        let mark = if task == kept { "[redacted:environment]" } else { "[redacted:unreadable-environment]" };
+        assert!(command.contains(mark), "{command}");
+        assert_eq!(attribute(&span, "task.approved_by"), "user");
+    }
+}
+
+#[test]
 fn spans_go_over_tls_to_whom_the_certificate_names() {
     let (receiver, certificate) = Receiver::secure(Manner::Takes);
     let home = home_of(&receiver);

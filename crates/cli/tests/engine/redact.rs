@@ -227,6 +227,38 @@ fn a_terminal_gets_colours_and_no_other_sequences() {
 }
 
 #[test]
+fn a_task_whose_environment_cannot_be_read_shows_no_command_and_its_output_says_so() {
+    let home = home();
+    let id = start(&home, "s", &["--description", "prints it"], &format!("echo {VALUE} {KEY}; exit 3"));
+    let _ = home.mw(["wait", &id]);
+    fs::write(home.task_dir(&id).join(SPEC_FILE), "{").unwrap();
+    for args in [
+        &["status", &id][..],
+        &["status", "--json", &id],
+        &["list"],
+        &["list", "--json"],
+        &["wait", "--json", &id],
+        &["watch", "--no-follow"],
+        &["notices", "--session", "s", "--peek"],
+    ] {
+        let outcome = home.mw(args);
+        // Below the record of a task stands the end of its output.
+        let record = outcome.text().replace(&format!("{VALUE} [redacted:aws-key]"), "");
+        assert_hidden(&record);
+        let is_silent = args[0] == "watch";
+        assert!(is_silent || record.contains("[redacted:unreadable-environment]"), "{outcome}");
+    }
+    let said =
+        "[spec.json of this task cannot be read: the values of its secret variables are not hidden here]";
+    assert_eq!(home.mw(["output", &id]).ok(), format!("{said}\n{VALUE} [redacted:aws-key]\n"));
+    let found = home.mw(["output", "--grep", "drum", &id]).ok();
+    assert!(found.contains(said) && !found.contains(KEY), "{found}");
+    assert_eq!(home.mw(["output", "--raw", &id]).ok(), format!("{VALUE} {KEY}\n"));
+    let raw = home.mw(["list", "--raw"]).ok();
+    assert!(raw.contains("prints it") && !raw.contains("[redacted:"), "{raw}");
+}
+
+#[test]
 fn redact_enabled_takes_effect() {
     for home in both_ways("redact.enabled", "false") {
         let id = home.start(&leaky());

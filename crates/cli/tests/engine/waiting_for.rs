@@ -39,7 +39,9 @@ fn a_task_that_waits_for_input_does_not_look_like_one_that_works() {
     assert!(home.status(&works)["stalled"].is_null());
     let list = home.mw(["list"]).ok();
     let line = |id: &str| list.lines().position(|line| line.contains(id)).unwrap();
-    assert!(line(&works) < line(&asks), "what works comes first: {list}");
+    assert!(line(&asks) < line(&works), "the newest comes first, wherever a page begins: {list}");
+    let newest = home.mw(["list", "--limit", "1"]).ok();
+    assert!(newest.contains(&asks), "{newest}");
     let row = list.lines().nth(line(&asks)).unwrap();
     assert!(row.starts_with('!') && row.contains("waits for input"), "{row}");
     let terminal = crate::top::top(&home);

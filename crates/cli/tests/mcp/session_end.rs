@@ -41,6 +41,24 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on
 }
 
 #[test]
+fn the_reply_to_a_start_says_what_the_end_of_the_session_does_where_its_words_are_prescribed() {
+    for (end, ends) in [("keep", false), ("kill", true)] {
+        let home = home().with_env("MEANWHILE_SESSION_END", end).with_env("MEANWHILE_MODE", "auto");
+        let given = json!({"command": "sleep 600", "description": "Wait", "run_in_background": true});
+        let calls = [
+            ("mycode", "Bash", "ends_with_session"),
+            ("co-cli", "start_background_task", "ends_with_session"),
+            ("opta", "bg_start", "endsWithSession"),
+        ];
+        for (dialect, tool, field) in calls {
+            let mut host = host(&home, dialect, dialect);
+            let reply = host.call(tool, &given);
+            assert_eq!(reply["structuredContent"][field], ends, "{dialect}: {reply}");
+        }
+    }
+}
+
+#[test]
 fn a_client_that_comes_back_in_time_keeps_its_tasks() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "6000");
     let (mut one, mut other) = (host(&home, "zidane", "one"), host(&home, "zidane", "other"));

@@ -58,7 +58,10 @@ fn launch_background_task() {
     let (world, mut host) = start();
     let given = json!({"description": "Wait", "prompt": "wait gate\nsay done", "agent": "good"});
     let begun = Instant::now();
-    let task = done(&mut host, "background_task", given.clone());
+    let reply = host.call("background_task", &given);
+    let task = &reply["structuredContent"];
+    assert_eq!(task["endsWithSession"], false, "{reply}");
+    assert!(text(&reply).ends_with("\nIt goes on when this session ends."), "{reply}");
     assert!(begun.elapsed() < Duration::from_secs(80), "the conversation goes on");
     assert_eq!(task["status"], "running");
     assert_eq!((&task["description"], &task["agent"]), (&"Wait".into(), &"good".into()));

@@ -25,6 +25,27 @@ fn agents_have_slots_of_their_own() {
 }
 
 #[test]
+fn the_limit_of_agents_is_that_of_their_start_whoever_looks_or_frees_a_slot() {
+    const LIMIT: &str = "MEANWHILE_SUBAGENT_MAX_RUNNING";
+    let world = World::with(|home| home.with_env(LIMIT, "2"));
+    let ids: Vec<_> = ["one", "two", "three", "four"].map(|gate| world.ask(&format!("wait {gate}"))).into();
+    let states = || ids.iter().map(|id| world.status(id)["status"].clone()).collect::<Vec<_>>();
+    assert_eq!(states(), ["running", "running", "pending", "pending"]);
+    let _ = world.command(&["list"]).without(LIMIT).run().ok();
+    assert_eq!(states(), ["running", "running", "pending", "pending"]);
+    let _ = world.command(&["kill", &ids[0]]).without(LIMIT).run().ok();
+    world.home.until_status(&ids[2], "running");
+    assert_eq!(states(), ["cancelled", "running", "running", "pending"]);
+    let held = world.command(&["run", "--kind", "agent", "--detach-after", "300ms", "true"]).run().exits(0);
+    let said = String::from_utf8_lossy(&held.stderr);
+    assert!(said.contains("2 of 2 slots are in use") && said.contains(&format!("{LIMIT}=4")), "{said}");
+    for gate in ["two", "three", "four"] {
+        world.home.open(gate);
+    }
+    ids[1..].iter().for_each(|id| drop(world.completed(id)));
+}
+
+#[test]
 fn agents_of_agents_are_limited() {
     let world = World::new();
     let mw = env!("CARGO_BIN_EXE_mw");

@@ -48,9 +48,12 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn approval_history(&self, most: u32) -> Result<Vec<Entry>> {
-        let redactor = Redactor::new(&self.settings.redact, &[]);
         let mut entries = self.store()?.newest_approvals(most)?;
         for entry in &mut entries {
+            let redactor = Redactor::new(&self.settings.redact, &entry.proposal.secrets);
+            if let ApprovalState::Denied { why, .. } = &mut entry.state {
+                *why = redactor.text(why).into_owned();
+            }
             match &mut entry.proposal.deed {
                 Deed::Start { command, steps, .. } => {
                     *command = hidden(command, &redactor);

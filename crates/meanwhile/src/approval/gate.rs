@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use mw_model::approval::{ApprovalState, BY_POLICY, Deed, PROPOSAL_VERSION, Proposal, ProposalId, Remember};
-use mw_model::{CommandSpec, Limits, RawText};
+use mw_model::{CommandSpec, EnvVar, Limits, RawText};
 use mw_policy::{Decision, Mode, Tool, ToolClass, Verdict, steps};
 
 use super::answer::Entry;
@@ -16,6 +16,7 @@ use super::digest::{digest_of, digest_of_request, digest_of_spec};
 use super::policy::Policy;
 use crate::disk::platform;
 use crate::error::{Error, Result};
+use crate::read::redact::secrets_in;
 use crate::runtime::Runtime;
 use crate::start::request::TaskRequest;
 use crate::task::Scope;
@@ -74,6 +75,7 @@ impl Runtime {
             digest: digest_of_request(request),
             ..self.proposal(&request.session, passage.tool, deed, verdict)?
         };
+        let proposal = with_secrets(proposal, &request.env);
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
@@ -109,6 +111,7 @@ impl Runtime {
             digest: digest_of_spec(&spec),
             ..self.proposal(&spec.session, passage.tool, deed, &verdict)?
         };
+        let proposal = with_secrets(proposal, &spec.env);
         let granted = self.pass(&proposal, verdict.decision, passage)?;
         self.use_up(&granted, Some(spec.id))
     }
@@ -168,6 +171,7 @@ impl Runtime {
             effects: verdict.effects.clone(),
             rules: verdict.rules.clone(),
             asked_at: self.clock.now(),
+            secrets: Vec::new(),
         })
     }
 
@@ -290,6 +294,14 @@ impl Entry {
     pub const fn is_remembered(&self) -> bool {
         matches!(self.state, ApprovalState::Approved { remember: Remember::Session, .. })
     }
+}
+
+/// Notes which values in the texts of a proposal are secret in the environment it was made in.
+fn with_secrets(mut proposal: Proposal, environment: &[EnvVar]) -> Proposal {
+    let exact = proposal.exact();
+    let texts: Vec<&str> = [&exact].into_iter().chain(&proposal.reasons).map(String::as_str).collect();
+    proposal.secrets = secrets_in(environment, &texts);
+    proposal
 }
 
 fn subject(proposal: &Proposal) -> String {

@@ -195,7 +195,7 @@ impl Home {
         written.map_err(Error::io(format!("cannot write {}", path.display())))
     }
 
-    /// Writes down that a task belongs to another session.
+    /// Writes down that a task belongs to another session, or is in the background now.
     pub(crate) fn rename_task(&self, task: &Task) -> Result<()> {
         let mut spec = self.spec(&task.id)?;
         if spec.session != task.session {
@@ -204,6 +204,7 @@ impl Home {
         }
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);
+        spec.foreground = task.foreground;
         self.replace_spec(&task.id, &spec)
     }
 

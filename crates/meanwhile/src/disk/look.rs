@@ -119,14 +119,14 @@ impl Home {
         if spec.id == *id { Ok(spec) } else { Err(damaged(format!("spec.json belongs to {}", spec.id))) }
     }
 
-    /// Reads a task's environment and nothing else of its spec; none when it cannot be read.
-    pub(crate) fn environment(&self, id: &TaskId) -> Vec<EnvVar> {
+    /// Reads a task's environment and nothing else of its spec; nothing when it cannot be read.
+    pub(crate) fn environment(&self, id: &TaskId) -> Option<Vec<EnvVar>> {
         #[derive(serde::Deserialize)]
         struct Environment {
             env: Vec<EnvVar>,
         }
-        let text = fs::read(self.task(id).join(SPEC_FILE)).unwrap_or_default();
-        serde_json::from_slice(&text).map_or_else(|_| Vec::new(), |spec: Environment| spec.env)
+        let text = fs::read(self.task(id).join(SPEC_FILE)).ok()?;
+        serde_json::from_slice(&text).ok().map(|spec: Environment| spec.env)
     }
 
     /// Reads the exit record of a run, if there is one.

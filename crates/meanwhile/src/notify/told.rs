@@ -89,15 +89,20 @@ impl Runtime {
         let store = self.durable()?;
         let transaction = store.begin(&self.home.tasks())?;
         let Some(mut task) = transaction.task(id)? else { return Err(Error::NotFound(id.to_string())) };
-        let runs = !matches!(task.state, TaskState::Pending { .. } | TaskState::Ended { .. });
-        if task.handle_number.is_none() && runs {
+        let is_over = matches!(task.state, TaskState::Ended { .. });
+        if task.handle_number.is_none() && !is_over {
             let context = task.context.as_deref();
             let last = || Ok(transaction.last_handle_number(&task.session, context)?);
             let handle_number = self.home.session(&task.session).take_handle_number(context, last)?;
             task.handle_number = Some(handle_number);
+            // One that waits for a slot starts in the background, when it does.
+            let waits = matches!(task.state, TaskState::Pending { .. });
+            task.foreground &= !waits;
             transaction.set_handle_number(&task)?;
-            let event = Event::MovedToBackground { handle_number };
-            transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
+            if !waits {
+                let event = Event::MovedToBackground { handle_number };
+                transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
+            }
             // Before the commit: a database that is rebuilt finds the number in the directory.
             self.home.rename_task(&task)?;
         }

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use mw_model::{TaskTrace, Timestamp, TraceParent};
+use mw_model::{EnvVar, TaskTrace, Timestamp, TraceParent};
 use serde_json::Value;
 
 use super::spans::Span;
 use crate::disk::platform;
 use crate::error::{Error, Result};
+use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
+
+/// Most characters of what went wrong.
+const MOST_CHARS: usize = 200;
 
 /// A span under way.
 #[derive(Clone, Debug)]
@@ -58,13 +62,26 @@ impl Runtime {
         Ok(OwnSpan { name: name.to_owned(), trace, started_at: self.clock.now() })
     }
 
-    /// Ends a span of a session's work. It is sent on with the spans of tasks.
+    /// Ends a span of a session's work. It is sent on with the spans of tasks. The values of secret variables in the
+    /// session's environment are hidden at once: nobody knows them later.
     ///
     /// # Errors
     /// When the database fails.
-    pub fn end_span(&self, span: OwnSpan, session: &str, outcome: Outcome) -> Result<()> {
+    pub fn end_span(
+        &self,
+        span: OwnSpan,
+        session: &str,
+        environment: &[EnvVar],
+        outcome: Outcome,
+    ) -> Result<()> {
         let OwnSpan { name, trace, started_at } = span;
+        let redactor = Redactor::new(&self.settings.redact, environment);
         let mut attributes = outcome.attributes;
+        for value in attributes.values_mut() {
+            if let Value::String(text) = value {
+                *text = redactor.text(text).into_owned();
+            }
+        }
         attributes.insert("session".to_owned(), session.into());
         let span = Span {
             trace_id: trace.trace_id,
@@ -76,7 +93,7 @@ impl Runtime {
             started_at,
             ended_at: Some(self.clock.now()),
             links: Vec::new(),
-            error: outcome.error,
+            error: outcome.error.map(|error| shortened(&redactor.text(&error))),
             attributes,
         };
         self.transact(|transaction| Ok(transaction.enter_own_span(&span, &trace, session)?))
@@ -88,4 +105,9 @@ impl Runtime {
             let _ = self.spawn_runner();
         }
     }
+}
+
+/// Returns the beginning of the first line. It is cut after hiding: half a secret looks like none.
+fn shortened(error: &str) -> String {
+    error.lines().next().unwrap_or_default().chars().take(MOST_CHARS).collect()
 }

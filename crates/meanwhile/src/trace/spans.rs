@@ -23,8 +23,12 @@ pub const EXECUTE_SPAN: &str = "background_task_execute";
 /// linked to it all the same.
 pub(crate) const LONG_WAIT_MS: u64 = 60_000;
 
-/// Most bytes of a command in a span.
+/// Most bytes of a text in a span, as it is shown.
 const MOST_BYTES: usize = 4096;
+
+/// Attributes whose texts this program makes up itself.
+pub(crate) const FACTS: [&str; 6] =
+    ["task.id", "task.kind", "task.session", "task.status", "task.approved_by", "task.approved_at"];
 
 /// One span.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -162,7 +166,7 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
     add("task.id", Some(task.id.as_str().into()));
     add("task.kind", Some(task.kind.word().into()));
     add("task.session", Some(task.session.as_str().into()));
-    add("task.command", Some(capped(task.command.clone()).into()));
+    add("task.command", Some(task.command.as_str().into()));
     add("task.status", Some(status.word().into()));
     add("task.pid", facts.pid.filter(|pid| *pid > 0).map(Value::from));
     add("task.exit_code", cause.and_then(Cause::exit_code).map(Value::from));
@@ -185,14 +189,13 @@ fn span(task: &Task, trace: &TaskTrace, facts: &RunFacts<'_>, cause: Option<&Cau
 }
 
 /// A script may be as long as a book; whoever needs all of it finds it with the task.
-fn capped(mut command: String) -> String {
-    if command.len() > MOST_BYTES {
-        let kept = command.floor_char_boundary(MOST_BYTES);
-        let left_out = command.len() - kept;
-        command.truncate(kept);
-        command.push_str(&format!("… ({left_out} bytes left out)"));
+pub(crate) fn cap(text: &mut String) {
+    if text.len() > MOST_BYTES {
+        let kept = text.floor_char_boundary(MOST_BYTES);
+        let left_out = text.len() - kept;
+        text.truncate(kept);
+        text.push_str(&format!("… ({left_out} bytes left out)"));
     }
-    command
 }
 
 #[cfg(test)]
@@ -234,9 +237,12 @@ mod tests {
 
     #[test]
     fn a_command_is_cut_where_a_character_ends_and_says_so() {
-        assert_eq!(capped("é".repeat(2048)), "é".repeat(2048));
-        let long = format!("x{}", "é".repeat(2100));
-        assert_eq!(capped(long), format!("x{}… (106 bytes left out)", "é".repeat(2047)));
+        let mut whole = "é".repeat(2048);
+        cap(&mut whole);
+        assert_eq!(whole, "é".repeat(2048));
+        let mut long = format!("x{}", "é".repeat(2100));
+        cap(&mut long);
+        assert_eq!(long, format!("x{}… (106 bytes left out)", "é".repeat(2047)));
     }
 
     #[test]

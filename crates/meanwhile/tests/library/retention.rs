@@ -1,10 +1,14 @@
 //! Finished tasks go by themselves, in time.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use meanwhile::model::{CommandSpec, EnvVar, Timestamp};
-use meanwhile::{Clock, Condition, Outcome, Scope, SystemClock, TaskRequest, WaitRequest};
+use meanwhile::{Clock, Condition, Outcome, Runtime, Scope, SystemClock, TaskRequest, WaitRequest};
 
 use crate::world::{Asked, Limits, World};
 
@@ -50,10 +54,45 @@ fn what_a_session_did_itself_is_forgotten_as_tasks_are() {
     let world = World::new(Limits { per_session: 2, in_all: 0 });
     let span = world.runtime().begin_span("chat_turn", None).unwrap();
     let trace = span.as_parent().trace_id.to_string();
-    world.runtime().end_span(span, "s", Outcome::default()).unwrap();
+    world.runtime().end_span(span, "s", &[], Outcome::default()).unwrap();
     for (days, kept) in [(6, true), (8, false)] {
         world.at_another_time(Arc::new(Ahead(DAY * days))).settle(None).unwrap();
         assert_eq!(world.runtime().trace(&trace, &Scope::All).is_ok(), kept, "after {days} days");
+    }
+}
+
+#[test]
+fn what_a_session_did_itself_is_told_without_the_values_of_its_secret_variables() {
+    const VALUE: &str = "tr0mb0ne-and-drum";
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let span = world.runtime().begin_span("tool_shell", None).unwrap();
+    let trace = span.as_parent().trace_id.to_string();
+    // The second one is where the text is cut.
+    let error = format!("not allowed: curl {VALUE} {:>160} {VALUE}", "");
+    let attributes = [("tool.text".to_owned(), VALUE.into())].into();
+    let env = [EnvVar { name: "DB_TOKEN".into(), value: VALUE.into() }];
+    world.runtime().end_span(span, "s", &env, Outcome { error: Some(error), attributes }).unwrap();
+    let shown = format!("{:?}", world.runtime().trace(&trace, &Scope::All).unwrap());
+    assert!(!shown.contains("tr0m") && shown.contains("not allowed: curl [redacted:environment]"), "{shown}");
+}
+
+#[test]
+fn whoever_settles_may_lie_where_names_are_no_text() {
+    let world = World::new(Limits { per_session: 2, in_all: 0 });
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join(OsStr::from_bytes(b"b\xff\"; $x"));
+    fs::create_dir(&place).unwrap();
+    let (program, settled) = (place.join("settle"), place.join("settled"));
+    fs::write(&program, "#!/bin/sh\necho \"$1\" > \"${0%/*}/settled\"\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o700)).unwrap();
+    let mut settings = world.runtime().settings().clone();
+    settings.programs.settle = vec![program.as_os_str().as_bytes().into(), "x y".into()];
+    settings.traces.export = true;
+    Runtime::open(settings).unwrap().send_spans_on();
+    let begun = Instant::now();
+    while fs::read(&settled).unwrap_or_default() != b"x y\n" {
+        assert!(begun.elapsed() < Duration::from_secs(90), "it did not run");
+        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::id::random_suffix;
 use crate::limits::Limits;
 use crate::raw_text::RawText;
-use crate::spec::CommandSpec;
+use crate::spec::{CommandSpec, EnvVar};
 use crate::time::Timestamp;
 use crate::visible::visible;
 
@@ -149,6 +149,9 @@ pub struct Proposal {
     pub digest: Digest,
     /// When it was asked.
     pub asked_at: Timestamp,
+    /// Secret variables whose values occur in its texts. The question shows them; the history does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<EnvVar>,
 }
 
 impl Proposal {
@@ -278,6 +281,7 @@ mod tests {
             rules: vec!["delete".to_owned()],
             digest: Digest("00".to_owned()),
             asked_at: Timestamp::from_micros(0),
+            secrets: Vec::new(),
         }
     }
 

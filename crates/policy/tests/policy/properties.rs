@@ -157,6 +157,20 @@ proptest! {
     }
 
     #[test]
+    fn steps_leave_nothing_of_a_script_out(texts in prop::collection::vec(shellish(), 1..4), document in documents()) {
+        for text in [texts.join("; "), texts.join(" > log\n"), format!("ls; {document}")] {
+            let mut rest = text.as_str();
+            for step in mw_policy::steps(&text) {
+                let (before, after) = rest.split_once(&step).expect("a step is as it is written");
+                prop_assert!(before.trim_matches([' ', '\t', '\n', ';', '&', '|']).is_empty(), "{text:?}: {before:?}");
+                rest = after;
+            }
+            let is_apart = rest.len() < text.len();
+            prop_assert!(!is_apart || rest.trim_matches([' ', '\t', '\n', ';']).is_empty(), "{text:?}: {rest:?}");
+        }
+    }
+
+    #[test]
     fn another_stage_never_lowers(first in command(), second in command(), third in shellish()) {
         let behind = decided(&format!("{first} | {second}"));
         prop_assert!(behind >= decided(&first), "{first} | {second}");

@@ -28,6 +28,7 @@ const SUMMARY: &[Field] = &[
     Field::new("batchId", "string|null"),
     Field::new("resumeCount", "integer"),
     Field::new("exitCode", "integer|null"),
+    Field::new("endsWithSession", "boolean"),
 ];
 
 pub(super) static TOOLS: [Tool; 6] = [
@@ -151,15 +152,20 @@ fn background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refu
         ..Wish::default()
     };
     let task = desk.task(delegate(wish, desk)?.id.as_str())?;
-    let text = format!("{}\nYou are told the result when it is done; do not poll.", line(&task));
-    Ok(Reply::new(text, summary(&task)))
+    Ok(begun(&task, "You are told the result when it is done; do not poll.", desk))
 }
 
 fn background_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let task = follow_up(arguments.required("task_id"), arguments.required("message"), desk)?;
     let task = desk.task(task.id.as_str())?;
-    let text = format!("{}\nThe message was sent; you are told the response when it is there.", line(&task));
-    Ok(Reply::new(text, summary(&task)))
+    Ok(begun(&task, "The message was sent; you are told the response when it is there.", desk))
+}
+
+/// Says that an agent is at work, and what the end of the session does to that.
+fn begun(task: &Task, promise: &str, desk: &Desk<'_>) -> Reply {
+    let mut data = summary(task);
+    data["endsWithSession"] = desk.ends_with_session(task).into();
+    Reply::new(format!("{}\n{promise}\n{}", line(task), desk.end_in_words(task)), data)
 }
 
 fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {

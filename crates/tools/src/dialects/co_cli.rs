@@ -34,6 +34,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("task_id", "string"),
             Field::new("status", "string"),
             Field::new("display", "string"),
+            Field::new("ends_with_session", "boolean"),
         ],
         run: start_background_task,
     },
@@ -111,7 +112,11 @@ fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     let task = start(&call, desk)?;
     let id = dated(&task);
     let display = format!("{}: {}\nCheck status: /status {id}", begun(&task, &id), title(&task));
-    Ok(shown(json!({"task_id": id, "status": OWN.state(&task), "display": display})))
+    let ends = desk.ends_with_session(&task);
+    let data = json!({
+        "task_id": id, "status": OWN.state(&task), "display": display, "ends_with_session": ends,
+    });
+    Ok(shown(data))
 }
 
 /// Says what has become of a start: one without a slot has not begun.

@@ -39,6 +39,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("status", "string"),
             Field::new("output", "string"),
             Field::new("exit_code", "integer"),
+            Field::new("ends_with_session", "boolean"),
         ],
         run: bash,
     },
@@ -62,6 +63,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("status", "string"),
             Field::new("output", "string"),
             Field::new("error", "string"),
+            Field::new("ends_with_session", "boolean"),
         ],
         run: task,
     },
@@ -210,7 +212,11 @@ pub(super) fn screen(task: &Task, output: &str) -> String {
 fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let file = output_file(task, desk);
     let text = started_screen(task, &file);
-    Reply::new(text, json!({"task_id": task.id, "output_file": file, "status": OWN.state(task)}))
+    let ends = desk.ends_with_session(task);
+    let data = json!({
+        "task_id": task.id, "output_file": file, "status": OWN.state(task), "ends_with_session": ends,
+    });
+    Reply::new(text, data)
 }
 
 /// The record of a task, field by field as its source has it.

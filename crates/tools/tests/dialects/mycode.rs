@@ -40,7 +40,10 @@ fn a_start_returns_id_and_output_file() {
     assert!(id.strip_prefix("bash-").is_some_and(|rest| rest.len() == 8), "{id}");
     let task = world.task(id);
     let file = reply.data["output_file"].as_str().unwrap();
-    assert_eq!(reply.data, json!({"task_id": id, "output_file": file, "status": "running"}));
+    assert_eq!(
+        reply.data,
+        json!({"task_id": id, "output_file": file, "status": "running", "ends_with_session": false})
+    );
     assert!(file.ends_with(&format!("/tasks/{id}.log")), "{file}");
     assert_eq!(std::fs::canonicalize(file).unwrap(), std::fs::canonicalize(&task.output_path).unwrap());
     assert_eq!(task.description.as_deref(), Some("Wait"));

@@ -223,11 +223,11 @@ impl Transaction<'_> {
         Ok(())
     }
 
-    /// Gives a task that began in the foreground the number of its short handle.
+    /// Gives a task that was asked for in the foreground the number of its short handle.
     pub(crate) fn set_handle_number(&self, task: &Task) -> Result<(), StoreError> {
         let number = task.handle_number.map(|number| number as i64);
-        let sql = "UPDATE tasks SET handle_number = ?2 WHERE id = ?1";
-        self.inner.execute(sql, params![task.id.as_str(), number])?;
+        let sql = "UPDATE tasks SET handle_number = ?2, foreground = ?3 WHERE id = ?1";
+        self.inner.execute(sql, params![task.id.as_str(), number, task.foreground])?;
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use super::clean::clean_text;
 use super::read::{StreamChoice, check_run};
 use super::shown::before;
 use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
+use crate::read::redact::{Redactor, UNREADABLE_NOTE};
 use crate::runtime::Runtime;
 use crate::task::Scope;
 
@@ -137,6 +137,10 @@ impl Runtime {
             after: 0,
             number: 0,
         };
+        if redactor.is_blind() {
+            let text = UNREADABLE_NOTE.trim_end().to_owned();
+            search.lines.push(GrepMatch { line: 0, offset: from, text, context: true });
+        }
         let mut line = Vec::new();
         let mut line_start = 0;
         let mut next = from;

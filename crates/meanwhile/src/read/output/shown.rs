@@ -14,7 +14,7 @@ use mw_model::wire::EntryKind;
 use super::read::{Piece, ReadReply, ReadRequest, StreamChoice};
 use super::view::LogView;
 use crate::error::{Error, Result};
-use crate::read::redact::Redactor;
+use crate::read::redact::{Redactor, UNREADABLE_NOTE};
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
 
@@ -43,8 +43,23 @@ impl Runtime {
         let view = self.view(task, run, request.stream)?;
         let page = reply.offset..reply.next_offset;
         let around = around(&view, request.stream, page, super::read::is_over(task, run)).map_err(failed)?;
-        hide(&mut reply, &self.redactor(&task.id), around);
+        let redactor = self.redactor(&task.id);
+        hide(&mut reply, &redactor, around);
+        if redactor.is_blind() {
+            note_in_front(&mut reply);
+        }
         Ok(reply)
+    }
+}
+
+/// Says in the output itself that it may hold secrets, because every reader shows that.
+fn note_in_front(reply: &mut ReadReply) {
+    let first = reply.pieces.iter_mut().find_map(|piece| match piece {
+        Piece::Stdout(bytes) | Piece::Stderr(bytes) => Some(bytes),
+        Piece::Dropped(_) => None,
+    });
+    if let Some(bytes) = first {
+        bytes.splice(..0, UNREADABLE_NOTE.bytes());
     }
 }
 

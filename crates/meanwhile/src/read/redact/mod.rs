@@ -6,6 +6,9 @@
 //! ```
 //!
 //! Nothing on disk is changed for it: a rule that comes tomorrow hides what was printed yesterday.
+//!
+//! Where the environment of a task cannot be read, its secret values are unknown. Then commands and other texts of
+//! its record are hidden as a whole; its output is hidden by the other rules and says so.
 
 mod sequences;
 mod surfaces;
@@ -26,6 +29,12 @@ use sequences::Sequences;
 
 /// The fewest bytes of a variable's value that count at the end of what may go on.
 const LEAST_BEGINNING: usize = 4;
+
+/// The mark in the place of a text that may hold values of variables that cannot be read.
+const UNREADABLE: &str = "unreadable-environment";
+/// What output says that may hold such values.
+pub(crate) const UNREADABLE_NOTE: &str =
+    "[spec.json of this task cannot be read: the values of its secret variables are not hidden here]\n";
 
 /// A regular expression for what must not be shown.
 #[derive(Clone, Debug)]
@@ -56,6 +65,8 @@ impl SecretPattern {
 pub struct Redactor {
     is_on: bool,
     patterns: Vec<SecretPattern>,
+    /// Whether the task's secret variables are unknown.
+    is_blind: bool,
     /// Values of the task's secret variables.
     values: Vec<Vec<u8>>,
 }
@@ -65,27 +76,34 @@ impl Redactor {
     #[must_use]
     pub fn new(settings: &RedactSettings, environment: &[EnvVar]) -> Self {
         let is_on = settings.enabled;
-        let secret =
-            |var: &&EnvVar| is_secret_name(var.name.as_bytes()) && is_secret_value(var.value.as_bytes());
-        let values = environment.iter().filter(|_| is_on).filter(secret);
+        let values = environment.iter().filter(|var| is_on && is_secret(var));
         let values = values.map(|var| var.value.as_bytes().to_vec()).collect();
         let patterns = if is_on { settings.patterns.clone() } else { Vec::new() };
-        Self { is_on, patterns, values }
+        Self { is_on, patterns, is_blind: false, values }
+    }
+
+    /// Makes one for a task whose environment cannot be read.
+    pub(crate) fn blind(settings: &RedactSettings) -> Self {
+        Self { is_blind: settings.enabled, ..Self::new(settings, &[]) }
+    }
+
+    /// Tells whether the task's secret variables are unknown.
+    pub(crate) const fn is_blind(&self) -> bool {
+        self.is_blind
     }
 
     /// Makes one for these texts alone: a start has no time to look at every variable by its name.
     pub(crate) fn for_texts(settings: &RedactSettings, environment: &[EnvVar], texts: &[&str]) -> Self {
-        let occurs = |var: &&EnvVar| {
-            let value = var.value.as_bytes();
-            !value.is_empty() && texts.iter().any(|text| memmem::find(text.as_bytes(), value).is_some())
-        };
-        let occurring: Vec<_> = environment.iter().filter(occurs).cloned().collect();
-        Self::new(settings, &occurring)
+        Self::new(settings, &occurring(environment, texts))
     }
 
-    /// Returns a text with a mark in the place of every secret.
+    /// Returns a text with a mark in the place of every secret, or in the place of all of it when the task's secret
+    /// variables are unknown.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.is_blind && !text.is_empty() {
+            return Cow::Owned(redaction_mark(UNREADABLE));
+        }
         let found = self.find(text.as_bytes(), Edge::Closed);
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -171,6 +189,26 @@ impl Redactor {
         });
         merged(found)
     }
+}
+
+/// Returns the variables whose values occur in these texts.
+fn occurring(environment: &[EnvVar], texts: &[&str]) -> Vec<EnvVar> {
+    let occurs = |var: &&EnvVar| {
+        let value = var.value.as_bytes();
+        !value.is_empty() && texts.iter().any(|text| memmem::find(text.as_bytes(), value).is_some())
+    };
+    environment.iter().filter(occurs).cloned().collect()
+}
+
+/// Returns the secret variables whose values occur in these texts.
+pub(crate) fn secrets_in(environment: &[EnvVar], texts: &[&str]) -> Vec<EnvVar> {
+    let mut found = occurring(environment, texts);
+    found.retain(is_secret);
+    found
+}
+
+fn is_secret(var: &EnvVar) -> bool {
+    is_secret_name(var.name.as_bytes()) && is_secret_value(var.value.as_bytes())
 }
 
 /// Returns where a value begins that the text breaks off in.

@@ -10,7 +10,7 @@ use super::Redactor;
 use crate::disk::store::EventRow;
 use crate::runtime::Runtime;
 use crate::task::Task;
-use crate::trace::spans::Span;
+use crate::trace::spans::{self, FACTS, Span};
 
 impl Redactor {
     fn hide(&self, text: &mut String) {
@@ -22,10 +22,12 @@ impl Redactor {
     /// Hides the secrets in a task's record.
     pub fn task(&self, task: &mut Task) {
         self.hide(&mut task.command);
+        let is_own_words = self.is_blind && !matches!(task.cause_value(), Some(Cause::SpawnFailed { .. }));
         let progress = task.progress.as_mut().and_then(|progress| progress.text.as_mut());
+        let cause = if is_own_words { None } else { task.cause.as_mut() };
         let texts = [
             task.description.as_mut(),
-            task.cause.as_mut(),
+            cause,
             task.parent_message.as_mut(),
             progress,
             task.waiting_for.as_mut(),
@@ -92,12 +94,12 @@ fn words_of_cause(cause: &mut Cause) -> Option<&mut String> {
 }
 
 impl Runtime {
-    /// Returns what hides the secrets of a task. One whose spec cannot be read has no variables.
+    /// Returns what hides the secrets of a task. When its spec cannot be read, whole texts are hidden.
     #[must_use]
     pub fn redactor(&self, id: &TaskId) -> Redactor {
-        let is_on = self.settings.redact.enabled;
-        let environment = if is_on { self.home.environment(id) } else { Vec::new() };
-        Redactor::new(&self.settings.redact, &environment)
+        let settings = &self.settings.redact;
+        let environment = if settings.enabled { self.home.environment(id) } else { Some(Vec::new()) };
+        environment.map_or_else(|| Redactor::blind(settings), |known| Redactor::new(settings, &known))
     }
 
     pub(crate) fn without_secrets(&self, mut task: Task) -> Task {
@@ -114,9 +116,14 @@ impl Runtime {
                 None => Redactor::new(&self.settings.redact, &[]),
             });
             span.error.iter_mut().for_each(|error| redactor.hide(error));
-            for value in span.attributes.values_mut() {
-                if let Value::String(text) = value {
+            for (name, value) in &mut span.attributes {
+                let is_fact = redactor.is_blind() && FACTS.contains(&name.as_str());
+                if let Value::String(text) = value
+                    && !is_fact
+                {
                     redactor.hide(text);
+                    // After hiding: half a secret looks like none.
+                    spans::cap(text);
                 }
             }
         }
