@@ -23,7 +23,7 @@ use super::elicitation;
 use super::subscriptions::Subscriptions;
 use super::{resources, tasks};
 use crate::delivery::calls::{Call, Calls};
-use crate::delivery::instructions::instructions;
+use crate::delivery::instructions::{AtEnd, instructions};
 use crate::delivery::receipts::{Receipt, Receipts};
 use crate::delivery::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use crate::hosts::{Clues, session_of};
@@ -306,12 +306,15 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .build();
         tasks::declare(&mut capabilities);
-        let background = self.inner.premises.background;
+        let session = session_of(&self.inner.clues);
+        let premises = Premises { session, ..self.inner.premises.clone() };
+        let at_end = AtEnd::of(&premises, &self.inner.settings);
+        let background = premises.background;
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).with_title("meanwhile"),
             )
-            .with_instructions(instructions(self.inner.dialect, background))
+            .with_instructions(instructions(self.inner.dialect, background, at_end))
     }
 
     async fn list_tools(

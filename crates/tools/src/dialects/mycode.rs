@@ -10,7 +10,8 @@ use super::text::{command, first_line, minutes, title};
 use super::{Dialect, Speaks};
 use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
 use crate::operations::{
-    Excerpt, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,
+    Excerpt, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told,
+    wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
@@ -123,9 +124,14 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, desk);
-        let after = minutes(ran.task.duration_ms.unwrap_or(0));
-        let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
-        return Ok(Reply { text, ..reply });
+        let took = minutes(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("Moved to the background by the user after {took}."),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("Still running after {took}; it goes on in the background.")
+            }
+        };
+        return Ok(ran.with_output_so_far(Reply { text: format!("{why}\n\n{}", reply.text), ..reply }));
     }
     let code = exit_code(&ran.task);
     let data = json!({"output": ran.output.text, "exit_code": code});
@@ -133,7 +139,7 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     if ran.output.left_out > 0 {
         text.push_str(&format!("\nFull output: {}", output_file(&ran.task, desk)));
     }
-    if let Some(limit) = ran.cut_off {
+    if let Returned::CutOff(limit) = ran.returned {
         text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
     }
     if code != 0 {

@@ -8,7 +8,7 @@ use meanwhile::{Error, Task};
 use super::Dialect;
 use super::text::seconds;
 use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
-use crate::operations::{ShellCall, StopCall, run, start, stop, told};
+use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
 
 const OWN: Dialect = Dialect::Zidane;
 
@@ -73,14 +73,18 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, desk);
-        let after = seconds(ran.task.duration_ms.unwrap_or(0));
-        let text =
-            format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
-        return Ok(Reply { text, ..reply });
+        let took = seconds(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("The user moved the command to the background after {took}:"),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("The call took {took}, longer than one may, so the command goes on:")
+            }
+        };
+        return Ok(ran.with_output_so_far(Reply { text: format!("{why}\n{}", reply.text), ..reply }));
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
-    if let Some(limit) = ran.cut_off {
+    if let Returned::CutOff(limit) = ran.returned {
         text.push_str(&format!("\n[ended: a call may take {} here]", seconds(limit.as_millis() as u64)));
     }
     if ran.output.left_out > 0 {

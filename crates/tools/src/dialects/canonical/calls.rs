@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::call::{Arguments, Desk, Refusal, Reply};
 use crate::dialects::text::{command, first_line, seconds, title};
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, OutputCall, Ran, ShellCall, StopCall, WaitCall, Wish, await_answer, clear,
-    delegate, follow_up, list, output, run, search, shorten, start, stop, told, type_into, wait,
+    ClearCall, Cleared, Excerpt, OutputCall, Ran, Returned, ShellCall, StopCall, WaitCall, Wish,
+    await_answer, clear, delegate, follow_up, list, output, run, search, shorten, start, stop, told,
+    type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.
@@ -58,15 +59,21 @@ pub fn ran(ran: &Ran) -> Reply {
         data["task_id"] = json!(task.id);
         data["output_path"] = json!(task.output_path);
     }
-    if let Some(limit) = ran.cut_off {
+    if let Returned::CutOff(limit) = ran.returned {
         text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
     }
-    let took = seconds(task.duration_ms.unwrap_or(0));
     if task.status.is_terminal() {
-        text.push_str(&format!("[{}, {took}]", outcome(task)));
+        text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
     } else {
+        let took = seconds(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("moved to the background by the user after {took}"),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("still running after {took}")
+            }
+        };
         text.push_str(&format!(
-            "[still running after {took}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
+            "[{why}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
             task.id
         ));
     }
