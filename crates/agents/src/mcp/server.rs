@@ -242,17 +242,24 @@ impl Server {
     /// was not told yet, then the reply. Hosts that find data beside it show their models that instead, escaped and in
     /// another order, so only a client that wants data gets it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { reply, notices, left, held, teller, on_its_way, call } = answer;
-        let mut blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
+        let Answer { mut reply, notices, left, held, teller, on_its_way, call } = answer;
+        // What the reply says was started is read before how that ended.
+        let (after, before): (Vec<_>, Vec<_>) =
+            notices.into_iter().partition(|told| reply.starts(&told.notice.task));
+        if after.iter().any(|told| told.notice.is_ending()) {
+            reply.is_over_already();
+        }
+        let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
+        let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
         if left > 0 {
             blocks.push(format!("[{left} more notices come with the next reply]"));
         }
         let mut data = reply.data;
-        if !blocks.is_empty() {
-            data["notices"] = json!(blocks);
+        if !blocks.is_empty() || !after.is_empty() {
+            data["notices"] = json!(blocks.iter().chain(&after).collect::<Vec<_>>());
         }
-        let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
-        content.push(ContentBlock::text(reply.text));
+        let texts = blocks.into_iter().chain([reply.text]).chain(after);
+        let content: Vec<_> = texts.map(ContentBlock::text).collect();
         let mut result =
             if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
         if self.gives_data(context) {

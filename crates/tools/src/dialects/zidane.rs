@@ -80,7 +80,7 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
                 format!("The call took {took}, longer than one may, so the command goes on:")
             }
         };
-        return Ok(ran.with_output_so_far(Reply { text: format!("{why}\n{}", reply.text), ..reply }));
+        return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n"))));
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
@@ -111,11 +111,20 @@ fn started(task: &Task, desk: &Desk<'_>) -> Reply {
         ),
     };
     let ends = desk.end_in_words(task);
+    let over =
+        format!("{begun} Output: {log}\n\nIt has already ended; the <task-notification> below says how.");
     let text = format!(
         "{begun} Output: {log}\n\n{state} `read_file` on the output file shows its progress; a \
          <task-notification> follows when it ends. {ends}"
     );
-    Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
+    let data = json!({"task_id": id, "output_path": log, "pid": task.pid});
+    Reply::new(text, data).starting(task, Some(over))
+}
+
+/// What a task is called here: one that another server of the session started has its id, because the number that it has
+/// there means another task here.
+fn name(task: &Task, desk: &Desk<'_>) -> String {
+    if task.context.as_deref() == desk.context() { OWN.handle(task) } else { task.id.to_string() }
 }
 
 /// The log under the name that tells the task and the context.
@@ -134,7 +143,7 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     let Some(one) = stopped.first() else {
         return Err(Error::NotFound(id.to_owned()).into());
     };
-    let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
+    let (id, log, code) = (name(&one.after, desk), log_of(&one.after, desk), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
     let left = one.before.survivors;
     let text = if one.before.status.is_terminal() && left > 0 {
@@ -171,13 +180,10 @@ fn exit_code(task: &Task) -> Option<i32> {
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    // One that waits for its turn is not listed, nor is what another host of this session started.
-    let listed = |task: &Task| {
-        task.kind == TaskKind::Shell
-            && OWN.word(task.status, task.cause_value()).is_some()
-            && task.context.as_deref() == desk.context()
-    };
-    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
+    // One that waits for its turn is not listed.
+    let listed =
+        |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
+    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| name(&task, desk)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
             format!("No task {id:?}. None is running.")

@@ -143,7 +143,7 @@ impl Ran {
     pub fn with_output_so_far(&self, mut reply: Reply) -> Reply {
         let output = self.output.text.trim_end_matches('\n');
         if !output.is_empty() {
-            reply.text.push_str(&format!("\n\nOutput so far:\n{output}"));
+            reply = reply.before(&format!("\n\nOutput so far:\n{output}"));
         }
         reply.data["output"] = self.output.text.as_str().into();
         reply

@@ -84,18 +84,15 @@ fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
     let pid = task.pid.map(|pid| format!(" (pid {pid})"));
     let verb = if place.is_some() { "Queued" } else { "Started" };
-    let text = format!(
-        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll. {}",
-        task.id,
-        place.or(pid).unwrap_or_default(),
-        task.output_path,
-        desk.end_in_words(task)
-    );
+    let begun =
+        format!("{verb} {}{}. Output: {}", task.id, place.or(pid).unwrap_or_default(), task.output_path);
+    let text = format!("{begun}\nYou are told when it ends; do not poll. {}", desk.end_in_words(task));
+    let over = format!("{begun}\nIt has already ended, see below.");
     let data = json!({
         "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
         "exit_code": null, "output": "", "left_out_bytes": 0,
     });
-    Reply::new(text, data)
+    Reply::new(text, data).starting(task, Some(over))
 }
 
 pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -116,7 +113,7 @@ pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     let task = await_answer(&task, desk)?;
     if !task.status.is_terminal() {
         let reply = asked(&task);
-        return Ok(Reply { text: format!("It still works. {}", reply.text), ..reply });
+        return Ok(reply.after("It still works. "));
     }
     let answer = Excerpt::of(&task, desk)?.text;
     let data = json!({
@@ -136,7 +133,8 @@ fn asked(task: &Task) -> Reply {
         "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,
     });
     let text = format!("Asked {} ({}). You are told its answer; do not poll.", task.id, task.status.word());
-    Reply::new(text, data)
+    let over = format!("Asked {}. It has already ended, see below.", task.id);
+    Reply::new(text, data).starting(task, Some(over))
 }
 
 pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
