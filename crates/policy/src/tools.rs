@@ -36,7 +36,7 @@ const fn tool(name: &'static str, class: ToolClass) -> Tool {
 }
 
 /// Every tool of every dialect, and the commands that do the same.
-pub static TOOLS: [Tool; 43] = [
+pub static TOOLS: [Tool; 44] = [
     // Canonical; zidane has `shell` too.
     tool("shell", ToolClass::Starts),
     tool("task_output", ToolClass::Reads),
@@ -53,6 +53,7 @@ pub static TOOLS: [Tool; 43] = [
     tool("Bash", ToolClass::Starts),
     tool("Task", ToolClass::Delegates),
     tool("TaskOutput", ToolClass::Reads),
+    tool("KillShell", ToolClass::Kills),
     // The background-task specification.
     tool("background_task", ToolClass::Delegates),
     tool("background_resume", ToolClass::Delegates),

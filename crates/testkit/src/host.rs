@@ -202,7 +202,7 @@ pub fn text(result: &Value) -> String {
     texts(result).join("\n")
 }
 
-/// Returns the tasks whose notices lead a result.
+/// Returns the tasks whose notices come with a result.
 ///
 /// # Panics
 /// When it has no content.
@@ -212,6 +212,6 @@ pub fn told(result: &Value) -> Vec<String> {
         let (_, rest) = text.split_once("<task-id>")?;
         Some(rest.split_once("</task-id>")?.0.to_owned())
     };
-    let notices = texts(result).into_iter().take_while(|text| text.starts_with("<task-notification"));
+    let notices = texts(result).into_iter().filter(|text| text.starts_with("<task-notification"));
     notices.map(|text| between(text).expect("a notice names its task")).collect()
 }

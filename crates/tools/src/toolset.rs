@@ -218,7 +218,7 @@ impl Toolset {
                 let desk = &Desk { dialect: *dialect, background, wait_ms: self.wait_ms, ..*desk };
                 let reply = tool.call(given, desk);
                 Some(reply.unwrap_or_else(|refusal| {
-                    let reply = dialect.refuse(&refusal, desk);
+                    let reply = dialect.refuse(&refusal, given, desk);
                     held_up(reply, refusal)
                 }))
             }

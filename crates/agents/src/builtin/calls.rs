@@ -11,7 +11,7 @@ use super::conversation::{Answered, Call, Record};
 use super::files::FileTool;
 use super::gate::Wanted;
 use super::tools;
-use super::tools::Carried;
+use super::tools::{Carried, News};
 use super::turn::{Broken, Turn};
 use super::waiting::Waiting;
 use super::words;
@@ -39,14 +39,18 @@ impl Turn<'_> {
             Some(arguments) => self.decided(call, arguments, begun, span.as_ref()).await,
         };
         let conversation = &self.work.conversation;
-        let notices = match broken {
+        let News { blocks: notices, is_over } = match broken {
             None => {
-                self.agent
-                    .news(self.session, |number| conversation.has_notice(number), &mut carried.receipt)
-                    .await
+                let known = |number| conversation.has_notice(number);
+                let started = carried.starts.as_ref().map(|started| &started.task);
+                self.agent.news(self.session, known, &mut carried.receipt, started).await
             }
-            Some(_) => Vec::new(),
+            Some(_) => News::default(),
         };
+        let over = carried.starts.take().filter(|_| is_over);
+        if let Some(text) = over.and_then(|started| started.if_over) {
+            carried.text = text;
+        }
         let text = self.model.choice.key.hide(&carried.text);
         let failure = carried.failed.then_some(text.as_str());
         self.session.end_call_span(span, &call.tool, failure, carried.started);

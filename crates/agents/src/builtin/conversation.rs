@@ -41,6 +41,9 @@ pub(super) enum Record {
 pub(super) struct Block {
     pub(super) number: i64,
     pub(super) text: String,
+    /// Whether it comes after the result that it was shown with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) after: bool,
 }
 
 /// What the model said in one answer.
@@ -187,8 +190,12 @@ pub(super) fn written(records: &[Record]) -> Vec<ChatMessage> {
     let mut results: Vec<ToolResponse> = Vec::new();
     for record in records {
         if let Record::Result(answered) = record {
-            let mut blocks: Vec<_> = answered.notices.iter().map(|block| block.text.as_str()).collect();
-            blocks.push(&answered.text);
+            let notices = |after: bool| {
+                let wanted = answered.notices.iter().filter(move |block| block.after == after);
+                wanted.map(|block| block.text.as_str())
+            };
+            let blocks: Vec<_> =
+                notices(false).chain([answered.text.as_str()]).chain(notices(true)).collect();
             let response = ToolResponse::new(answered.call.as_str(), blocks.join("\n\n"));
             results.push(response.with_fn_name(answered.tool.as_str()));
             continue;
@@ -277,7 +284,7 @@ mod tests {
     #[test]
     fn results_of_one_answer_are_one_message_with_their_notices_in_front() {
         let mut conversation = Conversation::default();
-        let block = Block { number: 4, text: "<task-notification>".to_owned() };
+        let block = Block { number: 4, text: "<task-notification>".to_owned(), after: false };
         for record in [user("go"), calls(&["a", "b"]), result("a", vec![block]), result("b", vec![])] {
             conversation.take(record);
         }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::delivery::instructions::instructions;
+use crate::delivery::instructions::{AtEnd, instructions};
 use mw_tools::call::Background;
 use mw_tools::dialects::Dialect;
 
@@ -14,14 +14,14 @@ const NAMES: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
 const MOST_BYTES: u64 = 32 << 10;
 
 /// Returns the system prompt.
-pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Background) -> String {
+pub(super) fn system_prompt(root: &Path, dialect: Dialect, background: Background, at_end: AtEnd) -> String {
     let mut prompt = format!(
         "You are a coding agent. You work in the project directory {} with the tools you are given; relative paths \
          start there. Look before you change anything, change only what is asked for, and check what you did by \
          running it. Say briefly what you did and what is left. A tool may be refused by the user or by policy: do \
          not try to get around that, say what you need instead.\n\n{}",
         root.display(),
-        instructions(dialect, background)
+        instructions(dialect, background, at_end)
     );
     if let Some((name, text)) = project_instructions(root) {
         prompt.push_str(&format!("\n\n# Instructions of the project ({name})\n\n{text}"));

@@ -29,6 +29,7 @@ use super::store::{Found, Store, StoreError, new_id};
 use super::talk::Talk;
 use super::turn::failed;
 use crate::delivery::calls::Calls;
+use crate::delivery::instructions::AtEnd;
 use crate::delivery::teller::{Manner, Tellers};
 use mw_tools::Toolset;
 use mw_tools::call::SessionEnd;
@@ -199,7 +200,8 @@ impl Agent {
         let bound = wish.servers.iter().find_map(own_session);
         premises.session = bound.or_else(|| self.owner.clone()).unwrap_or_else(|| format!("acp:{id}"));
         premises.cwd = place.root().to_owned();
-        let system = system_prompt(place.root(), self.dialect, premises.background);
+        let at_end = AtEnd::of(&premises, &settings);
+        let system = system_prompt(place.root(), self.dialect, premises.background, at_end);
         let Found { store, conversation, torn } = found;
         let settings = Arc::new(settings);
         let (servers, missing) = Servers::start(wish.servers, place.root()).await;

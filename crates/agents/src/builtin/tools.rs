@@ -23,7 +23,7 @@ use super::waiting::Waiting;
 use crate::delivery::receipts::Receipt;
 use crate::delivery::teller::{Drained, Told};
 use mw_tools::ToolSpec;
-use mw_tools::call::{CallTrace, Desk, Premises, Reply, put_below};
+use mw_tools::call::{CallTrace, Desk, Premises, Reply, Started, put_below};
 
 /// Most bytes of a file whose change is shown as a whole.
 const MOST_DIFF: usize = 128 << 10;
@@ -44,6 +44,16 @@ pub(super) struct Carried {
     pub(super) data: Value,
     /// The run that it has started in the background, in the trace.
     pub(super) started: Option<TraceParent>,
+    /// The task that the text says was started.
+    pub(super) starts: Option<Started>,
+}
+
+/// What a session has not been told.
+#[derive(Default)]
+pub(super) struct News {
+    pub(super) blocks: Vec<Block>,
+    /// Whether the end of what was just started is among it.
+    pub(super) is_over: bool,
 }
 
 impl Carried {
@@ -55,11 +65,12 @@ impl Carried {
             receipt: None,
             data: Value::Null,
             started: None,
+            starts: None,
         }
     }
 
     fn done(text: String) -> Self {
-        Self { text, failed: false, shown: Vec::new(), receipt: None, data: Value::Null, started: None }
+        Self { text, failed: false, ..Self::refused("") }
     }
 }
 
@@ -174,6 +185,7 @@ impl Agent {
                 receipt: Some(receipt),
                 data: reply.data,
                 started: trace.and_then(|trace| trace.started.get()),
+                starts: reply.started,
             })
         });
         tokio::pin!(done);
@@ -193,18 +205,28 @@ impl Agent {
         session: &Session,
         known: impl Fn(i64) -> bool,
         receipt: &mut Option<Receipt>,
-    ) -> Vec<Block> {
+        started: Option<&TaskId>,
+    ) -> News {
         let Drained { held, notices, left } = self.tellers.drain(&session.premises.session, &[]).await;
         if held.is_none() {
-            return Vec::new();
+            return News::default();
         }
         let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
         let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
         let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
-        let mut blocks: Vec<_> =
-            news.map(|one| Block { number: one.notice.number, text: one.block }).collect();
+        let is_own_end = |one: &Told| one.notice.is_ending() && started == Some(&one.notice.task);
+        let mut is_over = false;
+        let news = news.inspect(|one| is_over |= is_own_end(one));
+        let block = |one: Told| Block {
+            number: one.notice.number,
+            // What the reply says was started is read before how that ended.
+            after: started == Some(&one.notice.task),
+            text: one.block,
+        };
+        let mut blocks: Vec<_> = news.map(block).collect();
         if left > 0 {
-            blocks.push(Block { number: 0, text: format!("[{left} more notices come with the next reply]") });
+            let text = format!("[{left} more notices come with the next reply]");
+            blocks.push(Block { number: 0, text, after: false });
         }
         match receipt {
             Some(receipt) => receipt.notices = held,
@@ -220,7 +242,7 @@ impl Agent {
                 });
             }
         }
-        blocks
+        News { blocks, is_over }
     }
 
     /// Reads a file of one of the session's own tasks; nothing where the path leads elsewhere.

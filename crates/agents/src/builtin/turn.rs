@@ -80,8 +80,8 @@ impl Turn<'_> {
         self.work.bring_back();
         let mut receipt = None;
         let conversation = &self.work.conversation;
-        let notices =
-            self.agent.news(self.session, |number| conversation.has_notice(number), &mut receipt).await;
+        let known = |number| conversation.has_notice(number);
+        let notices = self.agent.news(self.session, known, &mut receipt, None).await.blocks;
         for block in &notices {
             self.talk.user(block.text.clone());
         }

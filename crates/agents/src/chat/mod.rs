@@ -11,6 +11,7 @@
 //! happens on threads that send it messages.
 
 mod agent_line;
+mod announcing;
 mod ledger;
 mod modes;
 mod office;

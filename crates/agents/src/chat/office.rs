@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, Sender};
 use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 
+use super::announcing::Announcing;
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Queue, Slash};
@@ -121,6 +122,7 @@ impl Office<'_> {
             dialect: options.dialect,
             messages: messages.clone(),
             queue: Queue::default(),
+            announcing: Announcing::default(),
         });
         let ledger = Ledger::of(&options.transcript.entries);
         let (lines, mode) = (1, options.mode.clone());

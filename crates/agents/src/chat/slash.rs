@@ -10,6 +10,7 @@ use mw_model::Status;
 use mw_model::approval::Proposal;
 use mw_policy::Tool;
 
+use super::announcing::{Announcement, Announcing};
 use super::office::Message;
 use super::watch::question;
 use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
@@ -104,6 +105,7 @@ pub(super) struct Desktop {
     pub(super) dialect: Dialect,
     pub(super) messages: Sender<Message>,
     pub(super) queue: Queue,
+    pub(super) announcing: Announcing,
 }
 
 /// Commands are carried out in the order in which they were given: each waits until the one before it is done, or
@@ -112,14 +114,14 @@ pub(super) struct Desktop {
 pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
 /// A command's place. Whoever is next waits until it is given up.
-struct Place(Mutex<Option<Sender<()>>>);
+struct Place(Mutex<Option<(Sender<()>, Announcement)>>);
 
 impl Queue {
     /// Joins; returns the place, and whom to wait for.
-    fn join(&self) -> (Place, Option<Receiver<()>>) {
+    fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
         let (done, next) = channel();
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
-        (Place(Mutex::new(Some(done))), before)
+        (Place(Mutex::new(Some((done, announcement)))), before)
     }
 }
 
@@ -157,12 +159,15 @@ impl Desktop {
     /// Carries a command out; whatever it has to say goes to the office.
     pub(super) fn run(self: &Arc<Self>, command: Slash) {
         let desktop = Arc::clone(self);
-        let (place, before) = self.queue.join();
+        let (place, before) = self.queue.join(self.announcing.begin());
         std::thread::spawn(move || {
             // Nothing is ever sent: it ends when the one before has given up its place.
             let _ = before.map(|before| before.recv());
             let text = desktop.answer(command, &place).unwrap_or_else(|error| desktop.refused(&error));
             desktop.print(text);
+            place.give_up();
+            // Banners have waited for what was printed.
+            let _ = desktop.messages.send(Message::Happened);
         });
     }
 

@@ -95,6 +95,9 @@ impl Office<'_> {
 
     /// Shows what has happened since the last look, and wakes the agent if it wants that.
     pub(super) fn look_at_notices(&mut self) -> Result<(), Error> {
+        if self.desktop.announcing.is_under_way() {
+            return Ok(());
+        }
         let host = Rc::clone(&self.host);
         // They are only looked at; the next turn takes them.
         let news = host.drain(Moment::Idle)?.notices().to_vec();

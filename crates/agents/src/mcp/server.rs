@@ -22,7 +22,7 @@ use super::elicitation;
 use super::subscriptions::Subscriptions;
 use super::{resources, tasks};
 use crate::delivery::calls::{Call, Calls};
-use crate::delivery::instructions::instructions;
+use crate::delivery::instructions::{AtEnd, instructions};
 use crate::delivery::receipts::{Receipt, Receipts};
 use crate::delivery::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
 use crate::hosts::{Clues, session_of};
@@ -232,17 +232,24 @@ impl Server {
     /// was not told yet, then the reply. Hosts that find data beside it show their models that instead, escaped and in
     /// another order, so only a client that wants data gets it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { reply, notices, left, held, teller, on_its_way, call } = answer;
-        let mut blocks: Vec<_> = notices.into_iter().map(|told| told.block).collect();
+        let Answer { mut reply, notices, left, held, teller, on_its_way, call } = answer;
+        // What the reply says was started is read before how that ended.
+        let (after, before): (Vec<_>, Vec<_>) =
+            notices.into_iter().partition(|told| reply.starts(&told.notice.task));
+        if after.iter().any(|told| told.notice.is_ending()) {
+            reply.is_over_already();
+        }
+        let mut blocks: Vec<_> = before.into_iter().map(|told| told.block).collect();
+        let after: Vec<_> = after.into_iter().map(|told| told.block).collect();
         if left > 0 {
             blocks.push(format!("[{left} more notices come with the next reply]"));
         }
         let mut data = reply.data;
-        if !blocks.is_empty() {
-            data["notices"] = json!(blocks);
+        if !blocks.is_empty() || !after.is_empty() {
+            data["notices"] = json!(blocks.iter().chain(&after).collect::<Vec<_>>());
         }
-        let mut content: Vec<_> = blocks.into_iter().map(ContentBlock::text).collect();
-        content.push(ContentBlock::text(reply.text));
+        let texts = blocks.into_iter().chain([reply.text]).chain(after);
+        let content: Vec<_> = texts.map(ContentBlock::text).collect();
         let mut result =
             if reply.failed { CallToolResult::error(content) } else { CallToolResult::success(content) };
         if self.gives_data(context) {
@@ -296,12 +303,15 @@ impl ServerHandler for Server {
             .enable_resources_list_changed()
             .build();
         tasks::declare(&mut capabilities);
-        let background = self.inner.premises.background;
+        let session = session_of(&self.inner.clues);
+        let premises = Premises { session, ..self.inner.premises.clone() };
+        let at_end = AtEnd::of(&premises, &self.inner.settings);
+        let background = premises.background;
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("meanwhile", env!("CARGO_PKG_VERSION")).with_title("meanwhile"),
             )
-            .with_instructions(instructions(self.inner.dialect, background))
+            .with_instructions(instructions(self.inner.dialect, background, at_end))
     }
 
     async fn list_tools(

@@ -134,7 +134,7 @@ impl Server {
 fn finished(runtime: &Runtime, premises: &Premises, task: &Task) -> Result<Reply, meanwhile::Error> {
     let desk = Desk::new(runtime, premises, &Patient);
     let output = Excerpt::of(task, &desk)?;
-    Ok(canonical::ran(&Ran { task: task.clone(), cut_off: None, output }))
+    Ok(canonical::ran(&Ran::over(task.clone(), output)))
 }
 
 fn described(task: &Task) -> rmcp::model::Task {

@@ -50,6 +50,28 @@ fn an_ending_leads_the_next_turn_once() {
     assert!(home.command(["notices"]).session(&format!("acp:{}", editor.session)).run().ok().is_empty());
 }
 
+/// What is over before the result of its start is there is told after that.
+#[test]
+fn a_start_is_read_before_the_end_of_what_it_started() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint);
+    let mut editor = Editor::of(&home, home.command(["acp", "--mode", "dangerous"]));
+    wait_until(SOON, "an end in the result of its start", || {
+        let asked = endpoint.requests().len();
+        let call = json!({"command": "true", "run_in_background": true});
+        endpoint.will(Answer::empty().call("shell", call)).will(Answer::text("started"));
+        editor.turn("start it");
+        let result = endpoint.request(asked + 1).last_text();
+        let (before, after) = result.split_once("Started bash-").unwrap();
+        let id = after.split_whitespace().next().unwrap();
+        assert!(!before.contains(id), "its end comes first: {result}");
+        let has_ended = after.contains("<task-notification>");
+        assert_eq!(after.contains("It has already ended"), has_ended, "{result}");
+        assert_eq!(after.contains("You are told"), !has_ended, "{result}");
+        has_ended.then_some(())
+    });
+}
+
 /// Z-117: who has read the log of what is over to its end is not told of it; who read a part is.
 #[test]
 fn an_ending_whose_log_was_read_is_not_told_again() {

@@ -35,6 +35,27 @@ fn the_model_gets_the_tools_of_the_dialect() {
     assert!(screen.text.contains("⏳"), "{}", screen.text);
 }
 
+/// Whatever the tools are called, tasks end with the chat.
+#[test]
+fn the_model_is_told_that_tasks_end_with_the_chat() {
+    let endpoint = ModelEndpoint::new();
+    for (dialect, tool) in [("canonical", "shell"), ("zidane", "shell"), ("co-cli", "start_background_task")]
+    {
+        let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+        let given = json!({"command": "sleep 600", "description": "wait", "run_in_background": true});
+        endpoint.will(Answer::empty().call(tool, given));
+        endpoint.will(Answer::text("It runs."));
+        let before = endpoint.requests().len();
+        let mut terminal = chat_with(&home, &["chat", "--dialect", dialect, "--mode", "dangerous"]);
+        say(&mut terminal, "run it");
+        until_shown(&terminal, "It runs.");
+        let said = endpoint.request(before + 1).body.to_string();
+        assert!(said.contains("Tasks end when this session does."), "{dialect}: {said}");
+        assert!(!said.contains("survive you"), "{dialect}: {said}");
+        assert!(!said.contains("It goes on when this session ends."), "{dialect}: {said}");
+    }
+}
+
 /// What is not there is not named.
 #[test]
 fn without_a_dialect_the_list_names_what_the_person_has() {

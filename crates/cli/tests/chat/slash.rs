@@ -31,6 +31,23 @@ fn test_slash_background() {
     assert_eq!(endpoint.requests().len(), 0, "the model sees nothing of it");
 }
 
+/// A quick task is over before the line about its start is there; its banner waits for that line.
+#[test]
+fn what_was_started_is_shown_before_how_it_ended() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane"]);
+    terminal.resize(140, 50);
+    for number in 1..=8 {
+        say(&mut terminal, "/background true");
+        let banner = format!("⌁ bash_{number} exited");
+        let screen = until_shown(&terminal, &banner);
+        let started = screen.text.find(&format!("Started background task bash_{number}."));
+        assert!(started < screen.text.find(&banner) && started.is_some(), "{}", screen.text);
+    }
+    leave(terminal);
+}
+
 #[test]
 fn test_slash_background_approval() {
     let endpoint = ModelEndpoint::new();

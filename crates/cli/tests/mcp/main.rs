@@ -14,6 +14,7 @@ mod malformed;
 mod notices;
 mod notices_kills;
 mod one_name;
+mod quick;
 mod resources;
 mod session_end;
 mod sessions;

@@ -40,6 +40,26 @@ fn tasks_of_zidane_and_opta_end_with_their_client_and_those_of_our_own_set_go_on
     assert_eq!(home.status(&kept)["status"], "running");
 }
 
+/// The text that a model reads first agrees with the replies to its starts.
+#[test]
+fn the_instructions_say_what_the_end_of_the_session_does() {
+    let dialects = ["canonical", "zidane", "mycode", "background-task", "opta", "co-cli"];
+    let (usual, killing) = (home(), home().with_env("MEANWHILE_SESSION_END", "kill"));
+    let detached = home().with_env("MEANWHILE_SESSION_END", "kill");
+    let detached = detached.with_env("MEANWHILE_SESSION_KILL_TASKS", "false");
+    for dialect in dialects {
+        let ends = matches!(dialect, "zidane" | "opta");
+        for (home, ends) in [(&usual, ends), (&killing, true), (&detached, false)] {
+            let mut host = Host::silent(home.command(["mcp", "--dialect", dialect]).session(dialect));
+            let told = host.greet("2025-11-25");
+            let said = told["instructions"].as_str().unwrap();
+            assert_eq!(said.contains("Tasks end when this session does."), ends, "{dialect}: {said}");
+            assert_eq!(said.contains("Tasks survive you and this server."), !ends, "{dialect}: {said}");
+            host.server.close();
+        }
+    }
+}
+
 #[test]
 fn the_reply_to_a_start_says_what_the_end_of_the_session_does_where_its_words_are_prescribed() {
     for (end, ends) in [("keep", false), ("kill", true)] {

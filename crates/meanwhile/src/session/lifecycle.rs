@@ -44,6 +44,12 @@ impl Runtime {
         self.home.session(session).path().exists()
     }
 
+    /// Tells whether a host holds a session now: its tasks end when the last one has left.
+    #[must_use]
+    pub fn is_hosted(&self, session: &str) -> bool {
+        lease::count_held(self.home.session(session).path()) > 0
+    }
+
     /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
     /// started as this one: what an agent's server and its hooks have in common, whatever else has changed
     /// between the two.

@@ -57,6 +57,17 @@ pub struct Premises {
     pub policy: Policy,
 }
 
+impl Premises {
+    /// Tells whether tasks of the session end with it unless they are detached: because it ends with its client, or because
+    /// a host such as a chat holds it, which ends it.
+    #[must_use]
+    pub fn session_ends(&self, runtime: &Runtime) -> bool {
+        // A session that is named after a project has many clients, and each ends its own part of it.
+        let is_hosted = || !is_shared(&self.session) && runtime.is_hosted(&self.session);
+        self.session_end == SessionEnd::Kill || is_hosted()
+    }
+}
+
 /// What becomes of a session when its client is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionEnd {
@@ -229,7 +240,7 @@ impl<'a> Desk<'a> {
 
     /// Tells whether a task ends with the session, as far as that is known here.
     pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
-        self.premises.session_end == SessionEnd::Kill && task.lifetime == Lifetime::Session.word()
+        task.lifetime == Lifetime::Session.word() && self.premises.session_ends(self.runtime)
     }
 
     /// Says what becomes of a task at the end of the session.

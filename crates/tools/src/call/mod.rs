@@ -14,5 +14,5 @@ pub use desk::{
 };
 pub use parameter::{Arguments, Kind, Offered, Parameter, Range};
 pub use refusal::Refusal;
-pub use reply::Reply;
+pub use reply::{Reply, Started};
 pub use tool::{Effect, Field, Tool};

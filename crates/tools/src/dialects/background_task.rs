@@ -165,7 +165,9 @@ fn background_resume(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
 fn begun(task: &Task, promise: &str, desk: &Desk<'_>) -> Reply {
     let mut data = summary(task);
     data["endsWithSession"] = desk.ends_with_session(task).into();
-    Reply::new(format!("{}\n{promise}\n{}", line(task), desk.end_in_words(task)), data)
+    let over = format!("{}\nIt has already ended, see below.", line(task));
+    let text = format!("{}\n{promise}\n{}", line(task), desk.end_in_words(task));
+    Reply::new(text, data).starting(task, Some(over))
 }
 
 fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {

@@ -116,7 +116,7 @@ fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     let data = json!({
         "task_id": id, "status": OWN.state(&task), "display": display, "ends_with_session": ends,
     });
-    Ok(shown(data))
+    Ok(shown(data).starting(&task, None))
 }
 
 /// Says what has become of a start: one without a slot has not begun.

@@ -12,7 +12,7 @@ mod text;
 mod zidane;
 
 use meanwhile::Task;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 pub use mw_model::Dialect;
 
@@ -23,8 +23,8 @@ pub trait Speaks: Copy {
     /// Returns its tools.
     fn tools(self) -> &'static [Tool];
 
-    /// Puts a refusal into its words.
-    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply;
+    /// Puts the refusal of a call into its words; `given` is what it was called with.
+    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, desk: &Desk<'_>) -> Reply;
 
     /// Puts a refusal into its words that came before there was a home to look at.
     fn refuse_unopened(self, refusal: &Refusal) -> Reply;
@@ -48,11 +48,11 @@ impl Speaks for Dialect {
         }
     }
 
-    fn refuse(self, refusal: &Refusal, desk: &Desk<'_>) -> Reply {
+    fn refuse(self, refusal: &Refusal, given: &Map<String, Value>, desk: &Desk<'_>) -> Reply {
         match self {
             Self::Canonical => canonical::refuse(refusal, desk),
             Self::Zidane => zidane::refuse(refusal, desk),
-            Self::Mycode => mycode::refuse(refusal),
+            Self::Mycode => mycode::refuse(refusal, given),
             Self::BackgroundTask => background_task::refuse(refusal, desk),
             Self::Opta => opta::refuse(refusal, desk),
             Self::CoCli => co_cli::refuse(refusal),
@@ -68,7 +68,7 @@ impl Speaks for Dialect {
 
     fn refuse_unopened(self, refusal: &Refusal) -> Reply {
         let mut reply = match self {
-            Self::Mycode => mycode::refuse(refusal),
+            Self::Mycode => mycode::refuse(refusal, &Map::new()),
             Self::CoCli => co_cli::refuse(refusal),
             Self::Canonical => {
                 let text = refusal.to_string();

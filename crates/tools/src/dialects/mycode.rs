@@ -3,14 +3,15 @@
 use meanwhile::{Condition, Error, Runtime, Task};
 use mw_model::wire::{AGENT_FILE, LOG_FILE};
 use mw_model::{Status, TaskKind};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::panel::Panel;
-use super::text::{command, first_line, minutes, title};
+use super::text::{beginning, command, first_line, minutes, title};
 use super::{Dialect, Speaks};
 use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Range, Refusal, Reply, Tool};
 use crate::operations::{
-    Excerpt, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told, wait,
+    Excerpt, Returned, ShellCall, StopCall, WaitCall, Wish, await_answer, delegate, run, start, stop, told,
+    wait,
 };
 
 const OWN: Dialect = Dialect::Mycode;
@@ -39,6 +40,7 @@ pub(super) static TOOLS: [Tool; 4] = [
             Field::new("status", "string"),
             Field::new("output", "string"),
             Field::new("exit_code", "integer"),
+            Field::new("error", "string"),
             Field::new("ends_with_session", "boolean"),
         ],
         run: bash,
@@ -123,21 +125,30 @@ fn bash(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, desk);
-        let after = minutes(ran.task.duration_ms.unwrap_or(0));
-        let text = format!("Still running after {after}; it goes on in the background.\n\n{}", reply.text);
-        return Ok(Reply { text, ..reply });
+        let took = minutes(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("Moved to the background by the user after {took}."),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("Still running after {took}; it goes on in the background.")
+            }
+        };
+        return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n\n"))));
     }
     let code = exit_code(&ran.task);
-    let data = json!({"output": ran.output.text, "exit_code": code});
+    let mut data = json!({"output": ran.output.text, "exit_code": code});
     let mut text = ran.output.text.clone();
-    if ran.output.left_out > 0 {
-        text.push_str(&format!("\nFull output: {}", output_file(&ran.task, desk)));
-    }
-    if let Some(limit) = ran.cut_off {
-        text.push_str(&format!("\nEnded: a call may take {} here.", minutes(limit.as_millis() as u64)));
+    text.push_str(&full_output(ran.output.left_out, &ran.task, desk));
+    if let Returned::CutOff(limit) = ran.returned {
+        let why = format!("Ended: a call may take {} here.", minutes(limit.as_millis() as u64));
+        text.push_str(&format!("\n{why}"));
+        data["error"] = why.into();
     }
     if code != 0 {
         text.push_str(&format!("\nExit code: {code}"));
+    }
+    if let Some(error) = error_text(&ran.task) {
+        text.push_str(&format!("\nError: {error}"));
+        data["error"] = error.into();
     }
     Ok(ran.told_by(Reply::new(text, data)))
 }
@@ -158,17 +169,14 @@ fn task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
         return Ok(started(&task, desk));
     }
     let output = Excerpt::of(&task, desk)?;
-    let mut data = json!({
-        "task_id": task.id, "output_file": output_file(&task, desk), "status": OWN.state(&task), "output": output.text,
-    });
+    let mut data = json!({"task_id": task.id, "status": OWN.state(&task), "output": output.text});
+    name_file(&mut data, output_file(&task, desk));
     let failed = task.status != Status::Completed;
     if failed {
-        data["error"] = task.cause.clone().unwrap_or_default().into();
+        data["error"] = error_text(&task).or_else(|| task.cause.clone()).unwrap_or_default().into();
     }
     let mut text = output.text;
-    if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
-    }
+    text.push_str(&full_output(output.left_out, &task, desk));
     Ok(Reply { failed, ..Reply::new(text, data) }.telling([task.id]))
 }
 
@@ -179,28 +187,44 @@ fn agent_of(kind: &str, desk: &Desk<'_>) -> Option<String> {
     (is_known || !is_usual).then(|| kind.to_owned())
 }
 
-/// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks.
-fn output_file(task: &Task, desk: &Desk<'_>) -> String {
+/// Returns where a task's output is: an agent's as `<id>.json`, all others' as `<id>.log` among the tasks. Nothing where
+/// it never began: that name would lead nowhere. That of one that waits leads to its output as soon as it runs.
+fn output_file(task: &Task, desk: &Desk<'_>) -> Option<String> {
     output_file_in(task, desk.runtime)
 }
 
-pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> String {
+/// Says where all of the output is, if some was left out.
+fn full_output(left_out: u64, task: &Task, desk: &Desk<'_>) -> String {
+    let file = if left_out > 0 { output_file(task, desk) } else { None };
+    file.map(|file| format!("\n\nFull output: {file}")).unwrap_or_default()
+}
+
+pub(super) fn output_file_in(task: &Task, runtime: &Runtime) -> Option<String> {
+    if task.status.is_terminal() && task.started_at.is_none() {
+        return None;
+    }
     let (end, file) = if task.kind == TaskKind::Agent { ("json", AGENT_FILE) } else { ("log", LOG_FILE) };
     let linked = runtime.link_beside(task, &format!("{}.{end}", task.id), Some(file));
-    linked.map_or_else(
+    Some(linked.map_or_else(
         // Where no link can be made the file itself is named.
         |_| task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path).clone(),
         |path| path.to_string_lossy().into_owned(),
-    )
+    ))
 }
 
-/// Says that a task was started.
-pub(super) fn started_screen(task: &Task, output_file: &str) -> String {
-    let panel = Panel::new("Background Task Started")
+/// Says that a task was started, or waits for a slot.
+pub(super) fn started_screen(task: &Task, output_file: Option<&str>) -> String {
+    let (title, state) = match task.queue_position {
+        Some(_) => ("Background Task Queued", "Pending"),
+        None => ("Background Task Started", "Running"),
+    };
+    let mut panel = Panel::new(title)
         .field("Task ID", task.id.as_str())
-        .field("Command", &first_line(&task.command))
-        .field("Status", if task.queue_position.is_some() { "Pending" } else { "Running" })
-        .path("Output", output_file);
+        .field("Command", &beginning(&task.command))
+        .field("Status", state);
+    if let Some(file) = output_file.filter(|_| task.queue_position.is_none()) {
+        panel = panel.path("Output", file);
+    }
     format!("{}\n\nYou can continue working. Use /tasks to check status.", panel.draw())
 }
 
@@ -211,12 +235,11 @@ pub(super) fn screen(task: &Task, output: &str) -> String {
 
 fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let file = output_file(task, desk);
-    let text = started_screen(task, &file);
+    let text = started_screen(task, file.as_deref());
     let ends = desk.ends_with_session(task);
-    let data = json!({
-        "task_id": task.id, "output_file": file, "status": OWN.state(task), "ends_with_session": ends,
-    });
-    Reply::new(text, data)
+    let mut data = json!({"task_id": task.id, "status": OWN.state(task), "ends_with_session": ends});
+    name_file(&mut data, file);
+    Reply::new(text, data).starting(task, None)
 }
 
 /// The record of a task, field by field as its source has it.
@@ -263,9 +286,7 @@ fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal>
     if !output.text.is_empty() {
         text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
     }
-    if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", output_file(&task, desk)));
-    }
+    text.push_str(&full_output(output.left_out, &task, desk));
     let mut data = json!({
         "success": true,
         "task_id": task.id,
@@ -322,11 +343,17 @@ fn completed(task: &Task, output: &str) -> Panel {
         .field("Status", state)
         .field("Exit Code", &exit_code(task).to_string())
         .field("Duration", &minutes(task.duration_ms.unwrap_or(0)))
+        .block("Error", error_text(task).map(|error| first_line(&error)))
         .block("Summary", summary(output))
 }
 
+/// The outcome in one line where a tool is known that prints one; else the last lines, as its source shows them.
 fn summary(output: &str) -> Vec<String> {
-    meanwhile::summary::summarize(output.as_bytes()).into_iter().collect()
+    let last = last_lines(output);
+    match meanwhile::summary::summarize(output.as_bytes()) {
+        Some(line) if !last.contains(&line) => vec![line],
+        Some(_) | None => last,
+    }
 }
 
 fn last_lines(text: &str) -> Vec<String> {
@@ -341,14 +368,26 @@ fn exit_code(task: &Task) -> i32 {
 
 /// What went wrong, where the state alone does not say it.
 fn error_text(task: &Task) -> Option<String> {
+    if let Some(agent) = task.agent.as_ref().filter(|_| task.status.is_error()) {
+        return agent.error.clone().or_else(|| task.cause.clone());
+    }
     let says_little = task.status.is_error() && (task.status != Status::Failed || task.exit_code.is_none());
     task.cause.clone().filter(|_| says_little)
 }
 
-pub(super) fn refuse(refusal: &Refusal) -> Reply {
+/// Adds to a reply where the output is, if it is anywhere.
+fn name_file(data: &mut Value, file: Option<String>) {
+    if let Some(file) = file {
+        data["output_file"] = file.into();
+    }
+}
+
+/// Refuses a call that named this task, if it named one.
+pub(super) fn refuse(refusal: &Refusal, given: &Map<String, Value>) -> Reply {
+    let named = || ["task_id", "shell_id"].iter().find_map(|name| given.get(*name)?.as_str());
     let (id, error) = match refusal {
         Refusal::Engine(Error::NotFound(id)) => (id.clone(), "Task not found".to_owned()),
-        other => (String::new(), other.to_string()),
+        other => (named().unwrap_or_default().to_owned(), other.to_string()),
     };
     let data: Value = json!({"success": false, "task_id": id, "status": "error", "error": error});
     Reply::failure(error, data)

@@ -111,11 +111,18 @@ fn bg_start(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     };
     let task = start(&call, desk)?;
     let id = OWN.handle(&task);
-    let pid = task.pid.map_or_else(|| "queued".to_owned(), |pid| pid.to_string());
-    let text = format!("Process started: id={id} pid={pid} cmd={}", quoted(&command(&task)));
+    let cmd = quoted(&command(&task));
+    let text = match (task.pid, task.queue_position) {
+        // Its source refuses at the limit; a person who lets them queue has chosen that.
+        (None, Some(place)) => format!("Process queued: id={id} position={place} cmd={cmd}"),
+        (pid, _) => {
+            let pid = pid.map_or_else(|| "-".to_owned(), |pid| pid.to_string());
+            format!("Process started: id={id} pid={pid} cmd={cmd}")
+        }
+    };
     let ends = desk.ends_with_session(&task);
     let data = json!({"id": id, "pid": task.pid, "command": command(&task), "endsWithSession": ends});
-    Ok(Reply::new(text, data))
+    Ok(Reply::new(text, data).starting(&task, None))
 }
 
 fn bg_status(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {

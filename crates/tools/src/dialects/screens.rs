@@ -60,7 +60,7 @@ pub const fn words(layout: Layout) -> &'static [&'static str] {
 #[must_use]
 pub fn started(task: &Task, layout: Layout, dialect: Dialect, runtime: &Runtime) -> String {
     match layout {
-        Layout::Boxed => mycode::started_screen(task, &mycode::output_file_in(task, runtime)),
+        Layout::Boxed => mycode::started_screen(task, mycode::output_file_in(task, runtime).as_deref()),
         Layout::Plain | Layout::Table => {
             let id = dialect.handle(task);
             format!("{}. Use /status {id} to check progress.", co_cli::begun(task, &id))

@@ -33,6 +33,13 @@ pub(super) fn first_line(text: &str) -> String {
     clip(line.as_deref().unwrap_or_default().trim(), MOST)
 }
 
+/// Returns the first line of a command, marked where there are more.
+pub(super) fn beginning(command: &str) -> String {
+    let first = first_line(command);
+    let has_more = command.lines().filter(|line| !line.trim().is_empty()).count() > 1;
+    if has_more && !first.ends_with('…') { format!("{first} …") } else { first }
+}
+
 /// Shortens a text to a number of characters; the last tells that it was longer.
 pub(super) fn clip(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {

@@ -8,7 +8,7 @@ use meanwhile::{Error, Task};
 use super::Dialect;
 use super::text::seconds;
 use crate::call::{Arguments, Desk, Effect, Field, Kind, Offered, Parameter, Refusal, Reply, Tool};
-use crate::operations::{ShellCall, StopCall, run, start, stop, told};
+use crate::operations::{Returned, ShellCall, StopCall, run, start, stop, told};
 
 const OWN: Dialect = Dialect::Zidane;
 
@@ -73,14 +73,18 @@ fn shell(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
     let ran = run(&call, desk)?;
     if !ran.task.status.is_terminal() {
         let reply = started(&ran.task, desk);
-        let after = seconds(ran.task.duration_ms.unwrap_or(0));
-        let text =
-            format!("The call took {after}, longer than one may, so the command goes on:\n{}", reply.text);
-        return Ok(Reply { text, ..reply });
+        let took = seconds(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("The user moved the command to the background after {took}:"),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("The call took {took}, longer than one may, so the command goes on:")
+            }
+        };
+        return Ok(ran.with_output_so_far(reply.after(&format!("{why}\n"))));
     }
     let code = exit_code(&ran.task);
     let mut text = ran.output.text.clone();
-    if let Some(limit) = ran.cut_off {
+    if let Returned::CutOff(limit) = ran.returned {
         text.push_str(&format!("\n[ended: a call may take {} here]", seconds(limit.as_millis() as u64)));
     }
     if ran.output.left_out > 0 {
@@ -107,11 +111,20 @@ fn started(task: &Task, desk: &Desk<'_>) -> Reply {
         ),
     };
     let ends = desk.end_in_words(task);
+    let over =
+        format!("{begun} Output: {log}\n\nIt has already ended; the <task-notification> below says how.");
     let text = format!(
         "{begun} Output: {log}\n\n{state} `read_file` on the output file shows its progress; a \
          <task-notification> follows when it ends. {ends}"
     );
-    Reply::new(text, json!({"task_id": id, "output_path": log, "pid": task.pid}))
+    let data = json!({"task_id": id, "output_path": log, "pid": task.pid});
+    Reply::new(text, data).starting(task, Some(over))
+}
+
+/// What a task is called here: one that another server of the session started has its id, because the number that it has
+/// there means another task here.
+fn name(task: &Task, desk: &Desk<'_>) -> String {
+    if task.context.as_deref() == desk.context() { OWN.handle(task) } else { task.id.to_string() }
 }
 
 /// The log under the name that tells the task and the context.
@@ -130,7 +143,7 @@ fn shell_kill(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> 
     let Some(one) = stopped.first() else {
         return Err(Error::NotFound(id.to_owned()).into());
     };
-    let (id, log, code) = (OWN.handle(&one.after), log_of(&one.after, desk), exit_code(&one.after));
+    let (id, log, code) = (name(&one.after, desk), log_of(&one.after, desk), exit_code(&one.after));
     let exited = code.map_or("unknown".to_owned(), |code| code.to_string());
     let left = one.before.survivors;
     let text = if one.before.status.is_terminal() && left > 0 {
@@ -167,13 +180,10 @@ fn exit_code(task: &Task) -> Option<i32> {
 }
 
 pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
-    // One that waits for its turn is not listed, nor is what another host of this session started.
-    let listed = |task: &Task| {
-        task.kind == TaskKind::Shell
-            && OWN.word(task.status, task.cause_value()).is_some()
-            && task.context.as_deref() == desk.context()
-    };
-    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| OWN.handle(&task)).collect();
+    // One that waits for its turn is not listed.
+    let listed =
+        |task: &Task| task.kind == TaskKind::Shell && OWN.word(task.status, task.cause_value()).is_some();
+    let live: Vec<_> = desk.live().into_iter().filter(listed).map(|task| name(&task, desk)).collect();
     let text = match refusal {
         Refusal::Engine(Error::NotFound(id)) if live.is_empty() => {
             format!("No task {id:?}. None is running.")

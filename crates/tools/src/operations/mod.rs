@@ -23,6 +23,6 @@ pub use excerpt::Excerpt;
 pub use input::type_into;
 pub use list::{Listed, list, shorten};
 pub use output::{Found, OutputCall, OutputReply, output, search};
-pub use shell::{Ran, ShellCall, run, start};
+pub use shell::{Ran, Returned, ShellCall, run, start};
 pub use stop::{StopCall, Stopped, stop, told};
 pub use wait::{WaitCall, Waited, wait};

@@ -1,7 +1,7 @@
 //! Running a command: in the background, or in the foreground through the same engine.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use meanwhile::{Condition, KillRequest, Task, TaskRequest, WaitRequest};
 use mw_model::{CommandSpec, EnvVar, Io, Limits};
@@ -108,13 +108,47 @@ pub fn start(call: &ShellCall, desk: &Desk<'_>) -> Result<Task, Refusal> {
 pub struct Ran {
     /// The task it is; not over if the call could wait no longer. It goes on in the background then.
     pub task: Task,
-    /// Set where it was ended because the call could wait no longer and nothing may go on: after how long.
-    pub cut_off: Option<Duration>,
+    /// Why the call returned.
+    pub returned: Returned,
+    /// How long it took.
+    pub took: Duration,
     /// What it printed.
     pub output: Excerpt,
 }
 
+/// Why a call that ran a command returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returned {
+    /// The command is over.
+    Over,
+    /// A call may take no longer than this. Nothing may go on, so the command was ended.
+    CutOff(Duration),
+    /// A call may take no longer. The command goes on in the background.
+    Late,
+    /// A person moved the command to the background.
+    Moved,
+    /// Nobody waited for it any more. The command goes on if it is not over.
+    Left,
+}
+
 impl Ran {
+    /// A command that is over.
+    #[must_use]
+    pub const fn over(task: Task, output: Excerpt) -> Self {
+        Self { task, returned: Returned::Over, took: Duration::ZERO, output }
+    }
+
+    /// Adds to the reply about a command that goes on what it has printed so far.
+    #[must_use]
+    pub fn with_output_so_far(&self, mut reply: Reply) -> Reply {
+        let output = self.output.text.trim_end_matches('\n');
+        if !output.is_empty() {
+            reply = reply.before(&format!("\n\nOutput so far:\n{output}"));
+        }
+        reply.data["output"] = self.output.text.as_str().into();
+        reply
+    }
+
     /// Tells whether its reply holds all there is to it: it is over, nothing of it lives, and no byte of its output
     /// was left out.
     #[must_use]
@@ -146,6 +180,7 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
     let mut request =
         TaskRequest { uncounted: true, foreground: true, teller: desk.teller.cloned(), ..call.request(desk) };
     request.approval = desk.pass_start(&request, &call.env, desk.tool.awaited())?;
+    let begun = Instant::now();
     let task = desk.runtime.start(&request)?.task;
     let longest = desk.premises.longest_call;
     let request = WaitRequest {
@@ -156,17 +191,21 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         look_every: Some(desk.caller.look_every()),
     };
     let mut patience = Patience::GoOn;
+    let mut is_moved = false;
     let waited = desk.runtime.wait_with(&request, |tasks| {
-        patience = match desk.caller.meanwhile(tasks) {
-            Patience::GoOn if desk.runtime.is_moved_to_background(&task.id) => Patience::Leave,
-            other => other,
-        };
-        patience == Patience::GoOn
+        patience = desk.caller.meanwhile(tasks);
+        is_moved = desk.runtime.is_moved_to_background(&task.id);
+        patience == Patience::GoOn && !is_moved
     })?;
     let mut task = waited.tasks.into_iter().next().unwrap_or(task);
-    let is_late =
-        patience == Patience::GoOn && !task.status.is_terminal() && desk.background == Background::Off;
-    if patience == Patience::GiveUp || is_late {
+    let returned = match patience {
+        _ if task.status.is_terminal() => Returned::Over,
+        Patience::GiveUp | Patience::Leave => Returned::Left,
+        Patience::GoOn if is_moved => Returned::Moved,
+        Patience::GoOn if desk.background == Background::Off => Returned::CutOff(longest),
+        Patience::GoOn => Returned::Late,
+    };
+    if patience == Patience::GiveUp || matches!(returned, Returned::CutOff(_)) {
         let kill = KillRequest::term(desk.requester());
         desk.runtime.kill_as_owner(&[task.id.as_str()], &desk.premises.session, &kill)?.all_done()?;
         task = desk.task(task.id.as_str())?;
@@ -178,6 +217,5 @@ pub fn run(call: &ShellCall, desk: &Desk<'_>) -> Result<Ran, Refusal> {
         }
     }
     let output = Excerpt::of(&task, desk)?;
-    let cut_off = is_late.then_some(longest);
-    Ok(Ran { task, cut_off, output })
+    Ok(Ran { task, returned, took: begun.elapsed(), output })
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use meanwhile::Task;
 use mw_model::Status;
 use mw_testkit::children::{gate, leave_setsid};
 use mw_testkit::{SOON, wait_until};
 use mw_tools::Dialect;
-use mw_tools::call::Background;
+use mw_tools::call::{Background, Caller, Patience};
 use serde_json::json;
 
 use crate::world::{LeavesWhen, SLEEPER, World};
@@ -24,6 +25,12 @@ fn a_full_house_delays_no_foreground_command() {
     }
 }
 
+/// Returns the first time in seconds that a text names.
+fn time_in(text: &str) -> f64 {
+    let is_time = |word: &str| word.trim_end_matches([';', ',', ':', '.']).strip_suffix('s')?.parse().ok();
+    text.split_whitespace().find_map(is_time).unwrap_or_else(|| panic!("no time: {text}"))
+}
+
 #[test]
 fn what_outlives_a_call_goes_on_and_the_reply_says_so() {
     for (dialect, tool, says) in [
@@ -32,15 +39,54 @@ fn what_outlives_a_call_goes_on_and_the_reply_says_so() {
         (Dialect::Mycode, "Bash", "it goes on in the background.\n\n┌─ Background Task Started"),
     ] {
         let mut world = World::new(dialect);
-        world.premises.longest_call = Duration::from_millis(300);
+        world.premises.longest_call = Duration::from_millis(1100);
         let reply = world.done(tool, json!({"command": format!("echo begun; {}; touch ran", gate("go"))}));
         assert!(reply.text.contains(says), "{}", reply.text);
+        assert!(time_in(&reply.text.replace("begun", "")) >= 1.0, "{}", reply.text);
+        assert!(reply.text.contains("begun"), "what it printed so far: {}", reply.text);
+        assert_eq!(reply.data["output"], "begun\n");
         assert_eq!(reply.told, [], "{dialect:?}: it runs");
         let task = world.task(reply.data["task_id"].as_str().unwrap());
         assert!(!task.status.is_terminal());
         world.home.open("go");
         assert_eq!(world.over(&task.id).status, Status::Completed);
         assert!(world.home.has_file("ran"));
+    }
+}
+
+/// Moves what it waits for to the background, once that has printed something.
+struct Moves<'w>(&'w World);
+
+impl Caller for Moves<'_> {
+    fn meanwhile(&self, tasks: &[Task]) -> Patience {
+        let has_printed = |task: &&Task| !self.0.home.log(task.id.as_str()).is_empty();
+        for task in tasks.iter().filter(has_printed) {
+            self.0.runtime.move_to_background(&task.id).unwrap();
+        }
+        Patience::GoOn
+    }
+
+    fn look_every(&self) -> Duration {
+        Duration::from_millis(20)
+    }
+}
+
+#[test]
+fn what_a_person_moved_to_the_background_was_not_too_long() {
+    for (dialect, tool, says) in [
+        (Dialect::Canonical, "shell", "moved to the background by the user after "),
+        (Dialect::Zidane, "shell", "The user moved the command to the background after "),
+        (Dialect::Mycode, "Bash", "Moved to the background by the user after "),
+    ] {
+        let world = World::new(dialect);
+        let given = json!({"command": format!("echo begun; {SLEEPER}")});
+        let reply = world.call_as(tool, &given, &Moves(&world));
+        assert!(reply.text.contains(says), "{}", reply.text);
+        assert!(reply.text.contains("begun"), "what it printed so far: {}", reply.text);
+        for word in ["longer than", "till running"] {
+            assert!(!reply.text.contains(word), "{}", reply.text);
+        }
+        assert!(!world.task(reply.data["task_id"].as_str().unwrap()).status.is_terminal());
     }
 }
 

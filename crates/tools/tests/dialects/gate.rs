@@ -4,12 +4,13 @@ use std::fs;
 use std::time::Duration;
 
 use meanwhile::{ApprovalPatience, Policy};
-use mw_policy::{Mode, Profile};
-use mw_tools::Dialect;
-use mw_tools::call::Reply;
+use mw_policy::{Mode, Profile, Tool, ToolClass};
+use mw_tools::call::{Effect, Reply};
+use mw_tools::dialects::Speaks;
+use mw_tools::{Dialect, Toolset};
 use serde_json::{Value, json};
 
-use crate::world::World;
+use crate::world::{SLEEPER, World};
 
 const DIALECTS: [Dialect; 6] = [
     Dialect::Canonical,
@@ -74,6 +75,46 @@ fn foreground_and_background_pass_one_gate_in_every_dialect() {
         for (tool, given) in starts(dialect, "ls") {
             let reply = world.call(tool, given);
             assert_eq!(refused(&reply), dialect == Dialect::Opta, "{dialect:?} {tool}: {}", reply.text);
+        }
+    }
+}
+
+/// A tool that policy does not know counts as one that starts a subagent.
+#[test]
+fn policy_knows_every_tool_of_every_dialect_for_what_it_does() {
+    for dialect in DIALECTS {
+        for tool in dialect.tools() {
+            let known = Tool::named(tool.name).unwrap_or_else(|| panic!("{dialect:?} {}", tool.name));
+            let fits = match tool.effect {
+                Effect::Reads => known.class == ToolClass::Reads,
+                Effect::Runs => matches!(known.class, ToolClass::Starts | ToolClass::Delegates),
+                Effect::Ends => matches!(known.class, ToolClass::Kills | ToolClass::Clears),
+                Effect::Types => known.class == ToolClass::Types,
+            };
+            assert!(fits, "{dialect:?} {} is {:?} to policy", tool.name, known.class);
+        }
+    }
+}
+
+/// M-031: ending a task is asked about by opta alone.
+#[test]
+fn a_task_of_the_session_is_ended_without_a_question() {
+    let calls: [(Dialect, &str, fn(&str) -> Value); 5] = [
+        (Dialect::Canonical, "task_stop", |id| json!({"task_ids": [id]})),
+        (Dialect::Zidane, "shell_kill", |id| json!({"task_id": id})),
+        (Dialect::Mycode, "KillShell", |id| json!({"shell_id": id})),
+        (Dialect::BackgroundTask, "background_cancel", |id| json!({"task_id": id})),
+        (Dialect::CoCli, "cancel_background_task", |id| json!({"task_id": id})),
+    ];
+    for (dialect, tool, given) in calls {
+        let mut world = world(dialect, Mode::Safe);
+        // An old name of a tool is judged as the tool.
+        world.tools = Toolset::of(dialect).with_alias("OldName", tool).unwrap();
+        for name in [tool, "OldName"] {
+            let task = world.start(SLEEPER);
+            let reply = world.call(name, given(task.id.as_str()));
+            assert!(!reply.failed && reply.asks.is_none(), "{dialect:?} {name}: {}", reply.text);
+            assert!(world.task(task.id.as_str()).status.is_terminal(), "{dialect:?} {name}");
         }
     }
 }

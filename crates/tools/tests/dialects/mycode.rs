@@ -62,6 +62,27 @@ fn the_foreground_returns_output_and_code() {
     assert_eq!(reply.data["exit_code"], -1);
 }
 
+/// A code of −1 says nothing; the reason stands beside it, in the text and in the data.
+#[test]
+fn a_missing_exit_code_has_a_reason() {
+    let world = world();
+    for (command, timeout, why) in [(SLEEPER, 100, "time"), ("kill -9 $$", 60_000, "SIGKILL")] {
+        let given = json!({"command": command, "timeout": timeout});
+        let reply = world.done("Bash", given.clone());
+        let error = reply.data["error"].as_str().unwrap_or_default();
+        assert!(error.contains(why), "{}", reply.data);
+        assert_eq!(reply.text, format!("\nExit code: -1\nError: {error}"));
+        let mut given = given;
+        given["run_in_background"] = true.into();
+        let id = world.done("Bash", given).data["task_id"].clone();
+        let reply = world.done("TaskOutput", json!({"task_id": id}));
+        assert_eq!((&reply.data["error"], &reply.data["exit_code"]), (&json!(error), &json!(-1)));
+        assert!(reply.text.contains("│ Error:  ") && reply.text.contains(why), "{}", reply.text);
+    }
+    let reply = world.done("Bash", json!({"command": "exit 2"}));
+    assert_eq!(reply.data.get("error"), None, "the code says it");
+}
+
 /// The name of a log goes with its task.
 #[test]
 fn a_cleared_task_leaves_no_name_of_its_log_behind() {
@@ -133,6 +154,7 @@ fn a_wait_that_times_out_says_so_and_stops_nothing() {
     for timeout in [json!(600_001), json!(-1)] {
         let reply = world.refused("TaskOutput", json!({"task_id": task.id, "timeout": timeout}));
         assert!(reply.text.contains("timeout"), "{}", reply.text);
+        assert_eq!(reply.data["task_id"], json!(task.id), "{}", reply.data);
     }
 }
 
@@ -142,14 +164,27 @@ fn what_waits_for_a_slot_is_waited_for_too() {
     let running = world.fill();
     let reply = world.done("Bash", json!({"command": "echo at last", "run_in_background": true}));
     assert_eq!(reply.data["status"], "pending");
+    assert!(reply.text.starts_with("┌─ Background Task Queued ─"), "{}", reply.text);
     assert!(reply.text.contains("│ Status: Pending"), "{}", reply.text);
+    // The box names no output that is not there yet; the data has the name under which it will be.
+    assert!(!reply.text.contains("Output:"), "{}", reply.text);
     let id = reply.data["task_id"].clone();
+    let file = std::path::PathBuf::from(reply.data["output_file"].as_str().unwrap());
     let reply = world.done("TaskOutput", json!({"task_id": id, "timeout": 50}));
     assert_eq!((&reply.data["status"], &reply.data["timed_out"]), (&json!("pending"), &json!(true)));
     let kill = meanwhile::KillRequest { by: "a test".to_owned(), signal: 9, grace_ms: None };
     world.runtime.kill_all(&[running[0].id.clone()], &kill).all_done().unwrap();
     let reply = world.done("TaskOutput", json!({"task_id": id}));
     assert_eq!((&reply.data["status"], &reply.data["output"]), (&json!("completed"), &json!("at last\n")));
+    assert_eq!(reply.data["task"]["output_file"], json!(file));
+    assert!(file.exists());
+    // What was ended before it began has no output at all.
+    let mut slots = running[1..].to_vec();
+    slots.push(world.start(SLEEPER));
+    let id =
+        world.done("Bash", json!({"command": "true", "run_in_background": true})).data["task_id"].clone();
+    world.done("KillShell", json!({"shell_id": id}));
+    assert_eq!(world.done("TaskOutput", json!({"task_id": id})).data["task"]["output_file"], Value::Null);
 }
 
 /// Cancelling succeeds only with what runs.

@@ -94,6 +94,33 @@ fn task_completed() {
     }
 }
 
+/// The example of the source: an outcome of three lines.
+#[test]
+fn the_summary_of_an_unknown_tool_is_its_last_lines() {
+    let world = world();
+    let task = world.finished("echo begun; echo 60 tests passed; echo 0 tests failed; echo Coverage: 87.3%");
+    let reply = world.done("TaskOutput", json!({"task_id": task.id}));
+    let lines = panel(&reply.text);
+    assert_eq!(
+        lines[5..],
+        [
+            "│ Summary:                                          │",
+            "│   60 tests passed                                 │",
+            "│   0 tests failed                                  │",
+            "│   Coverage: 87.3%                                 │",
+            "└───────────────────────────────────────────────────┘",
+        ]
+    );
+}
+
+#[test]
+fn a_script_of_several_lines_is_marked_as_longer() {
+    let world = world();
+    let given = json!({"command": "\nnpm ci\nsleep 600\n", "run_in_background": true});
+    let reply = world.done("Bash", given);
+    assert_eq!(panel(&reply.text)[2], "│ Command: npm ci …                                 │");
+}
+
 /// Format L5.
 #[test]
 fn the_boxed_list() {

@@ -131,6 +131,17 @@ fn rejects_when_the_limit_is_reached() {
     assert!(!world.home.has_file("ran"));
 }
 
+/// Its source refuses at the limit. Where a person lets them wait, one that does is not "started".
+#[test]
+fn what_waits_for_a_slot_is_queued() {
+    let mut world = World::new(Dialect::Opta);
+    world.premises.at_capacity = meanwhile::AtCapacity::Queue;
+    world.fill();
+    let reply = world.done("bg_start", json!({"command": "true"}));
+    let id = reply.data["id"].as_str().unwrap();
+    assert_eq!(reply.text, format!("Process queued: id={id} position=1 cmd=\"true\""));
+}
+
 #[test]
 fn kills_and_says_how_long_it_ran() {
     let world = world();

@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 use crate::call::{Arguments, Desk, Refusal, Reply};
 use crate::dialects::text::{command, first_line, seconds, title};
 use crate::operations::{
-    ClearCall, Cleared, Excerpt, OutputCall, Ran, ShellCall, StopCall, WaitCall, Wish, await_answer, clear,
-    delegate, follow_up, list, output, run, search, shorten, start, stop, told, type_into, wait,
+    ClearCall, Cleared, Excerpt, OutputCall, Ran, Returned, ShellCall, StopCall, WaitCall, Wish,
+    await_answer, clear, delegate, follow_up, list, output, run, search, shorten, start, stop, told,
+    type_into, wait,
 };
 
 /// Whose place in the output `task_output` keeps.
@@ -58,15 +59,21 @@ pub fn ran(ran: &Ran) -> Reply {
         data["task_id"] = json!(task.id);
         data["output_path"] = json!(task.output_path);
     }
-    if let Some(limit) = ran.cut_off {
+    if let Returned::CutOff(limit) = ran.returned {
         text.push_str(&format!("[ended: a call may take {} here]\n", seconds(limit.as_millis() as u64)));
     }
-    let took = seconds(task.duration_ms.unwrap_or(0));
     if task.status.is_terminal() {
-        text.push_str(&format!("[{}, {took}]", outcome(task)));
+        text.push_str(&format!("[{}, {}]", outcome(task), seconds(task.duration_ms.unwrap_or(0))));
     } else {
+        let took = seconds(ran.took.as_millis() as u64);
+        let why = match ran.returned {
+            Returned::Moved => format!("moved to the background by the user after {took}"),
+            Returned::Over | Returned::CutOff(_) | Returned::Late | Returned::Left => {
+                format!("still running after {took}")
+            }
+        };
         text.push_str(&format!(
-            "[still running after {took}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
+            "[{why}; it goes on in the background as {}. You are told when it ends; task_wait waits on.]",
             task.id
         ));
     }
@@ -77,18 +84,15 @@ fn started(task: &Task, desk: &Desk<'_>) -> Reply {
     let place = task.queue_position.map(|place| format!(" (place {place} in the queue)"));
     let pid = task.pid.map(|pid| format!(" (pid {pid})"));
     let verb = if place.is_some() { "Queued" } else { "Started" };
-    let text = format!(
-        "{verb} {}{}. Output: {}\nYou are told when it ends; do not poll. {}",
-        task.id,
-        place.or(pid).unwrap_or_default(),
-        task.output_path,
-        desk.end_in_words(task)
-    );
+    let begun =
+        format!("{verb} {}{}. Output: {}", task.id, place.or(pid).unwrap_or_default(), task.output_path);
+    let text = format!("{begun}\nYou are told when it ends; do not poll. {}", desk.end_in_words(task));
+    let over = format!("{begun}\nIt has already ended, see below.");
     let data = json!({
         "task_id": task.id, "status": task.status, "pid": task.pid, "output_path": task.output_path,
         "exit_code": null, "output": "", "left_out_bytes": 0,
     });
-    Reply::new(text, data)
+    Reply::new(text, data).starting(task, Some(over))
 }
 
 pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {
@@ -109,7 +113,7 @@ pub(super) fn agent(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
     let task = await_answer(&task, desk)?;
     if !task.status.is_terminal() {
         let reply = asked(&task);
-        return Ok(Reply { text: format!("It still works. {}", reply.text), ..reply });
+        return Ok(reply.after("It still works. "));
     }
     let answer = Excerpt::of(&task, desk)?.text;
     let data = json!({
@@ -129,7 +133,8 @@ fn asked(task: &Task) -> Reply {
         "task_id": task.id, "status": task.status, "answer": null, "output_path": task.output_path,
     });
     let text = format!("Asked {} ({}). You are told its answer; do not poll.", task.id, task.status.word());
-    Reply::new(text, data)
+    let over = format!("Asked {}. It has already ended, see below.", task.id);
+    Reply::new(text, data).starting(task, Some(over))
 }
 
 pub(super) fn task_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Refusal> {

@@ -1,0 +1,45 @@
+//! What is over before the reply to its start has been written: the start is read first, and promises nothing that has
+//! come already.
+
+use mw_testkit::host::Host;
+use mw_testkit::{SOON, need_program, wait_until};
+use serde_json::{Value, json};
+
+use crate::home;
+
+/// Returns the texts of a reply, in their order.
+fn texts(reply: &Value) -> Vec<String> {
+    let content = reply["content"].as_array().unwrap();
+    content.iter().map(|block| block["text"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_start_is_read_before_the_end_of_what_it_started() {
+    need_program("bash");
+    let home = home().with_env("MEANWHILE_MODE", "auto");
+    for (dialect, tool, field, says) in [
+        ("canonical", "shell", "task_id", "It has already ended"),
+        ("zidane", "shell", "task_id", "It has already ended"),
+        ("mycode", "Bash", "task_id", "Background Task Started"),
+        ("opta", "bg_start", "id", "Process started: "),
+        ("co-cli", "start_background_task", "task_id", "Started background task "),
+    ] {
+        let mut host = Host::of(home.command(["mcp", "--dialect", dialect]).session(dialect));
+        // Whether it is over by then is a race, which it wins soon.
+        let texts = wait_until(SOON, &format!("{dialect}: an end in the reply to its start"), || {
+            let given = json!({"command": "true", "description": "x", "run_in_background": true});
+            let reply = host.call(tool, &given);
+            let id = reply["structuredContent"][field].as_str().unwrap().to_owned();
+            let texts = texts(&reply);
+            let at = texts.iter().position(|text| !text.starts_with("<task-notification>")).unwrap();
+            let of_own = |text: &String| text.contains(&format!("<task-id>{id}</task-id>"));
+            assert!(!texts[..at].iter().any(of_own), "{dialect}: its end comes first: {reply}");
+            let has_ended = texts[at + 1..].iter().any(of_own);
+            has_ended.then(|| texts[at..].to_vec())
+        });
+        assert!(texts[0].contains(says), "{dialect}: {texts:?}");
+        for promise in ["follows", "is running", "You are told"] {
+            assert!(!texts[0].contains(promise), "{dialect}: {texts:?}");
+        }
+    }
+}
