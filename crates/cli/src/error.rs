@@ -87,33 +87,38 @@ pub(crate) fn answer(printed: Result<(), CommandError>, code: u8) -> CommandResu
     }
 }
 
+fn exit_of(error: &Error) -> u8 {
+    match error {
+        Error::Invalid { .. } => exit_code::USAGE,
+        Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
+            exit_code::NOT_FOUND
+        }
+        Error::Denied { .. } | Error::NoConsent { .. } => exit_code::DENY,
+        Error::NeedsApproval { .. } => exit_code::ASK,
+        Error::NameLive { .. }
+        | Error::AtCapacity { .. }
+        | Error::WrongState { .. }
+        | Error::Expired { .. }
+        | Error::Refused { .. } => exit_code::CONFLICT,
+        Error::Spawn { code, .. } => match code.as_str() {
+            "not_found" => exit_code::PROGRAM_NOT_FOUND,
+            "not_executable" => exit_code::NOT_EXECUTABLE,
+            "cwd" => exit_code::USAGE,
+            _ => exit_code::FAILURE,
+        },
+        Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
+        Error::EndedOnly { source, .. } => exit_of(source),
+        Error::Home { .. }
+        | Error::Damaged { .. }
+        | Error::Foreign { .. }
+        | Error::Store(_)
+        | Error::Io { .. } => exit_code::STORE,
+    }
+}
+
 impl From<Error> for CommandError {
     fn from(error: Error) -> Self {
-        let exit = match &error {
-            Error::Invalid { .. } => exit_code::USAGE,
-            Error::NotFound(_) | Error::NoProposal(_) | Error::NoTrace(_) | Error::Ambiguous { .. } => {
-                exit_code::NOT_FOUND
-            }
-            Error::Denied { .. } | Error::NoConsent { .. } => exit_code::DENY,
-            Error::NeedsApproval { .. } => exit_code::ASK,
-            Error::NameLive { .. }
-            | Error::AtCapacity { .. }
-            | Error::WrongState { .. }
-            | Error::Expired { .. }
-            | Error::Refused { .. } => exit_code::CONFLICT,
-            Error::Spawn { code, .. } => match code.as_str() {
-                "not_found" => exit_code::PROGRAM_NOT_FOUND,
-                "not_executable" => exit_code::NOT_EXECUTABLE,
-                "cwd" => exit_code::USAGE,
-                _ => exit_code::FAILURE,
-            },
-            Error::Supervisor { .. } | Error::Unanswered => exit_code::FAILURE,
-            Error::Home { .. }
-            | Error::Damaged { .. }
-            | Error::Foreign { .. }
-            | Error::Store(_)
-            | Error::Io { .. } => exit_code::STORE,
-        };
+        let exit = exit_of(&error);
         let (mut message, mut hint) = (error.to_string(), error.hint());
         if matches!(error, Error::Unanswered)
             && let Some(path) = std::env::var_os("MEANWHILE_SUPERVISOR")

@@ -12,7 +12,7 @@ use crate::disk::store::StoreError;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What to do when this process has no descriptor, process or memory left.
-const LACK_HINT: &str = "raise what this shell may use (ulimit -a), or end what uses it";
+pub(crate) const LACK_HINT: &str = "raise what this shell may use (ulimit -a), or end what uses it";
 
 /// Why an operation was not done. Nothing was changed unless the text says so.
 #[derive(Debug, thiserror::Error)]
@@ -157,6 +157,14 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A task was ended so that it can run again, and then it could not.
+    #[error("{id} was ended, and could not be started again: {source}")]
+    EndedOnly {
+        /// The task.
+        id: String,
+        /// Why not.
+        source: Box<Error>,
+    },
     /// The database failed.
     #[error("the database failed: {0}")]
     Store(#[from] StoreError),
@@ -182,6 +190,8 @@ impl Error {
         match self {
             Self::Io { source, .. } | Self::Supervisor { source, .. } => is_lack(source),
             Self::Spawn { code, .. } => code == LACK,
+            Self::EndedOnly { source, .. } => source.is_lack(),
+            Self::Store(StoreError::Unopened(error)) => is_lack(error),
             Self::Invalid { .. }
             | Self::NotFound(_)
             | Self::NoProposal(_)
@@ -236,6 +246,7 @@ impl Error {
             Self::Refused { .. } => "refused",
             Self::Store(_) => "store",
             Self::Io { .. } => "io",
+            Self::EndedOnly { source, .. } => source.code(),
         }
     }
 
@@ -280,6 +291,7 @@ impl Error {
             }
             Self::Damaged { id, .. } => format!("mw clear {id} removes it"),
             Self::Refused { id, .. } => format!("mw status {id} shows where it stands"),
+            Self::EndedOnly { id, source } => format!("{}; then: mw restart {id}", source.hint()),
             Self::Store(error) => error.hint(),
             Self::Io { .. } => "check permissions and free space of the home directory".to_owned(),
         }

@@ -15,6 +15,8 @@ pub struct ProcStat {
     pub start_ticks: u64,
     /// Pages in memory, shared ones included.
     pub resident_pages: u64,
+    /// How it ended, as `waitpid` would say it, once it has. Zero also where this process may not know.
+    pub exit_status: Option<i32>,
 }
 
 impl ProcStat {
@@ -31,7 +33,9 @@ impl ProcStat {
         let awaited = number(0)?.saturating_add(number(0)?);
         let (threads, start_ticks, resident_pages) = (number(2)?, number(1)?, number(1)?);
         let cpu_ticks = own.saturating_add(awaited);
-        Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages })
+        // The 52nd.
+        let exit_status = fields.nth(27).and_then(|field| field.parse().ok());
+        Some(Self { state, parent, cpu_ticks, threads, start_ticks, resident_pages, exit_status })
     }
 
     /// Tells whether the process has ended, whether or not its parent has taken note.
@@ -72,8 +76,11 @@ mod tests {
             threads: 3,
             start_ticks: 999,
             resident_pages: 250,
+            exit_status: None,
         };
         assert_eq!(stat, expected);
+        let whole = format!("{} {}1024", line("Z", 1), "0 ".repeat(26));
+        assert_eq!(ProcStat::parse(&whole).unwrap().exit_status, Some(1024));
         assert_eq!(ProcStat::parse("7 (cut) S 1 7"), None);
         assert_eq!(ProcStat::parse(""), None);
     }

@@ -44,6 +44,12 @@ fn nearest(path: &Path) -> PathBuf {
 fn owner(home: &Path, found: &fs::Metadata) -> Check {
     let shown = home.display();
     let own = "set MEANWHILE_HOME to a directory of your own";
+    let parts = ["tasks", "sessions", "bells"].map(|part| home.join(part));
+    let mut places = [home.components().collect()].into_iter().chain(parts);
+    if let Some(link) = places.find(|place: &PathBuf| place.is_symlink()) {
+        let detail = format!("{} is a symbolic link, which is refused", link.display());
+        return Check::problem("home", detail, "set MEANWHILE_HOME to the directory itself");
+    }
     let is_read_only =
         rustix::fs::statvfs(home).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY));
     if !found.is_dir() {

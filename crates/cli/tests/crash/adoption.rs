@@ -361,3 +361,46 @@ fn what_an_ended_task_left_behind_ends_with_all() {
     assert_eq!(home.status(&other)["status"], "cancelled");
     home.wait_until_empty(SOON);
 }
+
+#[test]
+fn the_end_of_an_adopted_task_is_recorded_when_it_ends() {
+    if !exit_codes_can_be_learned() {
+        return;
+    }
+    let home = home();
+    let id = home.start(&children::gated("go", 4));
+    let pid = home.pid(&id);
+    home.slay_watchers(&id);
+    one_further_command(&home);
+    home.open("go");
+    home.until_dead(pid);
+    let begun = std::time::Instant::now();
+    let task = home.ended(&id);
+    assert_eq!((&task["status"], &task["exit_code"]), (&"failed".into(), &4.into()), "{task}");
+    // Its new parent may take seconds to take note.
+    assert!(begun.elapsed().as_millis() < 1000, "{:?}", begun.elapsed());
+    let killed = home.start(children::SLEEPER);
+    home.slay_watchers(&killed);
+    one_further_command(&home);
+    let begun = std::time::Instant::now();
+    let _ = home.mw(["kill", &killed]).ok();
+    assert!(begun.elapsed().as_millis() < 1000, "{:?}", begun.elapsed());
+    let task = home.status(&killed);
+    assert_eq!((&task["status"], &task["signal"]), (&"cancelled".into(), &"SIGTERM".into()), "{task}");
+}
+
+#[test]
+fn what_a_task_printed_without_anybody_is_not_called_complete() {
+    let home = home();
+    let script = format!("echo first; {}; seq 1 1000; touch printed; exec sleep 600", children::gate("go"));
+    let id = home.start(&script);
+    home.until_logged(&id, "first");
+    home.slay_watchers(&id);
+    home.open("go");
+    home.file("printed");
+    let kill = home.command(["kill", &id]).env("MEANWHILE_SUPERVISOR", "/nonexistent").run();
+    assert_eq!(kill.code, Some(0), "{kill}");
+    let task = home.status(&id);
+    assert_eq!(task["status"], "cancelled", "{task}");
+    assert_eq!(task["output_complete"], false, "{task}");
+}

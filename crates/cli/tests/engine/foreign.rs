@@ -183,16 +183,38 @@ fn a_home_that_others_can_write_to_is_refused() {
 }
 
 #[test]
-fn a_part_of_a_home_may_lie_elsewhere_if_it_is_as_private() {
+fn a_link_is_refused_as_a_home_and_as_a_part_of_one() {
     let home = home();
-    let id = home.start(children::SLEEPER);
-    let elsewhere = home.work().join("elsewhere");
-    fs::rename(home.state().join("tasks"), &elsewhere).unwrap();
-    symlink(&elsewhere, home.state().join("tasks")).unwrap();
-    assert_eq!(home.status(&id)["status"], "running");
-    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o777)).unwrap();
-    let error = home.mw(["list", "--json"]).refusal(7);
-    assert!(error["hint"].as_str().unwrap().contains("chmod go-w"), "{error}");
-    fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o700)).unwrap();
-    let _ = home.mw(["kill", &id]).ok();
+    home.ended(&home.start("true"));
+    let said = |link: &std::path::Path, args: &[&str], place: &std::path::Path| {
+        let error = home.command(args).env("MEANWHILE_HOME", place).run().refusal(7);
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("symbolic link") && message.contains(link.to_str().unwrap()), "{error}");
+    };
+    let doctor = |place: &std::path::Path| {
+        let found = home.command(["doctor", "--json"]).env("MEANWHILE_HOME", place).run().exits(1).json();
+        let checks = found["checks"].as_array().unwrap().clone();
+        let of_home = checks.iter().find(|check| check["name"] == "home").unwrap().clone();
+        assert_eq!(of_home["verdict"], "problem", "{found}");
+        assert!(of_home["detail"].as_str().unwrap().contains("symbolic link"), "{found}");
+    };
+    let link = home.work().join("link");
+    symlink(home.state(), &link).unwrap();
+    for place in [link.clone(), link.join("")] {
+        said(&link, &["list", "--json"], &place);
+        said(&link, &["start", "--json", "touch ran"], &place);
+        doctor(&place);
+    }
+    for part in ["tasks", "sessions", "bells"] {
+        let (place, elsewhere) = (home.state().join(part), home.work().join(part));
+        fs::rename(&place, &elsewhere).unwrap();
+        symlink(&elsewhere, &place).unwrap();
+        said(&place, &["list", "--json"], home.state());
+        said(&place, &["start", "--json", "touch ran"], home.state());
+        doctor(home.state());
+        fs::remove_file(&place).unwrap();
+        fs::rename(&elsewhere, &place).unwrap();
+    }
+    assert!(!home.has_file("ran"));
+    assert_eq!(home.list().len(), 1);
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::store::{Opened, Store, StoreError};
 use crate::error::{Error, Result};
 use crate::runtime::Runtime;
+use crate::settle::mend::Doubt;
 
 /// How often somebody who uses the copy looks whether the disk has room again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -123,9 +124,13 @@ impl Runtime {
         if let Some(store) = self.database.disk.get() {
             return Ok(store);
         }
+        let doubt = self.doubt();
         let mut store = match Store::open(&self.home.database())? {
             Opened::Ready(store) => {
                 store.tells_batches.set(self.settings.batch_notices);
+                if doubt != Doubt::None {
+                    self.mend(&store, doubt)?;
+                }
                 store
             }
             Opened::Behind(store) => {

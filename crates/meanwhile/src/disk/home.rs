@@ -37,8 +37,9 @@ impl Home {
             message: "there is no home directory".to_owned(),
             hint: "set MEANWHILE_HOME or HOME".to_owned(),
         })?;
-        let home = Self { root };
-        match fs::metadata(&home.root) {
+        // Without a slash at the end, which would have a link followed.
+        let home = Self { root: root.components().collect() };
+        match fs::symlink_metadata(&home.root) {
             Ok(found) => home.check(&found)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => home.make()?,
             Err(error) => return Err(home.unusable(&error.to_string())),
@@ -60,6 +61,7 @@ impl Home {
     }
 
     fn check(&self, found: &fs::Metadata) -> Result<()> {
+        refuse_link(&self.root, found)?;
         if !found.is_dir() {
             return Err(self.unusable("it is not a directory"));
         }
@@ -70,7 +72,7 @@ impl Home {
         }
         let mut is_whole = true;
         for part in [self.tasks(), self.bells(), self.sessions()] {
-            match fs::metadata(&part) {
+            match fs::symlink_metadata(&part) {
                 Ok(found) => check_part(&part, &found)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => is_whole = false,
                 Err(error) => return Err(self.unusable(&error.to_string())),
@@ -232,9 +234,9 @@ impl Home {
     }
 }
 
-/// Refuses a part of a home that is no directory, or that others can change. It may be a link to another disk: nobody but
-/// the user can have made that.
+/// Refuses a part of a home that is no directory, or that others can change.
 fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
+    refuse_link(part, found)?;
     if !found.is_dir() {
         return Err(Error::Home {
             message: format!("the home cannot be used: {} is not a directory", part.display()),
@@ -242,6 +244,23 @@ fn check_part(part: &Path, found: &fs::Metadata) -> Result<()> {
         });
     }
     refuse_shared(part, found)
+}
+
+/// Refuses a link: where it leads may change between two looks, and nothing says whose that is.
+fn refuse_link(path: &Path, found: &fs::Metadata) -> Result<()> {
+    if !found.is_symlink() {
+        return Ok(());
+    }
+    let target = fs::canonicalize(path).or_else(|_| fs::read_link(path)).unwrap_or_default();
+    Err(Error::Home {
+        message: format!(
+            "the home cannot be used: {} is a symbolic link to {}",
+            path.display(),
+            target.display()
+        ),
+        hint: "set MEANWHILE_HOME to the directory itself; a part of it on another disk can be a bind mount"
+            .to_owned(),
+    })
 }
 
 /// Refuses a directory that is not the user's alone: whoever can write to it can have commands run as the user.

@@ -1,7 +1,7 @@
 //! Endings that no supervisor sees: cancelled in the queue, skipped, refused, lost.
 
 use mw_model::wire::{ExitRecord, RESULT_FILE};
-use mw_model::{Cause, Timestamp};
+use mw_model::{Cause, Exit, Timestamp};
 
 use crate::disk::home::Home;
 use crate::disk::look::is_absent;
@@ -21,7 +21,9 @@ pub(crate) fn end_unsupervised(
 ) -> Result<()> {
     // The files of the run before go out of the way first.
     let shelved = home.shelve_before(task);
-    let output_lost = matches!(cause, Cause::Lost { .. });
+    // Nobody saw how it ended, so nobody read what it printed last.
+    let output_lost =
+        matches!(cause, Cause::Lost { .. } | Cause::Cancelled { exit: Some(Exit::Unknown(_)), .. });
     let mut record = ExitRecord { output_lost, ..ExitRecord::unsupervised(task.state.run(), cause, now) };
     let mut change = Change { journal_seen: Some(home.journal(&task.id)?.len() as u64), ..Change::default() };
     // What never ran has no log.

@@ -88,7 +88,7 @@ impl Runtime {
         Ok(())
     }
 
-    fn note_arrival(&self, id: &TaskId) -> Result<()> {
+    pub(crate) fn note_arrival(&self, id: &TaskId) -> Result<()> {
         self.home.arrivals().announce(id, || Ok(())).map_err(Error::io("cannot note a task"))
     }
 

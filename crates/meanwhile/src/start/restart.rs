@@ -1,5 +1,10 @@
 //! A further run of the same spec.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
 
 use crate::error::{Error, Result};
@@ -9,6 +14,22 @@ use crate::live::kill::KillRequest;
 use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
+
+/// What the records of an end and of a start may take of the disk.
+const RESTART_ROOM: usize = 256 << 10;
+/// How many descriptors an end and a start need at a time.
+const RESTART_DESCRIPTORS: usize = 12;
+
+/// Room on the disk that is kept for a restart.
+struct Reserve {
+    path: PathBuf,
+}
+
+impl Drop for Reserve {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
 
 impl Runtime {
     /// Ends the present run, if there is one, and starts the next. Of several who want that at once one gets it for each
@@ -25,7 +46,9 @@ impl Runtime {
         // What can no longer run is refused before anything is ended.
         hand_over::check_place(&spec.cwd)?;
         hand_over::spawn_message(&self.settings, &spec, task.state.run() + 1)?;
-        if !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0 {
+        let lives = !matches!(task.state, TaskState::Ended { .. }) || task.survivors > 0;
+        let reserve = if lives { Some(self.reserve_for_restart(&task)?) } else { None };
+        if lives {
             let request = KillRequest::term("restart".to_owned());
             let killed = self.kill_all(std::slice::from_ref(&id), &request).all_done();
             self.reconcile_task(&id)?;
@@ -36,8 +59,15 @@ impl Runtime {
                 return Err(error);
             }
         }
-        self.await_unsupervised(&id)?;
-        let task = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
+        drop(reserve);
+        let ended_only = |source| match source {
+            // Somebody else decides what becomes of it.
+            Error::WrongState { .. } => source,
+            source if lives => Error::EndedOnly { id: id.to_string(), source: Box::new(source) },
+            source => source,
+        };
+        self.await_unsupervised(&id).map_err(ended_only)?;
+        let requeued = self.requeue(&id, RunOrigin::Restart, None, |task| match &task.state {
             TaskState::Ended { .. } if task.survivors == 0 => Ok(()),
             TaskState::Ended { .. } => Err("processes of its last run live; kill it first"),
             TaskState::Pending { .. } | TaskState::Starting { .. } => {
@@ -46,8 +76,27 @@ impl Runtime {
             TaskState::Running { .. } | TaskState::Cancelling { .. } => {
                 Err("it was started again by somebody else, or did not end")
             }
-        })?;
-        Ok(self.start_requeued(task, &spec))
+        });
+        Ok(self.start_requeued(requeued.map_err(ended_only)?, &spec))
+    }
+
+    /// Takes the room and the descriptors that a further run of a live task needs, before that is ended: whoever lacks
+    /// them learns it while the task still runs. They are given back when this is dropped.
+    fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
+        self.home.prepare_shelf(&task.id, task.state.run())?;
+        let directory = self.home.open_task(&task.id)?;
+        let reserve = Reserve { path: self.home.task(&task.id).join(".restart") };
+        let room = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&reserve.path)
+            .and_then(|mut file| file.write_all(&[0; RESTART_ROOM]));
+        room.map_err(Error::io(format!("no room to restart {}, which goes on running", task.id)))?;
+        let spare = (0..RESTART_DESCRIPTORS).map(|_| directory.try_clone()).collect::<io::Result<Vec<_>>>();
+        spare.map_err(Error::io(format!("cannot restart {}, which goes on running", task.id)))?;
+        Ok(reserve)
     }
 
     /// Reads what a further run would execute.

@@ -56,7 +56,7 @@ impl Supervisor {
                     *ended_ms = Some(now);
                 }
                 if let Some(seen) = *ended_ms {
-                    let exit = sys::exit_of_foreign(handle.as_fd());
+                    let exit = sys::exit_of_foreign(handle.as_fd(), &self.process);
                     let given_up = now >= seen + FOREIGN_EXIT_MS;
                     let unknown = || {
                         Exit::Unknown("its supervisors were killed and this kernel does not tell".to_owned())

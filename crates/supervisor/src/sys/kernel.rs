@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::ptr;
 
-use mw_model::Exit;
+use mw_model::{Exit, Process};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice, tee};
@@ -297,15 +297,18 @@ pub(crate) fn capabilities() -> Capabilities {
             let pidfd = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
             let _ = super::reap(child);
             found.pidfd = pidfd.is_some();
-            found.exit_of_others = pidfd.is_some_and(|pidfd| exit_of_foreign(pidfd.as_fd()).is_some());
+            let process = Process { pid: child, start_ticks: 0, boot_id: String::new() };
+            found.exit_of_others =
+                pidfd.is_some_and(|pidfd| exit_of_foreign(pidfd.as_fd(), &process).is_some());
         }
         Err(_) => {}
     }
     found
 }
 
-/// How a process that is not our child has ended, read off its pidfd; needs Linux 6.15.
-pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
+/// How a process that is not our child has ended; needs Linux 6.15. Its pidfd tells once its parent has taken note, which
+/// may be long after the end; until then the process table does.
+pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>, process: &Process) -> Option<Exit> {
     const PIDFD_INFO_EXIT: u64 = 1 << 3;
 
     #[repr(C)]
@@ -322,12 +325,14 @@ pub(crate) fn exit_of_foreign(pidfd: BorrowedFd<'_>) -> Option<Exit> {
     let mut info = PidfdInfo { mask: PIDFD_INFO_EXIT, ..PidfdInfo::default() };
     // SAFETY: the request encodes the size of the struct it points to, which outlives the call.
     let failed = unsafe { libc::ioctl(pidfd.as_raw_fd(), PIDFD_GET_INFO, &raw mut info) } < 0;
-    if failed || info.mask & PIDFD_INFO_EXIT == 0 {
+    if failed {
         return None;
     }
-    Some(if libc::WIFEXITED(info.exit_code) {
-        Exit::Code(libc::WEXITSTATUS(info.exit_code))
+    let is_told = info.mask & PIDFD_INFO_EXIT != 0;
+    let status = if is_told { info.exit_code } else { super::status_of_zombie(process)? };
+    Some(if libc::WIFEXITED(status) {
+        Exit::Code(libc::WEXITSTATUS(status))
     } else {
-        Exit::Signal { number: libc::WTERMSIG(info.exit_code), core: libc::WCOREDUMP(info.exit_code) }
+        Exit::Signal { number: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) }
     })
 }

@@ -21,7 +21,7 @@ pub(crate) use process::{
 };
 pub(crate) use processes::{
     are_children_dead, descendants, find_start_ticks, is_stopped, is_supervisor, process_command,
-    start_ticks, tagged_processes, was_ours,
+    start_ticks, status_of_zombie, tagged_processes, was_ours,
 };
 pub(crate) use usage::{proportional_memory, usage};
 

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::io;
 
-use mw_model::ProcStat;
+use mw_model::{ProcStat, Process};
 use rustix::io::Errno;
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
@@ -33,6 +33,18 @@ pub(crate) fn find_start_ticks(pid: u32) -> io::Result<Option<u64>> {
         Err(error) if is_shortage(&error) => Err(error),
         Err(_) => Ok(None),
     }
+}
+
+/// How a process has ended of which its parent has not taken note yet, as `waitpid` would say it; nothing when it lives,
+/// is gone, or is not ours to know.
+pub(crate) fn status_of_zombie(process: &Process) -> Option<i32> {
+    // The kernel shows a zero instead to whoever may not know. This look is refused to the same, and finds nothing in a
+    // process that has ended. It comes first: one that is gone by now is not found by the second.
+    let link = fs::read_link(format!("/proc/{}/exe", process.pid));
+    let may_know = link.is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    let stat =
+        stat(process.pid).filter(|stat| stat.has_ended() && stat.start_ticks == process.start_ticks)?;
+    stat.exit_status.filter(|_| may_know)
 }
 
 /// Tells whether a process was stopped by a signal and has not been continued.

@@ -10,6 +10,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
+use super::events::MARK_LOG;
 use super::migrations;
 
 /// How often a writer looks again before it gives up on another: for ten seconds.
@@ -98,7 +99,7 @@ impl Store {
         if std::fs::metadata(wal).is_ok_and(|found| found.len() > WORTH_IT) {
             // Not worth waiting for others: the next one who comes tries again.
             let _ = self.connection.busy_handler(None::<fn(i32) -> bool>);
-            let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            self.empty_log();
             let _ = self.connection.busy_handler(Some(wait_for_writer));
         }
     }
@@ -116,8 +117,15 @@ impl Store {
             return;
         };
         if free * size > WORTH_IT && free * 2 > pages {
-            let _ = self.connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);");
+            let _ = self.connection.execute_batch("VACUUM;");
+            self.empty_log();
         }
+    }
+
+    /// Copies the log back and begins it anew. An empty log is one that somebody removed, so it does not stay empty.
+    fn empty_log(&self) {
+        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let _ = self.connection.execute(MARK_LOG, []);
     }
 }
 
@@ -138,7 +146,7 @@ fn connect(path: &Path) -> Result<Connection, StoreError> {
             // Made by us first, so that it is never readable by others.
             let mut options = std::fs::OpenOptions::new();
             let made = options.write(true).create(true).truncate(false).mode(0o600).open(path);
-            made.map_err(|error| StoreError::Corrupt(format!("meanwhile.db cannot be made: {error}")))?;
+            made.map_err(StoreError::Unopened)?;
             Ok(Connection::open_with_flags(path, flags)?)
         }
         Err(error) => Err(error.into()),

@@ -1,5 +1,7 @@
 //! What can go wrong with the database.
 
+use crate::error::{LACK_HINT, is_lack, is_lack_of_room};
+
 /// A failure of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -14,6 +16,9 @@ pub enum StoreError {
         /// What we know.
         known: u32,
     },
+    /// The file cannot be opened or made.
+    #[error("meanwhile.db cannot be opened: {0}")]
+    Unopened(std::io::Error),
     /// A row holds what no build of ours wrote.
     #[error("a row of meanwhile.db is corrupt: {0}")]
     Corrupt(String),
@@ -26,7 +31,11 @@ impl StoreError {
     /// Tells whether the disk, not the database, is the trouble.
     pub(crate) fn is_lack_of_room(&self) -> bool {
         use rusqlite::ErrorCode;
-        let Self::Sqlite(error) = self else { return false };
+        let error = match self {
+            Self::Sqlite(error) => error,
+            Self::Unopened(error) => return is_lack_of_room(error),
+            Self::Newer { .. } | Self::Corrupt(_) | Self::Refused(_) => return false,
+        };
         matches!(
             error.sqlite_error_code(),
             Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure | ErrorCode::ReadOnly)
@@ -42,6 +51,8 @@ impl StoreError {
             Self::Sqlite(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) => {
                 "check the permissions of the home directory, and how many files may be open here (ulimit -n)".to_owned()
             }
+            Self::Unopened(error) if is_lack(error) => LACK_HINT.to_owned(),
+            Self::Unopened(_) => "check the permissions and the free space of the home directory".to_owned(),
             Self::Sqlite(_) | Self::Corrupt(_) => {
                 "check free space and permissions; if the database is damaged, remove meanwhile.db: it is rebuilt from the task directories"
                     .to_owned()

@@ -26,6 +26,10 @@ pub struct EventRow {
     pub event: Event,
 }
 
+/// A change that says nothing; see [`Transaction::mark_log`].
+pub(super) const MARK_LOG: &str =
+    "INSERT INTO marks (name, seq) VALUES ('log', 1) ON CONFLICT DO UPDATE SET seq = seq + 1";
+
 impl Store {
     /// Returns events after a place in the stream, oldest first. Those of tasks that keep agents alive are only for whoever
     /// names the task or its session.
@@ -125,6 +129,12 @@ impl Transaction<'_> {
         let sql =
             "INSERT INTO marks (name, seq) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET seq = max(seq, ?2)";
         self.inner.execute(sql, params![name, seq])?;
+        Ok(())
+    }
+
+    /// Writes something to the log, which must not be empty.
+    pub(crate) fn mark_log(&self) -> Result<(), StoreError> {
+        self.inner.execute(MARK_LOG, [])?;
         Ok(())
     }
 }

@@ -32,7 +32,7 @@ pub use spans::ExportState;
 pub(crate) use connection::{Opened, Store};
 pub(crate) use inspect::{DatabaseReport, inspect_copy};
 pub(crate) use notices::{NoticeRow, Stage, ordinal};
-pub(crate) use read::Ended;
+pub(crate) use read::{Ended, Outline};
 pub(crate) use resolve::Naming;
 pub(crate) use rows::new_task;
 pub(crate) use write::{Change, Transaction};

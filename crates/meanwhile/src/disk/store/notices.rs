@@ -159,6 +159,27 @@ impl Transaction<'_> {
         Ok(())
     }
 
+    /// Closes the ends of a task's runs up to this one: the owner was told of them.
+    pub(crate) fn close_ends(&self, task: &TaskId, run: u32) -> Result<(), StoreError> {
+        let sql = format!(
+            "UPDATE notices SET stage = ?3, holder = NULL \
+             WHERE task = ?1 AND kind = 'ended' AND run <= ?2 AND {IS_OPEN}"
+        );
+        self.inner.execute(&sql, params![task.as_str(), run, Stage::Closed])?;
+        Ok(())
+    }
+
+    /// Closes something else that the owner was told of.
+    pub(crate) fn close_news(&self, task: &TaskId, told: &ToldNews) -> Result<(), StoreError> {
+        let sql = format!(
+            "UPDATE notices SET stage = ?5, holder = NULL \
+             WHERE task = ?1 AND kind = ?2 AND run = ?3 AND ordinal = ?4 AND {IS_OPEN}"
+        );
+        let (id, ordinal) = (task.as_str(), told.ordinal as i64);
+        self.inner.execute(&sql, params![id, told.kind, told.run, ordinal, Stage::Closed])?;
+        Ok(())
+    }
+
     /// Takes a latch back that came before any news.
     pub(crate) fn unlatch(&self, task: &Task) -> Result<(), StoreError> {
         let sql = "DELETE FROM notices WHERE task = ?1 AND run = ?2 AND kind = 'ended' AND stage = ?3 AND news IS NULL";

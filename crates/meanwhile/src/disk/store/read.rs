@@ -13,6 +13,7 @@ use super::error::StoreError;
 use super::filter::{Filter, IS_KEEPER, Order, Page, conditions, order_sql, title};
 use super::notices::IS_OPEN;
 use super::rows;
+use super::write::Transaction;
 use crate::retain::purge::Totals;
 use crate::task::{Scope, Task};
 
@@ -122,6 +123,29 @@ pub(super) fn unsettled(connection: &Connection, tasks_dir: &Path) -> Result<Vec
     let mut query = connection.prepare_cached(&unsettled_sql())?;
     let found = query.query_map([], |row| rows::task(row, tasks_dir))?;
     Ok(found.collect::<Result<_, _>>()?)
+}
+
+/// What a row says of a task, in short.
+pub(crate) struct Outline {
+    pub(crate) run: u32,
+    /// Whether it is not over, or its owner is still to be told something.
+    pub(crate) is_open: bool,
+}
+
+impl Transaction<'_> {
+    /// Returns every task in short.
+    pub(crate) fn outlines(&self) -> Result<Vec<(TaskId, Outline)>, StoreError> {
+        let sql = format!(
+            "SELECT id, json_extract(state, '$.run'), phase < 2 OR EXISTS \
+             (SELECT 1 FROM notices WHERE notices.task = tasks.id AND {IS_OPEN}) FROM tasks"
+        );
+        let mut query = self.inner.prepare(&sql)?;
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok((row.get::<_, String>(0)?, Outline { run: row.get(1)?, is_open: row.get(2)? }))
+        };
+        let found = query.query_map([], row)?.collect::<Result<Vec<_>, _>>()?;
+        Ok(found.into_iter().filter_map(|(id, outline)| Some((id.parse().ok()?, outline))).collect())
+    }
 }
 
 impl Store {

@@ -1,0 +1,50 @@
+//! A restart for which something is lacking: the task goes on, or the refusal says that it was ended.
+
+use std::fs;
+
+use mw_testkit::{Home, alive, children};
+
+use crate::home;
+
+#[test]
+fn a_restart_on_a_full_disk_leaves_the_task_running() {
+    let home = Home::on_small_disk(env!("CARGO_BIN_EXE_mw"), 8 << 20);
+    let id = home.start_with(&["--name", "web"], children::SLEEPER);
+    let pid = home.pid(&id);
+    home.until_status(&id, "running");
+    let ballast = home.state().join("ballast");
+    assert!(fs::write(&ballast, vec![0; 16 << 20]).is_err(), "the disk is not full");
+    let error = home.mw(["restart", "--json", "web"]).refusal(7);
+    assert!(error["message"].as_str().unwrap().contains("goes on running"), "{error}");
+    assert!(alive(pid));
+    fs::remove_file(&ballast).unwrap();
+    let task = home.status("web");
+    assert_eq!((&task["status"], &task["runs"]), (&"running".into(), &1.into()), "{task}");
+    let _ = home.mw(["restart", "web"]).ok();
+    assert!(!alive(pid));
+    assert_eq!(home.status("web")["runs"], 2);
+    assert!(!home.task_dir(&id).join(".restart").exists());
+}
+
+#[test]
+fn a_restart_with_few_descriptors_leaves_the_task_running_or_says_that_it_ended() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    for files in 5..24 {
+        let before = home.status(&id);
+        let pid = home.pid(&id);
+        let script = format!("ulimit -n {files}; exec \"$0\" \"$@\"");
+        let program = home.program("sh").arg("-c").arg(script).arg(env!("CARGO_BIN_EXE_mw"));
+        let done = program.arg("restart").arg(&id).run();
+        if done.code == Some(0) {
+            assert!(!alive(pid), "{files}: {done}");
+            return;
+        }
+        let said = format!("{done}");
+        assert!(alive(pid) || said.contains("was ended"), "{files}: {said}");
+        assert!(alive(pid), "{files}: what it lacks can be known before: {said}");
+        assert!(!said.contains("corrupt"), "{files}: {said}");
+        assert_eq!(home.status(&id)["runs"], before["runs"], "{files}: {said}");
+    }
+    panic!("24 descriptors are not enough");
+}
