@@ -177,7 +177,7 @@ impl Agent {
             // Should nobody wait any more, this is dropped, and what it tells is left to the next notice.
             let spent = reply.spent;
             let receipt =
-                Receipt { notices: None, told, teller, spent, settings, _on_its_way: None, _call: call };
+                Receipt { notices: None, told, teller, spent, settings, _reserved: Vec::new(), _call: call };
             Some(Carried {
                 text: reply.text,
                 failed: reply.failed,
@@ -207,7 +207,7 @@ impl Agent {
         receipt: &mut Option<Receipt>,
         started: Option<&TaskId>,
     ) -> News {
-        let Drained { held, notices, left } = self.tellers.drain(&session.premises.session, &[]).await;
+        let Drained { held, notices, left, .. } = self.tellers.drain(&session.premises.session, &[]).await;
         if held.is_none() {
             return News::default();
         }
@@ -237,7 +237,7 @@ impl Agent {
                     teller: None,
                     spent: Vec::new(),
                     settings: Arc::clone(&session.settings),
-                    _on_its_way: None,
+                    _reserved: Vec::new(),
                     _call: self.calls.begin().await,
                 });
             }
@@ -274,7 +274,7 @@ impl Agent {
                 teller,
                 spent: Vec::new(),
                 settings,
-                _on_its_way: None,
+                _reserved: Vec::new(),
                 _call: call,
             };
             Some(Carried { receipt: Some(receipt), ..Carried::done(part.text) })

@@ -8,7 +8,7 @@ use mw_model::TaskId;
 use rmcp::model::RequestId;
 
 use super::calls::Call;
-use super::teller::{Held, OnItsWay};
+use super::teller::{Held, Reserved};
 
 /// What a reply tells: notices, and the ends of tasks.
 pub(crate) struct Receipt {
@@ -19,7 +19,7 @@ pub(crate) struct Receipt {
     pub(crate) spent: Vec<TaskId>,
     pub(crate) settings: Arc<Settings>,
     /// No other reply tells these ends before it is noted that this one did.
-    pub(crate) _on_its_way: Option<OnItsWay>,
+    pub(crate) _reserved: Vec<Reserved>,
     /// The call is over with this.
     pub(crate) _call: Call,
 }

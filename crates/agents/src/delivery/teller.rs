@@ -52,39 +52,25 @@ pub(crate) struct Tellers {
     tells: Tells,
     known: Known,
     idle: Duration,
-    /// What replies tell that are on their way.
-    underway: Underway,
 }
 
-/// Tasks whose ends are told by replies that are on their way: no other reply tells them meanwhile.
-#[derive(Clone, Default)]
-struct Underway(Arc<Mutex<Vec<TaskId>>>);
-
-impl Underway {
-    fn tasks(&self) -> Vec<TaskId> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// A reply on its way that tells the ends of tasks. Dropped once that is noted, or when it came to nothing.
-pub(crate) struct OnItsWay {
+/// The ends of tasks that one reply tells, or will tell: no other reply of the session tells them meanwhile. Dropped once
+/// it is noted that they were told, or when the reply came to nothing.
+pub(crate) struct Reserved {
     tasks: Vec<TaskId>,
-    underway: Underway,
+    teller: Sender<Wish>,
 }
 
-impl Drop for OnItsWay {
+impl Drop for Reserved {
     fn drop(&mut self) {
-        let mut underway = self.underway.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for task in &self.tasks {
-            if let Some(at) = underway.iter().position(|known| known == task) {
-                underway.swap_remove(at);
-            }
-        }
+        let _ = self.teller.send(Wish::Release(std::mem::take(&mut self.tasks)));
     }
 }
 
 enum Wish {
     Name(oneshot::Sender<Teller>),
+    Reserve(Vec<TaskId>, oneshot::Sender<Reserved>),
+    Release(Vec<TaskId>),
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
@@ -97,6 +83,8 @@ pub(crate) struct Drained {
     pub(crate) notices: Vec<Told>,
     /// How many wait for the next reply, because this one has no room for them.
     pub(crate) left: usize,
+    /// The ends that the reply tells itself.
+    pub(crate) own: Option<Reserved>,
 }
 
 /// A notice in the words of a dialect.
@@ -132,9 +120,8 @@ impl Drop for Held {
 
 impl Tellers {
     pub(crate) fn new(settings: Arc<Settings>, manner: Manner, tells: Tells) -> Self {
-        let (known, underway) = (Known::default(), Underway::default());
         let idle = IDLE.max(manner.longest_call * 2);
-        Self { settings, manner, tells, known, idle, underway }
+        Self { settings, manner, tells, known: Known::default(), idle }
     }
 
     /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
@@ -150,14 +137,20 @@ impl Tellers {
         self.ask(session, Wish::Name).await
     }
 
-    /// Notes that a reply tells the ends of these tasks, until what is returned is dropped.
-    pub(crate) fn on_its_way(&self, tasks: &[TaskId]) -> OnItsWay {
-        self.underway.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(tasks);
-        OnItsWay { tasks: tasks.to_vec(), underway: self.underway.clone() }
+    /// Leaves the ends of tasks to a reply that will tell them, until what is returned is dropped. Blocks until no reply
+    /// can take them any more. Nothing where the home cannot be used.
+    pub(crate) fn reserve(&self, session: &str, tasks: &[TaskId]) -> Option<Reserved> {
+        if self.tells == Tells::Host {
+            return None;
+        }
+        let (answer, answered) = oneshot::channel();
+        self.teller(session).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
+        answered.blocking_recv().ok()
     }
 
-    /// Takes what a session has not been told, and no other reply on its way tells. The ends that this reply tells are held
-    /// with the rest, so that nobody else tells them before it is written; the caller leaves them out of its text.
+    /// Takes what a session has not been told, and no other reply tells. The ends that this reply tells are reserved for it
+    /// first, and held with the rest, so that nobody else tells them before it is written; the caller leaves them out of its
+    /// text.
     pub(crate) async fn drain(&self, session: &str, own: &[TaskId]) -> Drained {
         let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
@@ -185,10 +178,10 @@ impl Tellers {
             let (wishes, inbox) = channel();
             let (settings, session, manner) =
                 (Arc::clone(&self.settings), session.to_owned(), self.manner.clone());
-            let (own, underway, idle) = (wishes.clone(), self.underway.clone(), self.idle);
+            let (own, idle) = (wishes.clone(), self.idle);
             let here = Arc::clone(&self.known);
             thread::spawn(move || {
-                tell(&settings, &session, &manner, &inbox, &own, &underway, idle);
+                tell(&settings, &session, &manner, &inbox, &own, idle);
                 here.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
             });
             wishes
@@ -206,7 +199,6 @@ fn tell(
     manner: &Manner,
     inbox: &Receiver<Wish>,
     own: &Sender<Wish>,
-    underway: &Underway,
     idle: Duration,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
@@ -222,20 +214,36 @@ fn tell(
     let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
     let mut open = HashMap::new();
     let mut last = 0;
+    // What replies tell, or will tell, once for each of them.
+    let mut reserved: Vec<TaskId> = Vec::new();
+    let reservation = |tasks: Vec<TaskId>| Reserved { tasks, teller: own.clone() };
     loop {
         let wish = match inbox.recv_timeout(idle) {
             Ok(wish) => wish,
-            Err(RecvTimeoutError::Timeout) if stays || !open.is_empty() => continue,
+            Err(RecvTimeoutError::Timeout) if stays || !open.is_empty() || !reserved.is_empty() => continue,
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
         };
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
+            Wish::Reserve(tasks, answer) => {
+                reserved.extend_from_slice(&tasks);
+                // One that nobody takes is released at once.
+                let _ = answer.send(reservation(tasks));
+            }
+            Wish::Release(tasks) => {
+                for task in &tasks {
+                    if let Some(at) = reserved.iter().position(|known| known == task) {
+                        reserved.swap_remove(at);
+                    }
+                }
+            }
             Wish::Drain(of_reply, answer) => {
-                let told = underway.tasks();
-                let by_others = |task: &TaskId| told.contains(task) && !of_reply.contains(task);
+                reserved.extend_from_slice(&of_reply);
+                let by_others = |task: &TaskId| reserved.contains(task) && !of_reply.contains(task);
                 let drained = host.drain_but(Moment::Idle, by_others);
+                let own_ends = Some(reservation(of_reply));
                 let Some(mut delivery) = drained.ok().filter(|found| !found.notices().is_empty()) else {
-                    let _ = answer.send(Drained::default());
+                    let _ = answer.send(Drained { own: own_ends, ..Drained::default() });
                     continue;
                 };
                 last += 1;
@@ -247,12 +255,12 @@ fn tell(
                 let left = notices.len() - fitting;
                 notices.truncate(fitting);
                 if delivery.keep(fitting).is_err() {
-                    let _ = answer.send(Drained::default());
+                    let _ = answer.send(Drained { own: own_ends, ..Drained::default() });
                     continue;
                 }
                 open.insert(last, delivery);
                 let held = Some(Held { number: last, teller: Some(own.clone()) });
-                let _ = answer.send(Drained { held, notices, left });
+                let _ = answer.send(Drained { held, notices, left, own: own_ends });
             }
             Wish::Acknowledge(number, done) => {
                 if let Some(delivery) = open.remove(&number) {

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use meanwhile::{Asked, Task};
+use mw_model::TaskId;
 use mw_model::approval::Proposal;
 use rmcp::RoleServer;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
@@ -12,6 +13,7 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
+use super::server::{Awaited, Server};
 use mw_tools::call::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
@@ -35,20 +37,32 @@ pub(super) struct Client {
     told: Mutex<Instant>,
     /// How its person can be asked.
     asked: elicitation::Manner,
+    server: Server,
+    session: String,
+    /// What its reply will tell.
+    awaited: Awaited,
 }
 
 impl Client {
-    pub(super) fn of(context: &RequestContext<RoleServer>, closing: CancellationToken) -> Self {
+    pub(super) fn of(
+        context: &RequestContext<RoleServer>,
+        server: &Server,
+        session: &str,
+        awaited: Awaited,
+    ) -> Self {
         let now = Instant::now();
         Self {
             cancelled: context.ct.clone(),
-            closing,
+            closing: server.inner.closing.clone(),
             token: context.meta.get_progress_token(),
             peer: context.peer.clone(),
             handle: Handle::current(),
             begun: now,
             told: Mutex::new(now),
             asked: elicitation::Manner::of(context),
+            server: server.clone(),
+            session: session.to_owned(),
+            awaited,
         }
     }
 
@@ -124,5 +138,9 @@ impl Caller for Client {
         }
         self.tell(tasks);
         Patience::GoOn
+    }
+
+    fn awaits(&self, tasks: &[TaskId]) {
+        self.awaited.add(self.server.inner.tellers.reserve(&self.session, tasks));
     }
 }

@@ -17,6 +17,7 @@ mod delivery;
 mod elicitation;
 mod http;
 mod lines;
+mod offer;
 mod resources;
 mod server;
 mod stdio;
@@ -24,5 +25,6 @@ mod subscriptions;
 mod tasks;
 
 pub use http::{HttpOptions, Listening, listen, listen_for_conformance};
-pub use server::{Offer, Server};
+pub use offer::Offer;
+pub use server::Server;
 pub use stdio::serve_stdio;

@@ -1,6 +1,6 @@
 //! What the server answers.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use meanwhile::{Runtime, Settings, Teller};
 use rmcp::model::{
@@ -19,12 +19,13 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Client;
 use super::delivery::HttpReceipts;
 use super::elicitation;
+use super::offer::Offer;
 use super::subscriptions::Subscriptions;
 use super::{resources, tasks};
 use crate::delivery::calls::{Call, Calls};
 use crate::delivery::instructions::{AtEnd, instructions};
 use crate::delivery::receipts::{Receipt, Receipts};
-use crate::delivery::teller::{Drained, Held, Manner, OnItsWay, Tellers, Tells, Told};
+use crate::delivery::teller::{Drained, Held, Manner, Reserved, Tellers, Told};
 use crate::hosts::{Clues, session_of};
 use mw_tools::call::{Caller, Desk, Premises, Reply};
 use mw_tools::dialects::{Dialect, Speaks};
@@ -39,24 +40,6 @@ const MOST_SESSION: usize = 200;
 /// Where a host says which message of its conversation a call belongs to; the first that is there counts.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
 
-/// What a server offers, and to whom.
-pub struct Offer {
-    /// The engine.
-    pub settings: Settings,
-    /// What holds for calls. The session is set for each.
-    pub premises: Premises,
-    /// The tools.
-    pub toolset: Toolset,
-    /// Whose words the instructions use.
-    pub dialect: Dialect,
-    /// Who is asking, as far as it is known before a call.
-    pub clues: Clues,
-    /// Who tells what a session has not been told.
-    pub tells: Tells,
-    /// Whether all clients get data beside the text, and not only those that ask for it.
-    pub structured: bool,
-}
-
 /// An MCP server. Its clones serve the same offer.
 #[derive(Clone)]
 pub struct Server {
@@ -70,7 +53,7 @@ pub(super) struct Inner {
     dialect: Dialect,
     clues: Clues,
     structured: bool,
-    tellers: Tellers,
+    pub(super) tellers: Tellers,
     pub(super) receipts: Receipts,
     /// Cancelled when the server is about to end.
     pub(super) closing: CancellationToken,
@@ -80,6 +63,21 @@ pub(super) struct Inner {
     put: elicitation::Put,
 }
 
+/// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
+/// time, so that no other reply tells an end that the wait sees.
+#[derive(Clone, Default)]
+pub(super) struct Awaited(Arc<Mutex<Vec<Reserved>>>);
+
+impl Awaited {
+    pub(super) fn add(&self, reserved: Option<Reserved>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(reserved);
+    }
+
+    fn take(&self) -> Vec<Reserved> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
 /// A call that was carried out.
 pub(super) struct Answer {
     pub(super) reply: Reply,
@@ -87,7 +85,7 @@ pub(super) struct Answer {
     pub(super) left: usize,
     pub(super) held: Option<Held>,
     pub(super) teller: Option<Teller>,
-    pub(super) on_its_way: OnItsWay,
+    pub(super) reserved: Vec<Reserved>,
     pub(super) call: Call,
 }
 
@@ -161,9 +159,10 @@ impl Server {
         name: String,
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
+        awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
         let premises = self.premises(context);
-        self.carry_out_within(name, arguments, premises, context).await
+        self.carry_out_within(name, arguments, premises, context, awaited).await
     }
 
     /// The same on premises of its own.
@@ -173,8 +172,9 @@ impl Server {
         arguments: Map<String, Value>,
         premises: Premises,
         context: &RequestContext<RoleServer>,
+        awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
-        let caller = Client::of(context, self.inner.closing.clone());
+        let caller = Client::of(context, self, &premises.session, awaited.clone());
         let teller = self.inner.tellers.name(&premises.session).await;
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
@@ -219,20 +219,26 @@ impl Server {
     }
 
     /// Adds what the session was not told yet.
-    pub(super) async fn with_news(&self, reply: Reply, session: &str, call: Call) -> Answer {
+    pub(super) async fn with_news(
+        &self,
+        reply: Reply,
+        session: &str,
+        call: Call,
+        awaited: &Awaited,
+    ) -> Answer {
+        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(session, &reply.told).await;
         // What the reply tells itself need not be told in front of it.
-        let on_its_way = self.inner.tellers.on_its_way(&reply.told);
-        let Drained { held, mut notices, left } = self.inner.tellers.drain(session, &reply.told).await;
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
         let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
-        Answer { reply, notices, left, held, teller, on_its_way, call }
+        let reserved = awaited.take().into_iter().chain(own).collect();
+        Answer { reply, notices, left, held, teller, reserved, call }
     }
 
     /// Writes an answer, and notes what is told once it has been written. The text is what a model reads: what it
     /// was not told yet, then the reply. Hosts that find data beside it show their models that instead, escaped and in
     /// another order, so only a client that wants data gets it.
     pub(super) fn written(&self, answer: Answer, context: &RequestContext<RoleServer>) -> CallToolResult {
-        let Answer { mut reply, notices, left, held, teller, on_its_way, call } = answer;
+        let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
         // What the reply says was started is read before how that ended.
         let (after, before): (Vec<_>, Vec<_>) =
             notices.into_iter().partition(|told| reply.starts(&told.notice.task));
@@ -262,7 +268,7 @@ impl Server {
             teller,
             spent: reply.spent,
             settings: Arc::clone(&self.inner.settings),
-            _on_its_way: Some(on_its_way),
+            _reserved: reserved,
             _call: call,
         };
         let parts = context.extensions.get::<http::request::Parts>();
@@ -338,6 +344,7 @@ impl ServerHandler for Server {
         let arguments = request.arguments.unwrap_or_default();
         let call = self.inner.calls.begin().await;
         let session = self.premises(&context).session;
+        let awaited = Awaited::default();
         let mut closed = Vec::new();
         if let Some(responses) = request.input_responses {
             let (session, server) = (session.clone(), self.clone());
@@ -354,12 +361,12 @@ impl ServerHandler for Server {
         } else if self.inner.dialect == Dialect::Canonical
             && tasks::are_wanted(&request.name, &arguments, &context)
         {
-            match self.call_as_task(arguments, &context).await? {
+            match self.call_as_task(arguments, &context, &awaited).await? {
                 tasks::Begun::Task(task) => return Ok(CallToolResponse::Task(task)),
                 tasks::Begun::Over(reply) => reply,
             }
         } else {
-            self.carry_out(request.name.into_owned(), arguments, &context).await?
+            self.carry_out(request.name.into_owned(), arguments, &context, &awaited).await?
         };
         if let Some(proposal) = &reply.asks
             && elicitation::Manner::of(&context) == elicitation::Manner::InTheReply
@@ -370,7 +377,7 @@ impl ServerHandler for Server {
                 return Ok(question.into());
             }
         }
-        let answer = self.with_news(reply, &session, call).await;
+        let answer = self.with_news(reply, &session, call, &awaited).await;
         Ok(self.written(answer, &context).into())
     }
 

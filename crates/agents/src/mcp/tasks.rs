@@ -13,7 +13,7 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::server::Server;
+use super::server::{Awaited, Server};
 use mw_tools::call::{Desk, Patient, Premises, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
@@ -58,11 +58,12 @@ impl Server {
         &self,
         arguments: Map<String, Value>,
         context: &RequestContext<RoleServer>,
+        awaited: &Awaited,
     ) -> Result<Begun, ErrorData> {
         let mut premises = self.premises(context);
         premises.longest_call = premises.longest_call.min(AT_ONCE);
         let scope = Scope::Session(premises.session.clone());
-        let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context).await?;
+        let reply = self.carry_out_within("shell".to_owned(), arguments, premises, context, awaited).await?;
         let id = reply.data["task_id"].as_str().map(str::to_owned);
         let Some(id) = id.filter(|_| !reply.failed && reply.told.is_empty()) else {
             return Ok(Begun::Over(reply));
@@ -101,7 +102,7 @@ impl Server {
             (Status::Lost, _) => TaskPayload::Failed { error: failure(&task) },
             (_, Some(reply)) => {
                 let call = self.inner.calls.begin().await;
-                let answer = self.with_news(reply, &session, call).await;
+                let answer = self.with_news(reply, &session, call, &Awaited::default()).await;
                 let result = serde_json::to_value(self.written(answer, context));
                 let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }

@@ -156,6 +156,68 @@ fn a_call_that_was_cancelled_has_told_nothing() {
 }
 
 #[test]
+fn an_end_that_a_wait_will_tell_is_told_by_no_other_reply() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let first = host.start(&mw_testkit::children::gated("first", 3));
+    let second = host.start(&mw_testkit::children::gated("second", 4));
+    let wait = host.begin("task_wait", &json!({"task_ids": [first, second]}));
+    // The list is answered after the wait has begun: calls are taken in their order.
+    assert_eq!(host.news(), Vec::<String>::new());
+    home.open("first");
+    let _ = home.ended(&first);
+    assert_eq!(host.news(), Vec::<String>::new(), "the wait tells it");
+    home.open("second");
+    let _ = home.ended(&second);
+    let answer = host.answer(wait);
+    assert_eq!(told(&answer["result"]), Vec::<String>::new(), "{answer}");
+    let said = answer["result"].to_string();
+    assert!(said.contains(&first) && said.contains(&second), "{answer}");
+    assert_eq!(host.news(), Vec::<String>::new());
+}
+
+#[test]
+fn an_end_whose_wait_was_cancelled_leads_the_next_reply() {
+    let home = home();
+    let mut host = Host::new(&home);
+    let first = host.start(&mw_testkit::children::gated("first", 3));
+    let sleeper = host.start(mw_testkit::children::SLEEPER);
+    let wait = host.begin("task_wait", &json!({"task_ids": [first, sleeper]}));
+    assert_eq!(host.news(), Vec::<String>::new());
+    home.open("first");
+    let _ = home.ended(&first);
+    host.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": wait}}));
+    assert_eq!(host.all_news(1), [first]);
+}
+
+#[test]
+fn parallel_waits_tell_each_end_once() {
+    const ROUNDS: usize = 5;
+    const AT_A_TIME: usize = 6;
+    let home = home();
+    let mut host = Host::new(&home);
+    for round in 0..ROUNDS {
+        let gate = format!("go{round}");
+        let ids: Vec<_> =
+            (0..AT_A_TIME).map(|_| host.start(&mw_testkit::children::gated(&gate, 3))).collect();
+        let waits: Vec<_> =
+            ids.iter().map(|id| host.begin("task_wait", &json!({"task_ids": [id]}))).collect();
+        assert_eq!(host.news(), Vec::<String>::new());
+        home.open(&gate);
+        for (id, wait) in ids.iter().zip(waits) {
+            let answer = host.answer(wait);
+            assert_eq!(
+                told(&answer["result"]),
+                Vec::<String>::new(),
+                "each is told by its own wait: {answer}"
+            );
+            assert!(answer["result"].to_string().contains(id.as_str()), "{answer}");
+        }
+    }
+    assert_eq!(host.news(), Vec::<String>::new());
+}
+
+#[test]
 fn two_servers_of_one_session_tell_everything_once_between_them() {
     let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "4");
     let (mut one, mut other) = (Host::new(&home), Host::new(&home));

@@ -91,6 +91,10 @@ pub trait Caller {
     /// Hears how things stand, about every second, and says whether to go on.
     fn meanwhile(&self, tasks: &[Task]) -> Patience;
 
+    /// Hears before a wait begins which ends the reply will tell. Who tells them in another way meanwhile leaves them to
+    /// the reply.
+    fn awaits(&self, _: &[TaskId]) {}
+
     /// Returns how long it may take until a call notices that it was broken off.
     fn look_every(&self) -> Duration {
         LOOK_EVERY

@@ -71,6 +71,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
 /// # Errors
 /// When the engine fails.
 pub fn await_answer(task: &Task, desk: &Desk<'_>) -> Result<Task, Refusal> {
+    desk.caller.awaits(std::slice::from_ref(&task.id));
     let request = WaitRequest {
         tasks: vec![task.id.clone()],
         any: false,

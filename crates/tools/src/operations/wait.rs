@@ -58,6 +58,7 @@ pub fn wait(call: WaitCall, desk: &Desk<'_>) -> Result<Waited, Refusal> {
     if ids.is_empty() {
         return Ok(Waited { tasks: Vec::new(), met: Vec::new(), unknown, timed_out: false });
     }
+    desk.caller.awaits(&ids);
     let longest = desk.premises.longest_call;
     let request = WaitRequest {
         tasks: ids,

@@ -1,0 +1,27 @@
+//! What a server offers, and to whom.
+
+use meanwhile::Settings;
+use mw_tools::Toolset;
+use mw_tools::call::Premises;
+use mw_tools::dialects::Dialect;
+
+use crate::delivery::teller::Tells;
+use crate::hosts::Clues;
+
+/// What a server offers, and to whom.
+pub struct Offer {
+    /// The engine.
+    pub settings: Settings,
+    /// What holds for calls. The session is set for each.
+    pub premises: Premises,
+    /// The tools.
+    pub toolset: Toolset,
+    /// Whose words the instructions use.
+    pub dialect: Dialect,
+    /// Who is asking, as far as it is known before a call.
+    pub clues: Clues,
+    /// Who tells what a session has not been told.
+    pub tells: Tells,
+    /// Whether all clients get data beside the text, and not only those that ask for it.
+    pub structured: bool,
+}
