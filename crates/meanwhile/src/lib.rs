@@ -1,20 +1,39 @@
 //! Runs the long work of coding agents in the background: starts it at once, keeps every byte, kills
 //! the whole tree, and knows how it ended.
 //!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use meanwhile::{Meanwhile, Shell, Until};
+//!
+//! # fn main() -> meanwhile::Result<()> {
+//! let mw = Meanwhile::open_default()?;
+//! let session = mw.host("my-agent")?;
+//! let task = session.start(Shell::new("cargo test").name("tests"))?;
+//! task.wait(Until::Exit, Duration::from_secs(60))?;
+//! for notice in session.notices()? {
+//!     println!("{}", notice.summary());
+//!     notice.acknowledge()?;
+//! }
+//! task.kill()?;
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! There is no daemon. Each running task has a supervisor process of its own; the truth is files in
 //! its directory and one SQLite database over all of them; every program that opens a home is an
 //! equal client.
 //!
 //! ```text
-//! runtime ▸ start · kill · wait · restart · clear      what a front end calls
-//!            │                                ▲
-//!            ▼                                │
-//!          queue ▸ launch ▸ (mw-supervisor) ▸ reconcile
-//!            │                                │
-//!            └────────── store ◀──────────────┘
+//! handle · session                                   what a host holds
+//!    │
+//! start ▸ approval ▸ queue ▸ launch ▸ (mw-supervisor) ▸ settle ▸ notify · read · trace ▸ retain
+//!    │                                    ▲ live           │
+//!    └───────────────────────── disk ◀─────────────────────┘
 //! ```
 //!
-//! The library never prints, exits or reads the environment: settings are passed in.
+//! The library never prints or exits. It reads the environment only for [`Meanwhile::open_default`] and for drafts, whose
+//! tasks run where and as this process does; everything else is passed in.
 #![forbid(unsafe_code)]
 
 mod approval;
@@ -22,6 +41,7 @@ mod clock;
 mod disk;
 mod error;
 mod fail_point;
+mod handle;
 mod launch;
 mod live;
 mod notify;
@@ -47,6 +67,7 @@ pub use disk::inspect::{Inspection, inspect};
 pub use disk::store::{EventRow, ExportState, Filter, Order, Page};
 pub use error::{Error, Result};
 pub use fail_point::{FAIL_POINTS, arm as arm_fail_point, fail_point};
+pub use handle::{Meanwhile, Notices, PendingNotice, Program, Session, Shell, TaskDraft, TaskHandle, Until};
 pub use launch::hand_over::Supervisor;
 pub use launch::program::{NoProgram, find_program};
 pub use live::agent::{AgentMessage, child_session, keeper_session};

@@ -37,6 +37,10 @@ pub(super) fn check(source: &Source<'_>) -> Vec<Violation> {
     if !is_pure && !source.path.starts_with("crates/meanwhile/src/") {
         return Vec::new();
     }
+    // The defaults of whoever asks for them.
+    if source.path == "crates/meanwhile/src/handle/surroundings.rs" {
+        return Vec::new();
+    }
     let bans = || LIBRARY.iter().chain(MODEL.iter().filter(|_| is_pure));
     let mut found = Vec::new();
     for line in source.lines().filter(|line| !line.test) {

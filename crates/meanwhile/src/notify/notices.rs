@@ -13,6 +13,8 @@
 //! that stores the message which carried it: neither can be without the other. A host that keeps its messages
 //! elsewhere acknowledges when it has them, and tells a repetition by its number.
 
+use std::sync::Arc;
+
 use mw_model::wire::LOG_FILE;
 use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
@@ -79,7 +81,7 @@ pub struct Teller(pub(crate) String);
 pub struct Host<'runtime> {
     pub(crate) runtime: &'runtime Runtime,
     pub(crate) session: String,
-    pub(crate) lease: Lease,
+    pub(crate) lease: Arc<Lease>,
     policy: DeliveryPolicy,
     /// Whose starts it tells of while those who made them live; absent = everybody's.
     pub(crate) starters: Option<Vec<String>>,
@@ -94,7 +96,13 @@ impl Runtime {
         let lease = Lease::host(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
         self.announce_host(session)?;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
+        Ok(self.host_with(session, &Arc::new(lease), policy))
+    }
+
+    /// The same with a hold that is there already.
+    pub(crate) fn host_with(&self, session: &str, lease: &Arc<Lease>, policy: DeliveryPolicy) -> Host<'_> {
+        let lease = Arc::clone(lease);
+        Host { runtime: self, session: session.to_owned(), lease, policy, starters: None }
     }
 
     /// Opens a session for somebody who only passes the news on; for its tasks nothing changes.
@@ -104,8 +112,7 @@ impl Runtime {
     pub fn teller(&self, session: &str) -> Result<Host<'_>> {
         let lease = Lease::teller(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        let policy = DeliveryPolicy::Immediate;
-        Ok(Host { runtime: self, session: session.to_owned(), lease, policy, starters: None })
+        Ok(self.host_with(session, &Arc::new(lease), DeliveryPolicy::Immediate))
     }
 
     /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
@@ -402,6 +409,12 @@ impl Delivery<'_> {
         Ok(turn)
     }
 
+    /// Hands them out one by one; each is closed or given back by itself.
+    pub(crate) fn into_notices(mut self) -> Vec<Notice> {
+        self.is_open = false;
+        std::mem::take(&mut self.notices)
+    }
+
     fn numbers(&self) -> Vec<i64> {
         self.notices.iter().map(|notice| notice.number).collect()
     }
@@ -424,6 +437,18 @@ impl Delivery<'_> {
         self.notices.iter().for_each(|notice| mark_told(runtime, notice));
         Ok(())
     }
+}
+
+/// Closes one notice that a holder was handed.
+pub(crate) fn acknowledge_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
+    runtime.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
+    mark_told(runtime, notice);
+    Ok(())
+}
+
+/// Leaves one notice that a holder was handed to whoever asks next.
+pub(crate) fn give_back_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
+    runtime.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
 }
 
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.

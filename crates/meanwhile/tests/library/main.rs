@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers run in tests only, where a broken assumption ends the test")]
 
 mod durations;
+mod handle;
 mod killed_host;
 mod lazy;
 mod limits;
