@@ -324,18 +324,7 @@ impl Runtime {
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
-            match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
-                ControlReply::Done { bytes } => sent += bytes as usize,
-                ControlReply::Refused { message } => {
-                    return Err(Error::Refused { id: id.to_string(), message });
-                }
-                _ => {
-                    return Err(Error::Refused {
-                        id: id.to_string(),
-                        message: "its supervisor gave an odd answer".to_owned(),
-                    });
-                }
-            }
+            sent += self.type_some(&id, part, eof && last)?;
             if sent == data.len() {
                 return Ok(sent as u64);
             }
@@ -345,6 +334,20 @@ impl Runtime {
                 return Err(Error::Refused { id: id.to_string(), message });
             }
             std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Types as much into a task's standard input as it takes now; returns how many bytes that is. `eof` closes it once
+    /// all of them were taken.
+    ///
+    /// # Errors
+    /// When the task has no open input, or its supervisor cannot be reached.
+    pub fn type_some(&self, id: &TaskId, data: &[u8], eof: bool) -> Result<usize> {
+        let refused = |message: String| Error::Refused { id: id.to_string(), message };
+        match self.control(id, Operation::Input { data: RawText::from(data), eof })? {
+            ControlReply::Done { bytes } => Ok(bytes as usize),
+            ControlReply::Refused { message } => Err(refused(message)),
+            _ => Err(refused("its supervisor gave an odd answer".to_owned())),
         }
     }
 

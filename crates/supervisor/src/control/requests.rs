@@ -103,11 +103,14 @@ impl Supervisor {
         let refused = |message: &str| ControlReply::Refused { message: message.to_owned() };
         let taken = match (&self.run.files.terminal, &self.run.files.stdin) {
             (Some(terminal), _) => {
-                let mut typed = data.to_vec();
-                if eof {
-                    typed.push(END_OF_TRANSMISSION);
+                let typed = type_into(&terminal.ours, data);
+                if eof
+                    && typed == Ok(data.len())
+                    && type_into(&terminal.ours, &[END_OF_TRANSMISSION]) == Ok(0)
+                {
+                    return refused("it does not read its input, so the end of it was not typed");
                 }
-                type_into(&terminal.ours, &typed).map(|taken| taken.min(data.len()))
+                typed
             }
             (None, Some(stdin)) => type_into(stdin, data),
             (None, None) if matches!(self.run.message.io, Io::Stdin) => {
