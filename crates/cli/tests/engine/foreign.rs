@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-use mw_testkit::{Home, SOON, children};
+use mw_testkit::{Home, SOON};
 
 use crate::home;
 
@@ -186,12 +186,12 @@ fn a_home_that_others_can_write_to_is_refused() {
 fn a_link_is_refused_as_a_home_and_as_a_part_of_one() {
     let home = home();
     home.ended(&home.start("true"));
-    let said = |link: &std::path::Path, args: &[&str], place: &std::path::Path| {
+    let said = |link: &Path, args: &[&str], place: &Path| {
         let error = home.command(args).env("MEANWHILE_HOME", place).run().refusal(7);
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("symbolic link") && message.contains(link.to_str().unwrap()), "{error}");
     };
-    let doctor = |place: &std::path::Path| {
+    let doctor = |place: &Path| {
         let found = home.command(["doctor", "--json"]).env("MEANWHILE_HOME", place).run().exits(1).json();
         let checks = found["checks"].as_array().unwrap().clone();
         let of_home = checks.iter().find(|check| check["name"] == "home").unwrap().clone();
