@@ -59,6 +59,10 @@ impl Context {
         for problem in &config.problems {
             render::warning(&format!("{}; left out", problem.message), &problem.hint);
         }
+        for (name, meant) in Config::misspelt_variables() {
+            let hint = format!("did you mean {meant}?");
+            render::warning(&format!("{name} is set, and there is no such setting"), &hint);
+        }
         Ok(Self { config, session, json, early: Mutex::new(early) })
     }
 

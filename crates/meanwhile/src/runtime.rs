@@ -319,22 +319,10 @@ impl Runtime {
         loop {
             let part = &data[sent..(sent + PART).min(data.len())];
             let last = sent + part.len() == data.len();
-            match self.control(&id, Operation::Input { data: RawText::from(part), eof: eof && last })? {
-                ControlReply::Done { bytes, eof_due } => {
-                    sent += bytes as usize;
-                    if sent == data.len() && !eof_due {
-                        return Ok(sent as u64);
-                    }
-                }
-                ControlReply::Refused { message } => {
-                    return Err(Error::Refused { id: id.to_string(), message });
-                }
-                _ => {
-                    return Err(Error::Refused {
-                        id: id.to_string(),
-                        message: "its supervisor gave an odd answer".to_owned(),
-                    });
-                }
+            let (bytes, end_is_due) = self.type_some(&id, part, eof && last)?;
+            sent += bytes;
+            if sent == data.len() && !end_is_due {
+                return Ok(sent as u64);
             }
             if Instant::now() > patience {
                 let end = if sent == data.len() { ", and not their end" } else { "" };
@@ -343,6 +331,20 @@ impl Runtime {
                 return Err(Error::Refused { id: id.to_string(), message });
             }
             std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Types as much into a task's standard input as it takes now. `eof` closes it once all of it was taken. Returns how many
+    /// bytes were taken, and whether the end is still to be typed.
+    ///
+    /// # Errors
+    /// When the task has no open input, or its supervisor cannot be reached.
+    pub fn type_some(&self, id: &TaskId, data: &[u8], eof: bool) -> Result<(usize, bool)> {
+        let refused = |message: String| Error::Refused { id: id.to_string(), message };
+        match self.control(id, Operation::Input { data: RawText::from(data), eof })? {
+            ControlReply::Done { bytes, eof_due } => Ok((bytes as usize, eof_due)),
+            ControlReply::Refused { message } => Err(refused(message)),
+            _ => Err(refused("its supervisor gave an odd answer".to_owned())),
         }
     }
 

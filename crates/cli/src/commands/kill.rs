@@ -2,7 +2,7 @@
 
 use clap::Args;
 use meanwhile::model::{Status, parse_duration_ms, signal_name, signal_number};
-use meanwhile::{Filter, KillRequest, Kills};
+use meanwhile::{Filter, KillRequest, Kills, Runtime, Scope};
 use serde_json::json;
 
 use crate::context::Context;
@@ -73,7 +73,7 @@ impl Arguments {
         };
         context.pass_deed(&runtime, "kill", &deed)?;
         let kills = runtime.kill_all(&ids, &request);
-        let code = show(context, kills, self.ids.len() == 1)?;
+        let code = show(context, &runtime, kills, self.ids.len() == 1)?;
         // The end of the process closes the database faster than we could.
         std::mem::forget(runtime);
         Ok(code)
@@ -82,7 +82,7 @@ impl Arguments {
 
 /// Prints the receipts and what went wrong beside them; a single task has its receipt or its error alone. Returns the
 /// exit code.
-pub(super) fn show(context: &Context, kills: Kills, single: bool) -> CommandResult {
+pub(super) fn show(context: &Context, runtime: &Runtime, kills: Kills, single: bool) -> CommandResult {
     let Kills { receipts, mut failures } = kills;
     if let (true, [], 1) = (single, &receipts[..], failures.len())
         && let Some(failure) = failures.pop()
@@ -105,7 +105,9 @@ pub(super) fn show(context: &Context, kills: Kills, single: bool) -> CommandResu
         render::out(&format!("{value}\n"))?;
     } else {
         for receipt in &receipts {
-            render::out(&render::receipt(receipt))?;
+            let task = runtime.task(&receipt.id, &Scope::All).ok();
+            let name = task.as_ref().and_then(|task| task.name.as_deref());
+            render::out(&render::receipt(receipt, name))?;
         }
         for (_, error) in &errors {
             error.show(false);

@@ -211,10 +211,12 @@ impl Arguments {
         self.print_text(reply)?;
         if reply.has_earlier && !self.new && self.offset.is_none() && self.tail.is_none() {
             let id = self.id();
-            render::note(&format!(
-                "{} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all",
-                reply.offset
-            ));
+            render::note(&match reply.earlier {
+                0 => format!("the {} bytes before were dropped and are not in the log", reply.offset),
+                earlier => format!(
+                    "{earlier} earlier bytes are not shown: mw output {id} --offset 0, or --max-bytes 0 for all"
+                ),
+            });
         }
         if self.tail.is_some() && self.is_cut_in_front(reply) {
             render::note(&format!(
@@ -265,6 +267,14 @@ impl Arguments {
             text.push_str(&format!("{}{mark}{}\n", found.line, found.text));
         }
         render::out(&text)?;
+        let task = runtime.task(self.id(), &context.scope())?;
+        if text.is_empty() && task.status == Status::Pending {
+            render::note(&format!(
+                "{} is {}: it has no output yet",
+                render::named(&task),
+                mw_desk::rows::state_words(&task)
+            ));
+        }
         if reply.truncated {
             render::note(&format!(
                 "there may be more: mw output {} --grep … --offset {}",

@@ -43,10 +43,10 @@ impl Arguments {
         let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
-        // With a terminal for itself a command would take piped bytes for keys.
-        let feeds = feed::has_input() && !matches!(self.task.io(), Io::Pty { .. });
-        let stays_open = self.task.io() == Io::Stdin;
-        if feeds {
+        let feeds = feed::has_input();
+        let has_terminal = matches!(self.task.io(), Io::Pty { .. });
+        let stays_open = self.task.io() == Io::Stdin || has_terminal;
+        if feeds && !has_terminal {
             self.task.open_stdin();
         }
         let io = self.task.io();
@@ -55,7 +55,8 @@ impl Arguments {
             explain_queue(context, &runtime, &task);
         }
         let id = task.id;
-        let feed = feeds.then(|| Feed::begin(context, &id)).transpose().map_err(CommandError::from);
+        let feed =
+            feeds.then(|| Feed::begin(context, &id, has_terminal)).transpose().map_err(CommandError::from);
         let feed = feed.map_err(|error| error.with_task(&id))?;
         if io != Io::Pipes && std::io::stdin().is_terminal() {
             render::note(&format!(

@@ -180,11 +180,9 @@ fn reassign(context: &Context, from: &str, to: &str, reason: &str) -> CommandRes
 }
 
 fn end(context: &Context, session: &str) -> CommandResult {
-    super::kill::show(
-        context,
-        with_tasks(context, session)?.end_session(session, &context.requester())?,
-        false,
-    )
+    let runtime = with_tasks(context, session)?;
+    let kills = runtime.end_session(session, &context.requester())?;
+    super::kill::show(context, &runtime, kills, false)
 }
 
 fn delete(context: &Context, session: &str) -> CommandResult {

@@ -286,6 +286,16 @@ impl Config {
         unknown
     }
 
+    /// Returns those among them that are nearly the variable of a setting, and that.
+    pub(crate) fn misspelt_variables() -> Vec<(String, &'static str)> {
+        let meant = |name: String| {
+            let (section, key) = name.strip_prefix("MEANWHILE_")?.split_once('_')?;
+            let setting = nearest(&format!("{section}.{key}").to_ascii_lowercase())?;
+            Some((name, find(setting)?.variable))
+        };
+        Self::unknown_variables().into_iter().filter_map(meant).collect()
+    }
+
     /// Returns what was read, or notes what is wrong with it.
     fn noted<T>(&mut self, read: Result<T, CommandError>) -> Option<T> {
         read.map_err(|problem| self.problems.push(problem)).ok()

@@ -1,7 +1,7 @@
 //! The standard input of `mw run`, where it is a pipe or a file: passed on to the command.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,11 +40,12 @@ pub(crate) struct Feed {
 
 impl Feed {
     /// Begins to pass standard input on. Nobody waits for it: what a command does not read keeps no one.
-    pub(crate) fn begin(context: &Context, id: &TaskId) -> io::Result<Self> {
+    pub(crate) fn begin(context: &Context, id: &TaskId, has_terminal: bool) -> io::Result<Self> {
         let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let all_sent = Arc::new(AtomicBool::new(false));
         let (settings, scope, id, done) =
             (context.config.settings.clone(), context.scope(), id.clone(), Arc::clone(&all_sent));
+        let pass_on = if has_terminal { type_on } else { pass_on };
         std::thread::spawn(move || match pass_on(settings, &scope, &id, source) {
             Ok(()) => done.store(true, Ordering::Release),
             Err(error) => render::note(&format!("the input of {id} was not passed on whole: {error}")),
@@ -74,6 +75,59 @@ fn pass_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> 
             Err(Error::WrongState { .. } | Error::Refused { .. }) => Ok(()),
             other => other.map(drop),
         },
+    }
+}
+
+/// Types the input on the command's terminal, then the end of input, as `script -c` does.
+fn type_on(settings: Settings, scope: &Scope, id: &TaskId, mut source: File) -> Result<(), Error> {
+    let failed = |source| Error::Io { what: "standard input cannot be read".to_owned(), source };
+    let runtime = Runtime::open(settings)?;
+    let (mut buffer, mut last) = ([0; 4096], b'\n');
+    loop {
+        let read = source.read(&mut buffer).map_err(failed)?;
+        let mut part = &buffer[..read];
+        while !part.is_empty() {
+            match type_some(&runtime, scope, id, part, false)? {
+                Some(taken) => {
+                    last = taken.checked_sub(1).map_or(last, |at| part[at]);
+                    part = &part[taken..];
+                }
+                None => return Ok(()),
+            }
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    // In the middle of a line the first one ends the line only.
+    for _ in 0..if last == b'\n' { 1 } else { 2 } {
+        type_some(&runtime, scope, id, &[], true)?;
+    }
+    Ok(())
+}
+
+/// Types some bytes, or the end of input, as soon as the task takes them; nothing when it has ended.
+fn type_some(
+    runtime: &Runtime,
+    scope: &Scope,
+    id: &TaskId,
+    part: &[u8],
+    eof: bool,
+) -> Result<Option<usize>, Error> {
+    loop {
+        let task = runtime.task(id.as_str(), scope)?;
+        if task.status.is_terminal() {
+            return Ok(None);
+        }
+        if task.pid.is_some() {
+            match runtime.type_some(id, part, eof) {
+                Ok((taken, end_is_due)) if taken > 0 || (eof && !end_is_due) => return Ok(Some(taken)),
+                // It does not read now, or is about to end.
+                Ok(_) | Err(Error::Refused { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        std::thread::sleep(LOOK);
     }
 }
 

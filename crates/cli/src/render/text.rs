@@ -89,8 +89,13 @@ pub(crate) fn coloured(text: &str, status: Status, colour: bool) -> String {
     if colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
 }
 
-fn title(task: &Task) -> String {
-    task.name.clone().or_else(|| task.description.clone()).unwrap_or_else(|| task.command.clone())
+/// What a task is called: by its name first, where it has one.
+pub(crate) fn named(task: &Task) -> String {
+    task.name.as_ref().map_or_else(|| task.id.to_string(), |name| format!("{name} ({})", task.id))
+}
+
+fn what(task: &Task) -> String {
+    task.description.clone().unwrap_or_else(|| task.command.clone())
 }
 
 /// Colours the words about a task.
@@ -109,15 +114,15 @@ fn room(others: usize) -> usize {
 /// One line for one task.
 pub(crate) fn line(task: &Task, colour: bool) -> String {
     let elapsed = task.duration_ms.map(duration).unwrap_or_default();
-    let head = painted(&format!("{} {} {}", sign(task), task.id, state_words(task)), task, colour);
-    let rest = shortened(&title(task), room(20));
+    let head = painted(&format!("{} {} {}", sign(task), named(task), state_words(task)), task, colour);
+    let rest = shortened(&what(task), room(20));
     format!("{head}  {elapsed}  {rest}")
 }
 
 /// The reply to a start.
 pub(crate) fn started(started: &Started, colour: bool) -> String {
     let task = &started.task;
-    let id = &task.name.as_ref().map_or_else(|| task.id.to_string(), |name| format!("{name} ({})", task.id));
+    let id = &named(task);
     if task.never_ran() {
         let cause = task.cause.as_deref().unwrap_or(task.status.word());
         let head = coloured(&format!("{id} did not start: {cause}"), task.status, colour);
@@ -177,6 +182,6 @@ pub(crate) fn port(port: u16, found: &PortHolders, colour: bool) -> String {
 }
 
 /// What a kill did.
-pub(crate) fn receipt(receipt: &KillReceipt) -> String {
-    receipt_lines(receipt).join("\n") + "\n"
+pub(crate) fn receipt(receipt: &KillReceipt, name: Option<&str>) -> String {
+    receipt_lines(receipt, name).join("\n") + "\n"
 }

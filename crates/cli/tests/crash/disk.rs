@@ -342,3 +342,23 @@ fn what_a_full_disk_dropped_stays_counted_when_the_last_child_is_gone() {
     assert_eq!(task["survivors"], 0, "{task}");
     assert_eq!(counts(&task), (5000.into(), 5000.into()), "{task}");
 }
+
+#[test]
+fn output_that_was_dropped_is_not_said_to_be_there() {
+    let home = small();
+    let script =
+        format!("{}; head -c 5000 /dev/zero; touch done; {}", children::gate("a"), children::gate("b"));
+    let id = home.start(&script);
+    home.until_status(&id, "running");
+    let ballast = fill(&home);
+    home.open("a");
+    home.file("done");
+    home.open("b");
+    home.ended(&id);
+    fs::remove_file(&ballast).unwrap();
+    assert_eq!(home.status(&id)["dropped_bytes"], 5000);
+    for more in [&[][..], &["--max-bytes", "0"]] {
+        let said = home.mw(["output", &id].iter().chain(more)).exits(0).complaint();
+        assert!(!said.contains("--offset 0"), "{more:?}: {said}");
+    }
+}

@@ -98,6 +98,11 @@ fn a_misspelt_variable_is_told_and_no_error() {
     let config = home.mw(["config", "--json"]).exits(0).json();
     assert_eq!(config["unknown_variables"], serde_json::json!(["MEANWHILE_QUEUE_MAX_RUNING"]));
     assert!(home.mw(["config"]).ok().contains("MEANWHILE_QUEUE_MAX_RUNING is set"));
+    let started = home.mw(["start", "true"]).exits(0);
+    let said = started.complaint();
+    assert!(said.contains("MEANWHILE_QUEUE_MAX_RUNING is set, and there is no such setting"), "{said}");
+    assert!(said.contains("did you mean MEANWHILE_QUEUE_MAX_RUNNING?"), "{said}");
+    assert!(!said.contains("TASK_ID"), "{said}");
 }
 
 #[test]

@@ -130,3 +130,21 @@ fn a_name_that_could_stand_for_another_task_is_refused() {
     assert!(!home.has_file("ran"));
     let _ = home.start_with(&["--name", "frontend"], "true");
 }
+
+#[test]
+fn a_task_with_a_name_is_shown_by_its_name_first() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let done = home.start_with(&["--name", "quick"], "true");
+    let waited = home.mw(["wait", "quick"]).ok();
+    assert!(waited.contains(&format!("quick ({done}) completed")), "{waited}");
+    assert!(waited.trim_end().ends_with("true"), "{waited}");
+    let id = home.start_with(&["--name", "web"], children::SLEEPER);
+    let run = home.command(["run", "--name", "next", "true"]).spawn();
+    let first = mw_testkit::wait_until(mw_testkit::SOON, "what is in its way is named", || {
+        Some(run.complained()).filter(|said| said.contains("slots are in use"))
+    });
+    assert!(first.contains("next (bash-") && first.contains(&format!("(web ({id}))")), "{first}");
+    let killed = home.mw(["kill", "web"]).ok();
+    assert!(killed.starts_with(&format!("web ({id}) cancelled: SIGTERM")), "{killed}");
+    assert_eq!(run.wait().code, Some(0));
+}

@@ -336,3 +336,13 @@ fn a_search_in_what_has_not_run_finds_nothing_and_calls_nothing_damaged() {
     assert_eq!((search(&["--run", "1"]), search(&[])), (0, 1));
     assert_eq!(home.mw(["output", &id, "--run", "1"]).exits(0).text(), "");
 }
+
+#[test]
+fn a_search_in_a_task_that_waits_says_so() {
+    let home = home().with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    let _ = home.start(children::SLEEPER);
+    let waiting = home.start("echo x");
+    let found = home.mw(["output", &waiting, "--grep", "x"]).exits(0);
+    assert_eq!(found.text(), "");
+    assert!(found.complaint().contains("it has no output yet"), "{found}");
+}

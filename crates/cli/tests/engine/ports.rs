@@ -2,7 +2,9 @@
 
 use std::net::TcpListener;
 
+use mw_testkit::processes::kill_if;
 use mw_testkit::{Home, SOON, children, wait_until};
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::home;
@@ -96,4 +98,16 @@ fn a_port_that_nobody_holds_is_said_to_be_so() {
     assert_eq!(answer, serde_json::json!({"tasks": [], "total": 0, "others": []}));
     assert!(home.mw(["list", "--port", &port]).ok().contains("Nobody listens"));
     let _ = home.mw(["list", "--json", "--port", "0"]).refusal(2);
+}
+
+#[test]
+fn supervisors_that_do_not_answer_are_waited_for_together() {
+    let home = home();
+    let ids: Vec<_> = (0..3).map(|_| home.start(children::SLEEPER)).collect();
+    let stopped: Vec<_> = ids.iter().map(|id| home.pair(id).supervisor).collect();
+    stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::STOP, |_| true)));
+    let begun = std::time::Instant::now();
+    let _ = home.mw(["list", "--port", "1"]).exits(0);
+    assert!(begun.elapsed().as_secs() < 10, "{:?}", begun.elapsed());
+    stopped.iter().for_each(|pid| assert!(kill_if(*pid, Signal::CONT, |_| true)));
 }

@@ -78,3 +78,15 @@ fn a_command_that_is_left_finds_the_end_of_its_input() {
         "{task}"
     );
 }
+
+#[test]
+fn piped_input_is_typed_on_a_terminal_with_its_end() {
+    let home = home();
+    // The terminal echoes what is typed, and the command repeats it.
+    assert_eq!(shell(&home, "echo hi | $MW run --pty cat").ok().matches("hi\r\n").count(), 2);
+    let text = shell(&home, "printf half | $MW run --pty cat").ok();
+    assert_eq!(text.matches("half").count(), 2, "{text:?}");
+    let count = shell(&home, "seq 20000 | $MW run --pty 'stty -echo; echo ready; wc -l'").ok();
+    assert!(count.trim_end().ends_with("20000"), "{count:?}");
+    assert_eq!(shell(&home, ": | $MW run --pty 'cat; echo end'").ok().trim(), "end");
+}

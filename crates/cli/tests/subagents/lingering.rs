@@ -245,3 +245,30 @@ fn what_kept_an_agent_does_not_count_where_the_number_of_tasks_is_limited() {
     assert_eq!(report["cleared"], json!([id]), "{report}");
     assert_nothing_is_left(&world);
 }
+
+#[test]
+fn the_end_of_a_session_ends_what_keeps_its_agents() {
+    let world = World::new();
+    let id = answered(&world);
+    let keeper = keeper_of(&world, &id);
+    let ended = world.home.mw(["session", "end", SESSION, "--json"]).exits(0).json();
+    assert_eq!(ended["receipts"][0]["id"], id.as_str(), "{ended}");
+    assert_eq!(world.home.status(&keeper)["status"], "cancelled");
+    world.home.wait_until_empty(SOON);
+    assert_eq!(world.status(&id)["agent"]["answer"], "one");
+}
+
+#[test]
+fn what_keeps_an_agent_ends_with_the_host_of_its_session() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SESSION_GRACE_MS", "200"));
+    let quiet = "exec sleep 600 >/dev/null 2>&1";
+    let host = world.home.command(["session", "run", SESSION, "--", "sh", "-c", quiet]).spawn();
+    wait_until(SOON, "the session is hosted", || {
+        let held = std::fs::read_dir(world.home.state().join("sessions").join(SESSION));
+        (held.is_ok_and(|mut entries| entries.next().is_some())).then_some(())
+    });
+    let id = answered(&world);
+    let keeper = keeper_of(&world, &id);
+    let _ = host.kill();
+    world.home.until_status(&keeper, "cancelled");
+}

@@ -6,9 +6,10 @@ use crate::text::count;
 
 /// Returns the lines of a receipt: what was done, and whoever is still alive.
 #[must_use]
-pub fn receipt_lines(receipt: &KillReceipt) -> Vec<String> {
+pub fn receipt_lines(receipt: &KillReceipt, name: Option<&str>) -> Vec<String> {
     let signals: Vec<_> = receipt.signals.iter().map(|sent| sent.signal.as_str()).collect();
-    let (id, status) = (&receipt.id, receipt.status.word());
+    let id = name.map_or_else(|| receipt.id.clone(), |name| format!("{name} ({})", receipt.id));
+    let status = receipt.status.word();
     let done = if signals.is_empty() {
         format!("{id} {status}: nothing was left to kill")
     } else if receipt.killed.is_empty() && receipt.survivors.is_empty() && !receipt.status.is_terminal() {

@@ -20,8 +20,10 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 
 use super::backend::{Stop, backend_of};
 use super::fork_server;
+use crate::disk::home::Home;
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
+use crate::live::agent::kept_agent;
 use crate::read::redact::Redactor;
 use crate::session::dir::SessionDir;
 use crate::session::lease;
@@ -179,11 +181,13 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
     }
 }
 
-/// A person's own tasks end with no session.
+/// A person's own tasks end with no session. What keeps an agent ends with the agent's.
 pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<SessionWatch> {
+    let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
+    let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).spec(&agent).ok());
+    let spec = agent.as_ref().unwrap_or(spec);
     let ends = spec.lifetime == Lifetime::Session && spec.session != DEFAULT_SESSION;
     ends.then(|| {
-        let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
         let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
         // One that waited for its turn may outlive the host that started it.
         let by_host = spec.starter.as_ref().is_some_and(|starter| starter.starts_with(HOST_PREFIX));

@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use mw_model::wire::{
     ACTIVITY_FILE, AGENT_FILE, AGENT_SOCKET, DIFF_FILE, FOLLOW_UPS_DIR, KillReceipt, TRANSCRIPT_FILE,
 };
-use mw_model::{Activity, AgentRecord, Cause, TaskId, TaskKind, TaskSpec};
+use mw_model::{Activity, AgentRecord, Cause, Lifetime, TaskId, TaskKind, TaskSpec, TaskState};
 
 use super::kill::KillRequest;
 use crate::disk::look;
@@ -179,6 +179,23 @@ impl Runtime {
         let tasks = self.store()?.tasks_of(&keeper_session(id), &self.home.tasks())?;
         let ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
         self.kill_all(&ids, request).all_done()
+    }
+
+    /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
+    pub(crate) fn agents_kept_in(&self, session: &str) -> Result<Vec<TaskId>> {
+        let mut kept = Vec::new();
+        let store = self.store()?;
+        for task in store.unsettled(&self.home.tasks())? {
+            let Some(agent) = kept_agent(&task.session) else { continue };
+            let agent = store.task(&agent, &self.home.tasks())?;
+            let ends = |agent: &Task| {
+                agent.session == session
+                    && agent.lifetime == Lifetime::Session.word()
+                    && matches!(agent.state, TaskState::Ended { .. })
+            };
+            kept.extend(agent.filter(ends).map(|agent| agent.id));
+        }
+        Ok(kept)
     }
 
     /// Tells without the database whether anything may have kept a task's agent alive.

@@ -1,16 +1,21 @@
 //! Which ports a task's tree listens on, and who holds a port.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use mw_model::wire::{ControlReply, Operation};
 use mw_model::{TaskId, TaskState};
 use serde::Serialize;
 
+use super::control::Line;
 use crate::disk::platform;
 use crate::error::Result;
 use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
 use crate::task::{Scope, Task};
+
+/// How long supervisors may take to name the processes of their tasks, all together.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A process that listens on a port and belongs to no task that may be seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,14 +48,7 @@ impl Runtime {
             TaskState::Ended { .. } => task.survivors > 0,
             TaskState::Pending { .. } | TaskState::Starting { .. } => false,
         };
-        match lives.then(|| self.control(&task.id, Operation::Status)) {
-            // A supervisor of an older version names processes only.
-            Some(Ok(ControlReply::Status { pids, tree, .. })) if pids.is_empty() => {
-                Some(tree.iter().map(|process| process.pid).collect())
-            }
-            Some(Ok(ControlReply::Status { pids, .. })) => Some(pids),
-            Some(_) | None => None,
-        }
+        lives.then(|| self.control(&task.id, Operation::Status).ok()).flatten().and_then(pids_of)
     }
 
     /// Returns who listens on a port: tasks in scope, and processes of nobody in it.
@@ -61,9 +59,19 @@ impl Runtime {
         self.reconcile()?;
         let mut found = PortHolders { tasks: Vec::new(), others: Vec::new() };
         let mut ours = BTreeSet::new();
+        // All are asked before the first answer is awaited: those that do not answer keep nobody longer together than one.
+        let mut asked = Vec::new();
         for id in self.unsettled_in(scope)? {
-            let mut task = self.current(&id)?;
-            let Some(pids) = self.tree(&task) else { continue };
+            let task = self.current(&id)?;
+            let line = Line::connect_patiently(&self.home, &id);
+            let line = line.and_then(|mut line| line.send(Operation::Status).map(|()| line));
+            asked.extend(line.ok().map(|line| (task, line)));
+        }
+        let deadline = Instant::now() + PATIENCE;
+        for (mut task, mut line) in asked {
+            let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+            let _ = line.set_patience(Some(left));
+            let Some(pids) = line.reply().ok().and_then(pids_of) else { continue };
             let ports = ports_of(&pids);
             if ports.contains(&port) {
                 self.complete(&mut task)?;
@@ -86,6 +94,18 @@ impl Runtime {
             Scope::Session(session) => task.session == *session,
         });
         Ok(seen.map(|task| task.id).collect())
+    }
+}
+
+/// Returns the processes that a supervisor names.
+fn pids_of(reply: ControlReply) -> Option<Vec<u32>> {
+    match reply {
+        // A supervisor of an older version names processes only.
+        ControlReply::Status { pids, tree, .. } if pids.is_empty() => {
+            Some(tree.iter().map(|process| process.pid).collect())
+        }
+        ControlReply::Status { pids, .. } => Some(pids),
+        _ => None,
     }
 }
 

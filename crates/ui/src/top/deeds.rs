@@ -64,7 +64,9 @@ fn try_act(options: &Options, deed: Deed) -> Result<Vec<String>> {
 /// Ends tasks: one with its whole receipt, several with what came of each.
 fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest) -> Result<Vec<String>> {
     if let [id] = ids {
-        return runtime.kill(id, scope, request).map(|receipt| receipt_lines(&receipt));
+        let name = runtime.task(id, scope).ok().and_then(|task| task.name);
+        let receipt = runtime.kill(id, scope, request)?;
+        return Ok(receipt_lines(&receipt, name.as_deref()));
     }
     let mut tally = Tally::default();
     let known = ids.iter().map(|id| (id, runtime.task(id, scope)));
@@ -80,7 +82,7 @@ fn kill(runtime: &Runtime, scope: &Scope, ids: &[String], request: &KillRequest)
     for receipt in &kills.receipts {
         match receipt.survivors.len() {
             0 => tally.add(receipt.status.word()),
-            _ => tally.note("still alive in part", receipt_lines(receipt).join("\n")),
+            _ => tally.note("still alive in part", receipt_lines(receipt, None).join("\n")),
         }
     }
     over.iter().for_each(|_| tally.add("over before"));

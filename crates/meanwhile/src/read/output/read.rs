@@ -129,6 +129,8 @@ pub struct ReadReply {
     pub left: u64,
     /// Whether the streams asked for have bytes before the first one shown.
     pub has_earlier: bool,
+    /// How many of those can be read; the others were dropped.
+    pub earlier: u64,
     /// How many bytes of these streams would have been read, were they not older than what is looked at.
     pub passed_over: u64,
 }
@@ -214,6 +216,7 @@ impl Runtime {
             end,
             left: left_after,
             has_earlier,
+            earlier: readable_before(&view, request.stream, start),
             passed_over: left - bytes_after(&view, request.stream, start),
         })
     }
@@ -288,6 +291,13 @@ fn misses_before(view: &LogView, stream: StreamChoice, start: u64) -> bool {
     view.parts().iter().any(|part| part.logical < start && part.len > 0 && stream.takes(part.kind))
 }
 
+/// Counts the bytes of the streams asked for that are in the log before an offset.
+fn readable_before(view: &LogView, stream: StreamChoice, start: u64) -> u64 {
+    let is_there = |kind: EntryKind| stream.takes(kind) && !matches!(kind, EntryKind::Drop(_));
+    let parts = view.parts().iter().filter(|part| is_there(part.kind));
+    parts.map(|part| part.len.min(start.saturating_sub(part.logical))).sum()
+}
+
 /// Counts what the streams asked for have from an offset on, dropped bytes included.
 fn bytes_after(view: &LogView, stream: StreamChoice, offset: u64) -> u64 {
     let parts = view.parts().iter().filter(|part| stream.takes(part.kind));
@@ -305,6 +315,7 @@ const fn nothing_yet() -> ReadReply {
         end: 0,
         left: 0,
         has_earlier: false,
+        earlier: 0,
         passed_over: 0,
     }
 }
