@@ -45,7 +45,7 @@ pub use dialect::{Dialect, Named};
 pub use event::Event;
 pub use id::{IdError, TaskId, TaskKind, long_handle, looks_like_handle, parse_short_handle, short_handle};
 pub use limits::Limits;
-pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
+pub use log_name::{TASK_LOG_NAME_PATTERN, context_stamp, is_context_stamp, task_log_name};
 pub use notice::{AGENT_WAITS, News, Notice, Part, Turn, TurnEvent, events_from_turns};
 pub use proc_stat::ProcStat;
 pub use progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};

@@ -1,7 +1,7 @@
 //! Everything the screen knows.
 
-use meanwhile::model::Timestamp;
 use meanwhile::model::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
+use meanwhile::model::{Status, Timestamp};
 use ratatui::layout::Rect;
 
 use super::asked::Questions;
@@ -195,9 +195,10 @@ impl State {
         None
     }
 
-    /// Tasks that nobody waits for.
+    /// Tasks that run and that nobody waits for.
     pub(super) fn background(&self) -> usize {
-        self.tasks.iter().filter(|task| !task.awaited).count()
+        let runs = |task: &&ChatTask| !task.awaited && task.status != Status::Pending;
+        self.tasks.iter().filter(runs).count()
     }
 
     pub(super) fn has_foreground(&self) -> bool {
