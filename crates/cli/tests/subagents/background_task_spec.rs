@@ -253,19 +253,6 @@ fn a_long_answer_is_returned_whole() {
 }
 
 #[test]
-fn the_state_of_a_batch_is_not_that_of_its_last_task() {
-    let (_world, mut host) = start();
-    let given = json!({"description": "Wait", "prompt": "hang", "agent": "good", "batch_id": "b"});
-    let id = done(&mut host, "background_task", given)["task_id"].as_str().unwrap().to_owned();
-    let mut block = text(&host.call("background_cancel", &json!({"task_id": id})));
-    mw_testkit::wait_until(mw_testkit::SOON, "the batch is told", || {
-        block.push_str(&text(&host.call("background_output", &json!({"task_id": id}))));
-        block.contains("batch b is done").then_some(())
-    });
-    assert!(block.contains("<batch-id>b</batch-id>\n<status>error</status>"), "{block}");
-}
-
-#[test]
 fn group_related_tasks() {
     let (world, mut host) = start();
     let launch = |host: &mut Host| {

@@ -35,6 +35,7 @@ impl Notice {
         lines.push(element("status", self.status()));
         lines.extend(self.exit_code().map(|code| element("exit-code", &code.to_string())));
         lines.push(element("output-file", &self.output_path));
+        lines.extend(self.report.as_ref().map(|report| element("report-file", report)));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
         lines.extend(self.result_element());
