@@ -226,7 +226,10 @@ impl Runtime {
     pub(crate) fn complete(&self, task: &mut Task) -> Result<()> {
         task.untended = self.untended.borrow().get(&task.id).cloned();
         match &task.state {
-            TaskState::Pending { .. } => task.queue_position = Some(self.store()?.queue_position(task)?),
+            TaskState::Pending { .. } => {
+                task.queue_position = Some(self.store()?.queue_position(task)?);
+                self.add_agent(task);
+            }
             TaskState::Starting { .. } => {}
             TaskState::Running { process, started_at, .. }
             | TaskState::Cancelling { process, started_at, .. } => {

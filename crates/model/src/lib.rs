@@ -56,4 +56,4 @@ pub use trace::{
     Sampler, Share, SpanId, TRACEPARENT_VARIABLE, TRACESTATE_VARIABLE, TaskTrace, TraceError, TraceId,
     TraceParent,
 };
-pub use wire::log_name::{TASK_LOG_NAME_PATTERN, context_stamp, task_log_name};
+pub use wire::log_name::{TASK_LOG_NAME_PATTERN, context_stamp, is_context_stamp, task_log_name};

@@ -47,8 +47,9 @@ impl Turn<'_> {
             }
             Some(_) => News::default(),
         };
-        let over = carried.starts.take().filter(|_| is_over);
-        if let Some(text) = over.and_then(|started| started.if_over) {
+        let starts = carried.starts.take();
+        let has_started = starts.is_some() && !is_over;
+        if let Some(text) = starts.filter(|_| is_over).and_then(|started| started.if_over) {
             carried.text = text;
         }
         let text = self.model.choice.key.hide(&carried.text);
@@ -60,7 +61,7 @@ impl Turn<'_> {
         let status =
             if carried.failed || ran_badly { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
         let mut fields = ToolCallUpdateFields::new().status(status).content(shown);
-        if let Some(task) = words::left_running(&call.tool, &carried.data) {
+        if let Some(task) = words::left_running(&call.tool, has_started, &carried.data) {
             fields = fields.title(format!("in the background as {task}: {title}"));
         }
         self.work.note(Record::Result(Answered {

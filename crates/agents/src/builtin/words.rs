@@ -31,10 +31,12 @@ pub(super) fn ran_badly(tool: &str, data: &Value) -> bool {
     runs_a_command(tool) && (bad_code || bad_end)
 }
 
-/// Returns the task that a call has left running or queued, by the reply for programs.
-pub(super) fn left_running<'a>(tool: &str, data: &'a Value) -> Option<&'a str> {
-    let lives = matches!(data["status"].as_str(), Some("running" | "pending"));
-    if (runs_a_command(tool) || tool == "agent") && lives { data["task_id"].as_str() } else { None }
+/// Returns the task that a call has left running or queued, by the reply for programs: the call says that it has started
+/// it, or that a command in the foreground goes on.
+pub(super) fn left_running<'a>(tool: &str, has_started: bool, data: &'a Value) -> Option<&'a str> {
+    let goes_on = runs_a_command(tool) && matches!(data["status"].as_str(), Some("running" | "pending"));
+    let task = data["task_id"].as_str().or(data["id"].as_str());
+    task.filter(|_| has_started || goes_on)
 }
 
 /// Tells whether a tool, by its name in any dialect, runs a command.

@@ -94,6 +94,8 @@ fn own_env(options: &ChatOptions) -> Vec<(String, String)> {
     let own = [
         ("MEANWHILE_HOME", home),
         ("MEANWHILE_SESSION", options.transcript.session.clone()),
+        // One conversation counts its tasks once, whoever starts them.
+        ("MEANWHILE_CONTEXT", options.premises.context_stamp.clone()),
         ("MEANWHILE_TOOLS_NOTICES", "false".to_owned()),
         ("MEANWHILE_APPROVAL_WAIT", format!("{keep}s")),
     ];

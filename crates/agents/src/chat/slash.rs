@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
 };
-use mw_model::Status;
 use mw_model::approval::Proposal;
+use mw_model::{Status, TaskId, parse_short_handle};
 use mw_policy::Tool;
 
 use super::announcing::{Announcement, Announcing};
 use super::office::Message;
 use super::watch::question;
 use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
-use mw_tools::dialects::Dialect;
 use mw_tools::dialects::screens::{self, Layout};
+use mw_tools::dialects::{Dialect, Speaks};
 use mw_tools::operations::{ShellCall, start};
 
 const SIGTERM: i32 = 15;
@@ -189,8 +189,23 @@ impl Desktop {
         Scope::Session(self.premises.session.clone())
     }
 
+    /// Finds the task that a person means. A number means one of this chat.
+    fn resolve(&self, runtime: &Runtime, id: &str) -> Result<TaskId, Error> {
+        if self.dialect == Dialect::Zidane && parse_short_handle(id).is_some() {
+            return runtime.resolve_in_context(id, &self.premises.session, &self.premises.context_stamp);
+        }
+        runtime.resolve(id, &self.scope())
+    }
+
+    /// Makes a task go by the name that it has in this chat.
+    pub(super) fn seen(&self, mut task: Task) -> Task {
+        // The number that another context gave it means another task here.
+        task.context.take_if(|context| *context != self.premises.context_stamp);
+        task
+    }
+
     fn name(&self, task: &Task) -> String {
-        self.dialect.handle(task)
+        self.dialect.handle(&self.seen(task.clone()))
     }
 
     fn answer(&self, command: Slash, place: &Place) -> Result<String, Error> {
@@ -202,7 +217,8 @@ impl Desktop {
             Slash::End { id, signal } => self.end(&runtime, &id, signal, place),
             Slash::Restart(id) => self.restart(&runtime, &id, place),
             Slash::Resume { id, message } => {
-                let task = runtime.resume(&id, &self.scope(), &message)?;
+                let id = self.resolve(&runtime, &id)?;
+                let task = runtime.resume(id.as_str(), &self.scope(), &message)?;
                 Ok(format!("Resumed task {}. You are told its answer.", self.name(&task)))
             }
             // The office has done these.
@@ -214,7 +230,8 @@ impl Desktop {
         let caller = Asking { messages: &self.messages, place };
         let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
         let desk = Desk { tool, dialect: self.dialect, ..Desk::new(runtime, &self.premises, &caller) };
-        match start(&ShellCall::script(command, &desk), &desk) {
+        let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);
+        match call.and_then(|call| start(&call, &desk)) {
             Ok(task) => Ok(screens::started(&task, self.layout, self.dialect, runtime)),
             Err(Refusal::Engine(error)) => Err(error),
             Err(other) => Ok(format!("{other}.")),
@@ -223,7 +240,7 @@ impl Desktop {
 
     fn tasks(&self, runtime: &Runtime, status: Option<&str>) -> Result<String, Error> {
         const MOST: u32 = 200;
-        let words = screens::words(self.layout);
+        let words = screens::words(self.layout, self.dialect);
         if let Some(status) =
             status.filter(|status| !words.contains(status) && Status::from_word(status).is_none())
         {
@@ -231,16 +248,17 @@ impl Desktop {
         }
         let page = runtime.list(&Filter { limit: MOST, ..Filter::new(self.scope()) })?;
         let wanted = |task: &Task| {
-            status.is_none_or(|word| task.status.word() == word || screens::word(task, self.layout) == word)
+            let own = screens::word(task, self.layout, self.dialect);
+            status.is_none_or(|word| task.status.word() == word || own == word)
         };
-        let tasks: Vec<_> = page.tasks.into_iter().filter(wanted).collect();
+        let tasks: Vec<_> = page.tasks.into_iter().filter(wanted).map(|task| self.seen(task)).collect();
         Ok(screens::tasks(&tasks, self.layout, self.dialect))
     }
 
     fn status(&self, runtime: &Runtime, id: &str) -> Result<String, Error> {
         const LINES: u32 = 20;
         const BYTES: u64 = 16 << 10;
-        let task = runtime.task(id, &self.scope())?;
+        let task = self.seen(runtime.task(self.resolve(runtime, id)?.as_str(), &self.scope())?);
         let request =
             ReadRequest { from: From::TailLines(LINES.into()), max_bytes: BYTES, ..ReadRequest::default() };
         let read = runtime.read_shown(task.id.as_str(), &self.scope(), &request)?;
@@ -248,11 +266,14 @@ impl Desktop {
     }
 
     fn end(&self, runtime: &Runtime, id: &str, signal: i32, place: &Place) -> Result<String, Error> {
-        let id = runtime.resolve_for_deed(id, &self.scope())?;
+        let id = match parse_short_handle(id) {
+            Some(_) => self.resolve(runtime, id)?,
+            None => runtime.resolve_for_deed(id, &self.scope())?,
+        };
         let task = runtime.task(id.as_str(), &self.scope())?;
         let name = self.name(&task);
         if task.status.is_terminal() {
-            let word = screens::word(&task, self.layout);
+            let word = screens::word(&task, self.layout, self.dialect);
             return Ok(format!("Task {name} is not running (status: {word})."));
         }
         self.print(format!("Cancelling task {name}..."));
@@ -268,11 +289,15 @@ impl Desktop {
 
     fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
         let caller = Asking { messages: &self.messages, place };
+        let id = match parse_short_handle(id) {
+            Some(_) => self.resolve(runtime, id)?.to_string(),
+            None => id.to_owned(),
+        };
         if let Some(tool) = Tool::named("restart") {
             let passage = Passage { tool, policy: &self.premises.policy, asker: &caller };
-            runtime.pass_restart(id, &self.scope(), &passage)?;
+            runtime.pass_restart(id.as_str(), &self.scope(), &passage)?;
         }
-        let task = runtime.restart(id, &self.scope())?;
+        let task = runtime.restart(id.as_str(), &self.scope())?;
         let name = self.name(&task);
         if task.never_ran() {
             let cause = task.cause.as_deref().unwrap_or(task.status.word());

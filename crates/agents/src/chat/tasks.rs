@@ -20,11 +20,11 @@ impl Office<'_> {
         let live = page.tasks.iter().filter(|task| !task.status.is_terminal());
         let row = |task: &Task| ChatTask {
             id: task.id.to_string(),
-            handle: task.handle(),
+            handle: self.desktop.seen(task.clone()).handle(),
             what: task.description.clone().unwrap_or_else(|| task.command.clone()),
             status: task.status,
             since: task.started_at,
-            log: task.output_path.clone(),
+            log: self.runtime.log_of(task).to_string_lossy().into_owned(),
             awaited: awaited.contains(&task.id) && !self.runtime.is_moved_to_background(&task.id),
         };
         let tasks: Vec<_> = live.map(row).collect();

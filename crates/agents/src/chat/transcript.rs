@@ -7,11 +7,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use mw_desk::chat::Entry;
+use mw_model::is_context_stamp;
 
 use super::ledger::Ledger;
 
 const CHATS: &str = "chats";
 const FILE: &str = "transcript.jsonl";
+const CONTEXT: &str = "context";
 const PREFIX: &str = "chat-";
 
 /// Why a chat cannot be opened.
@@ -85,6 +87,18 @@ impl Transcript {
         file.try_lock().map_err(|_| TranscriptError::InUse(session.to_owned()))?;
         let (session, backlog) = (session.to_owned(), VecDeque::new());
         Ok(Self { file, directory, backlog, session, entries: Vec::new(), damaged: 0 })
+    }
+
+    /// Returns the context in which tasks of the chat are counted: the one that it had when it was opened first, else this.
+    #[must_use]
+    pub fn context(&self, now: &str) -> String {
+        let path = self.directory.join(CONTEXT);
+        let known = fs::read_to_string(&path).ok().filter(|known| is_context_stamp(known));
+        known.unwrap_or_else(|| {
+            // Where it cannot be kept, the chat counts anew the next time, and what it has now goes by its ids then.
+            let _ = fs::write(&path, now);
+            now.to_owned()
+        })
     }
 
     /// Opens one that exists: this, or the one that was used last.

@@ -11,7 +11,7 @@ use agent_client_protocol::v1::schema::{
 };
 use meanwhile::{Clock, Runtime, SystemClock};
 use mw_model::{Activity, PlanStep, TaskId};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 /// How often the state of things is written at most.
 const WRITE_EVERY: Duration = Duration::from_millis(200);
@@ -86,7 +86,8 @@ impl Transcript {
                 let status = status_word(call.status);
                 let is_new = !self.activity.recent_tools.iter().any(|tool| *tool.id == *call.tool_call_id.0);
                 self.activity.tool(&call.tool_call_id.0, Some(&call.title), Some(status));
-                self.activity.tool_name(&call.tool_call_id.0, call.name.as_deref());
+                let name = call.name.as_deref().or_else(|| name_beside(call.meta.as_ref()));
+                self.activity.tool_name(&call.tool_call_id.0, name);
                 if is_new {
                     self.begin_segment();
                     self.print(&format!("→ {}", first_line(&call.title)));
@@ -96,6 +97,7 @@ impl Transcript {
                 let status = update.fields.status.map(status_word);
                 let id = &update.tool_call_id.0;
                 self.activity.tool(id, update.fields.title.as_deref(), status);
+                self.activity.tool_name(id, name_beside(update.meta.as_ref()));
                 if status == Some("failed") {
                     let known = self.activity.recent_tools.iter().find(|tool| *tool.id == **id);
                     let title = known.map_or_else(|| id.to_string(), |tool| first_line(&tool.title));
@@ -169,7 +171,7 @@ impl Transcript {
     }
 
     /// Adds a line for programs.
-    pub(super) fn note(&mut self, what: &serde_json::Value) {
+    pub(super) fn note(&mut self, what: &Value) {
         let line = json!({"at": SystemClock.now(), "run": self.run, "update": what});
         if let Some(file) = &mut self.lines {
             let _ = file.write_all(format!("{line}\n").as_bytes());
@@ -238,4 +240,9 @@ const fn plan_word(status: &PlanEntryStatus) -> &'static str {
         PlanEntryStatus::Completed => "completed",
         _ => "unknown",
     }
+}
+
+/// Returns the name of a tool where an agent tells it beside the call, as Claude's does.
+fn name_beside(meta: Option<&Map<String, Value>>) -> Option<&str> {
+    meta?.get("claudeCode")?.get("toolName")?.as_str()
 }

@@ -113,6 +113,9 @@ impl Arguments {
             Some(before) => before,
             None => Transcript::create(home, &session).map_err(|error| unusable(&error))?,
         };
+        // The numbers of its tasks go on where they were.
+        let context_stamp = transcript.context(&premises.context_stamp);
+        let premises = Premises { context_stamp, ..premises };
         let options = Options {
             theme: Colours::theme(self.theme, &context.config),
             session: session.clone(),

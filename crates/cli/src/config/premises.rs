@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use meanwhile::model::context_stamp;
+use meanwhile::model::{context_stamp, is_context_stamp};
 use meanwhile::policy::Mode;
 use meanwhile::{Clock, SystemClock};
 use mw_tools::call::{Background, Premises};
@@ -39,7 +39,7 @@ pub(crate) fn premises(
         at_capacity: config.settings.queue.at_capacity,
         lifetime: config.lifetime(),
         session_end: config.session_end(),
-        context_stamp: context_stamp(SystemClock.now()),
+        context_stamp: given_context().unwrap_or_else(|| context_stamp(SystemClock.now())),
         reply_bytes: config.tools.reply_bytes.max(LEAST_REPLY),
         stream_bytes: config.tools.stream_bytes,
         longest_call: Duration::from_millis(config.tools.longest_call_ms),
@@ -47,4 +47,9 @@ pub(crate) fn premises(
         policy,
         agents: None,
     })
+}
+
+/// Returns the context that a host counts the tasks of its conversation in, if it says so.
+fn given_context() -> Option<String> {
+    std::env::var("MEANWHILE_CONTEXT").ok().filter(|context| is_context_stamp(context))
 }

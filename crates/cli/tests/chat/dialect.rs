@@ -69,6 +69,43 @@ fn without_a_dialect_the_list_names_what_the_person_has() {
     assert!(!screen.text.contains("TaskOutput"), "{}", screen.text);
 }
 
+/// One conversation has one set of words, names and paths.
+#[test]
+fn words_and_paths_are_those_of_the_dialect() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+    let home = home.with_env("MEANWHILE_QUEUE_MAX_RUNNING", "1");
+    endpoint.will(Answer::empty().call("shell", json!({"command": "sleep 600", "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane", "--mode", "dangerous"]);
+    terminal.resize(160, 50);
+    say(&mut terminal, "run it");
+    until_shown(&terminal, "It runs.");
+    until_shown(&terminal, "in the background as bash_1: sleep 600");
+    say(&mut terminal, "/background true");
+    until_shown(&terminal, "Queued background task bash_2");
+    until_shown(&terminal, "⌁ 1 task ");
+    terminal.press(CTRL_B);
+    let said = endpoint.request(1).last_text();
+    let log = said.split_whitespace().find(|word| word.ends_with(".log")).unwrap();
+    let name = log.rsplit('/').next().unwrap();
+    assert!(name.starts_with("bash_1."), "{said}");
+    until_shown(&terminal, name);
+    terminal.press(ESC);
+    until_gone(&terminal, name);
+    say(&mut terminal, "/cancel bash_1");
+    until_shown(&terminal, "⌁ bash_2 exited (0)");
+    say(&mut terminal, "/cancel bash_2");
+    until_shown(&terminal, "Task bash_2 is not running (status: exited).");
+    say(&mut terminal, "/tasks killed");
+    let screen = until_shown(&terminal, "Background Tasks:");
+    let listed = &screen.text[screen.text.rfind("Background Tasks:").unwrap()..];
+    assert!(listed.contains("bash_1") && !listed.contains("bash_2"), "{listed}");
+    say(&mut terminal, "/tasks bogus");
+    until_shown(&terminal, "choose one of running, exited, killed.");
+    leave(terminal);
+}
+
 #[test]
 fn the_profile_chooses_the_dialect() {
     let endpoint = ModelEndpoint::new();

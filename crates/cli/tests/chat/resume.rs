@@ -44,6 +44,37 @@ fn what_was_seen_is_seen_again_and_the_agent_remembers() {
     leave(terminal);
 }
 
+/// A number means one task of the conversation, whoever started it and however often it was taken up.
+#[test]
+fn the_numbers_of_a_zidane_chat_go_on() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false");
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane", "--mode", "dangerous"]);
+    say(&mut terminal, "/background true");
+    until_shown(&terminal, "Started background task bash_1.");
+    endpoint.will(Answer::empty().call("shell", json!({"command": "true", "run_in_background": true})));
+    endpoint.will(Answer::text("It runs."));
+    say(&mut terminal, "go");
+    until_shown(&terminal, "It runs.");
+    let said = endpoint.request(1).last_text();
+    assert!(said.contains("Started bash_2 (pid "), "{said}");
+    until_shown(&terminal, "⌁ bash_2 exited (0)");
+    leave(terminal);
+
+    let mut terminal = chat_with(&home, &["chat", "--resume", "--dialect", "zidane", "--mode", "dangerous"]);
+    terminal.resize(140, 50);
+    say(&mut terminal, "/background sleep 600");
+    until_shown(&terminal, "Started background task bash_3. Use /status bash_3");
+    say(&mut terminal, "/status bash_3");
+    let screen = until_shown(&terminal, "Status: running");
+    assert!(!screen.text.contains("fits 2 tasks"), "{}", screen.text);
+    say(&mut terminal, "/cancel bash_3");
+    until_shown(&terminal, "Task bash_3 cancelled.");
+    say(&mut terminal, "/cancel bash_1");
+    until_shown(&terminal, "Task bash_1 is not running (status: exited).");
+    leave(terminal);
+}
+
 #[test]
 fn what_ends_without_its_chat_is_told_once_it_is_taken_up() {
     let endpoint = ModelEndpoint::new();

@@ -24,11 +24,31 @@ fn test_slash_background() {
     let home = table(&endpoint);
     let mut terminal = chat(&home);
     terminal.resize(140, 30);
-    say(&mut terminal, "/background echo 'a b' && sleep 600");
+    say(&mut terminal, "/background sleep 600");
     let screen = until_shown(&terminal, "Started background task task_");
     assert!(screen.text.contains("Use /status task_"), "{}", screen.text);
-    assert_eq!(only(&home)["command"], "echo 'a b' && sleep 600");
+    assert_eq!(only(&home)["command"], "sleep 600");
     assert_eq!(endpoint.requests().len(), 0, "the model sees nothing of it");
+}
+
+/// C-075: split like a shell would, and executed without one.
+#[test]
+fn a_command_of_co_cli_is_split_into_words() {
+    let endpoint = ModelEndpoint::new();
+    let home = table(&endpoint);
+    let mut terminal = chat(&home);
+    terminal.resize(140, 40);
+    say(&mut terminal, "/background echo 'a  b' | cat");
+    until_shown(&terminal, "Started background task task_");
+    let id = only(&home)["id"].as_str().unwrap().to_owned();
+    home.until_logged(&id, "a  b | cat\n");
+    let spec = std::fs::read_to_string(home.task_dir(&id).join("spec.json")).unwrap();
+    let spec: serde_json::Value = serde_json::from_str(&spec).unwrap();
+    assert_eq!(spec["command"]["argv"], serde_json::json!(["echo", "a  b", "|", "cat"]), "{spec}");
+    say(&mut terminal, "/background echo \"open");
+    until_shown(&terminal, "command has an unclosed quote");
+    assert_eq!(home.list().len(), 1);
+    leave(terminal);
 }
 
 /// A quick task is over before the line about its start is there; its banner waits for that line.
@@ -93,7 +113,7 @@ fn test_slash_tasks_list() {
     terminal.resize(140, 40);
     say(&mut terminal, "/tasks");
     until_shown(&terminal, "No background tasks.");
-    for (at, command) in ["true", "exit 3", "sleep 600"].iter().enumerate() {
+    for (at, command) in ["true", "false", "sleep 600"].iter().enumerate() {
         say(&mut terminal, &format!("/background {command}"));
         until(&terminal, "it is started", |screen| {
             screen.text.matches("Started background").count() == at + 1
@@ -138,7 +158,10 @@ fn test_slash_status() {
     let home = table(&endpoint);
     let mut terminal = chat(&home);
     terminal.resize(140, 50);
-    say(&mut terminal, "/background echo from-the-task; while [ ! -e go ]; do sleep 0.05; done; exit 3");
+    say(
+        &mut terminal,
+        "/background sh -c 'echo from-the-task; while [ ! -e go ]; do sleep 0.05; done; exit 3'",
+    );
     until_shown(&terminal, "Started background task");
     let id = only(&home)["id"].as_str().unwrap().to_owned();
     home.until_logged(&id, "from-the-task");

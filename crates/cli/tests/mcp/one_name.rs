@@ -44,6 +44,25 @@ fn the_reply_to_a_start_and_the_notice_of_its_end_say_the_same() {
     }
 }
 
+/// C-014: what a task has left beside its log is pointed at.
+#[test]
+fn a_report_beside_the_log_is_named() {
+    let home = home();
+    let mut host = host(&home, "co-cli", "s");
+    let wait = "while [ ! -e go ]; do sleep 0.02; done";
+    let command =
+        format!("sh -c '{wait}; echo TODO > \"$MEANWHILE_HOME/tasks/$MEANWHILE_TASK_ID/report.md\"'");
+    let started = host.call("start_background_task", &json!({"command": command, "description": "Research"}));
+    home.open("go");
+    let name = started["structuredContent"]["task_id"].as_str().unwrap_or_else(|| panic!("{started}"));
+    let told = notices(&home, "s", 1);
+    let report = told[0]["report"].as_str().unwrap_or_else(|| panic!("{told:?}"));
+    assert!(report.ends_with(&format!("/tasks/{name}/report.md")), "{report}");
+    assert_eq!(std::fs::read_to_string(report).unwrap(), "TODO\n");
+    let block = home.mw(["notices", "--session", "s"]).ok();
+    assert!(block.contains(&format!(". Report at {report}")), "{block}");
+}
+
 #[test]
 fn a_name_that_the_user_gave_is_told_beside_the_id() {
     let home = home();

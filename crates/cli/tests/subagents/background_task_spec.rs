@@ -199,7 +199,9 @@ fn task_persistence() {
     for _ in 0..2 {
         assert_eq!(output(&mut host, &id)["result"], "kept");
     }
-    assert_eq!(done(&mut host, "background_clear", json!({"task_ids": [id]}))["cleared"], json!([id]));
+    let cleared = host.call("background_clear", &json!({"task_ids": [id]}));
+    assert_eq!(cleared["structuredContent"]["cleared"], json!([id]), "{cleared}");
+    assert!(text(&cleared).contains("Cleared 1 task."), "{cleared}");
     assert!(refused(&mut host, "background_output", json!({"task_id": id})).contains("not found"));
 }
 
@@ -213,6 +215,41 @@ fn monitor_task_progress() {
     assert_eq!(progress["recentTools"], json!(["Read a.txt", "Edit b.txt"]));
     assert!(progress["lastUpdate"].is_string(), "{progress}");
     world.home.open("gate");
+}
+
+/// Where an agent tells the names of its tools beside its calls, those are shown.
+#[test]
+fn recent_tools_are_names_where_the_agent_tells_them() {
+    let (world, mut host) = start();
+    let id = launch(&mut host, "named Read Look at a.txt\ntool Edit b.txt\nwait gate");
+    world.until_activity(&id, "two tools were used", |activity| activity["tool_calls"] == 2);
+    assert_eq!(output(&mut host, &id)["progress"]["recentTools"], json!(["Read", "Edit b.txt"]));
+    world.home.open("gate");
+}
+
+/// One that waits for a slot is known as well as one that runs.
+#[test]
+fn a_queued_task_has_its_agent_and_its_progress() {
+    let world = World::with(|home| home.with_env("MEANWHILE_SUBAGENT_MAX_RUNNING", "1"));
+    let mut host = world.host("background-task");
+    launch(&mut host, "wait gate");
+    let given = json!({"description": "Wait", "prompt": "say done", "agent": "good"});
+    let queued = done(&mut host, "background_task", given);
+    assert_eq!((&queued["queued"], &queued["agent"]), (&true.into(), &"good".into()), "{queued}");
+    let told = output(&mut host, queued["task_id"].as_str().unwrap());
+    assert_eq!((&told["status"], &told["agent"]), (&"running".into(), &"good".into()), "{told}");
+    assert_eq!(told["progress"]["toolCalls"], 0, "{told}");
+    world.home.open("gate");
+}
+
+/// The specification speaks of the full result.
+#[test]
+fn a_long_answer_is_returned_whole() {
+    let (world, mut host) = start();
+    let answer = "word ".repeat(4400) + "end";
+    let id = launch(&mut host, &format!("say {answer}"));
+    until_completed(&world, &id);
+    assert_eq!(output(&mut host, &id)["result"], answer);
 }
 
 #[test]
@@ -287,6 +324,11 @@ fn reject_resume_of_non_completed_task() {
     done(&mut host, "background_cancel", json!({"task_id": id}));
     let cancelled = refused(&mut host, "background_resume", resume(&id));
     assert!(cancelled.contains("only completed tasks can be resumed"), "{cancelled}");
+    // In the words of the specification.
+    let failed = launch(&mut host, "die");
+    block(&mut host, &[&failed], 80_000);
+    let refusal = refused(&mut host, "background_resume", resume(&failed));
+    assert!(refusal.starts_with(&format!("{failed} is error: only completed tasks")), "{refusal}");
     assert_eq!(world.status(&id)["runs"], 1);
 }
 

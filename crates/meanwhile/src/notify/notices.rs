@@ -13,6 +13,7 @@
 //! that stores the message which carried it: neither can be without the other. A host that keeps its messages
 //! elsewhere acknowledges when it has them, and tells a repetition by its number.
 
+use std::fs;
 use std::sync::Arc;
 
 use mw_model::wire::LOG_FILE;
@@ -34,6 +35,8 @@ use crate::task::{Scope, Task};
 const MOST: usize = 100;
 /// How much of an agent's answer a notice holds.
 const RESULT_BYTES: u64 = 4 << 10;
+/// What a task may leave in its directory for whoever reads of its end.
+const REPORT_FILE: &str = "report.md";
 /// How much of a log is looked at for the outcome.
 const OUTCOME_BYTES: u64 = 64 << 10;
 
@@ -229,7 +232,17 @@ impl Runtime {
             Some(_) if current => self.result(&task),
             Some(_) | None => None,
         };
+        // By the name of the task's directory that its log goes by, where that is one.
+        let directory = match log.parent() {
+            Some(directory) if log.ends_with(LOG_FILE) => directory.to_owned(),
+            _ => self.home.task(&row.task),
+        };
+        let report = directory.join(REPORT_FILE);
+        // A link may lead to what is not the task's.
+        let is_own = || fs::symlink_metadata(&report).is_ok_and(|found| found.is_file());
+        let has_report = current && is_ending && is_own();
         let mut notice = Notice {
+            report: has_report.then(|| report.to_string_lossy().into_owned()),
             number: row.number,
             handle: task.handle(),
             name: task.name.filter(|_| task.dialect.is_canonical()),

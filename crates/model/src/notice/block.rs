@@ -1,5 +1,6 @@
 //! The text in which a model reads a notice: elements in angle brackets, one a line.
 
+use super::News;
 use super::Notice;
 use crate::task::dialect::Dialect;
 
@@ -28,9 +29,14 @@ impl Notice {
         }
         let mut lines = vec![OPEN.to_owned(), element("task-id", &self.handle)];
         lines.extend(self.name.as_ref().map(|name| element("name", name)));
+        if let News::Batch { batch, .. } = &self.news {
+            // The state is that of the batch; the task is the one that ended last.
+            lines.push(element("batch-id", batch));
+        }
         lines.push(element("status", self.status()));
         lines.extend(self.exit_code().map(|code| element("exit-code", &code.to_string())));
         lines.push(element("output-file", &self.output_path));
+        lines.extend(self.report.as_ref().map(|report| element("report-file", report)));
         lines.push(element("summary", &self.summary()));
         lines.extend(self.outcome.as_ref().map(|outcome| element("outcome", outcome)));
         lines.extend(self.result_element());

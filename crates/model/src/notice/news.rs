@@ -158,6 +158,9 @@ pub struct Notice {
     /// What an agent answered: all of it, or its beginning and how much more there is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
+    /// The report that it has left beside its log, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<String>,
 }
 
 /// How much of a command a summary repeats.
@@ -233,7 +236,8 @@ impl Notice {
                 format!(" {}: {outcome}{}", self.status(), self.left())
             }
         };
-        format!("Background task {handle}{what}. See {output_path}")
+        let report = self.report.as_ref().map(|report| format!(". Report at {report}")).unwrap_or_default();
+        format!("Background task {handle}{what}. See {output_path}{report}")
     }
 }
 

@@ -23,6 +23,7 @@ fn notice(command: &str, cause: Cause) -> Notice {
         survivors: 0,
         outcome: None,
         result: None,
+        report: None,
     }
 }
 
@@ -67,6 +68,29 @@ fn readiness_is_told_with_what_was_seen() {
     assert_eq!((told.news.status(), told.news.exit_code()), ("ready", None));
     assert_eq!(told.summary(), "npm run dev — is ready: port 3000");
     assert!(told.is_block(&told.to_block()));
+}
+
+/// The state is that of the batch, whatever became of the task that ended last.
+#[test]
+fn a_batch_is_named_beside_its_last_task() {
+    let told = Notice {
+        dialect: Some(Dialect::BackgroundTask),
+        news: News::Batch { batch: "b1".to_owned(), completed: 2, others: 1 },
+        ..notice("make", Cause::Exited { code: 0 })
+    };
+    let block = told.to_block();
+    assert!(block.contains("\n<batch-id>b1</batch-id>\n<status>error</status>\n"), "{block}");
+    assert!(told.is_block(&block));
+}
+
+#[test]
+fn a_report_is_named_in_either_form() {
+    let report = Some("/h/tasks/x/report.md".to_owned());
+    let told = Notice { report, ..notice("make", Cause::Exited { code: 0 }) };
+    assert!(told.to_block().contains("\n<report-file>/h/tasks/x/report.md</report-file>\n"));
+    assert!(told.is_block(&told.to_block()));
+    let sentence = Notice { dialect: Some(Dialect::CoCli), ..told }.to_block();
+    assert!(sentence.contains("/output.log. Report at /h/tasks/x/report.md\n"), "{sentence}");
 }
 
 #[test]

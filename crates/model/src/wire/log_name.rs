@@ -14,6 +14,14 @@ pub fn context_stamp(begun: Timestamp) -> String {
     format!("{year:04}{month:02}{day:02}-{hour:02}{minute:02}{second:02}-{ms:03}")
 }
 
+/// Tells whether a text is such a moment.
+#[must_use]
+pub fn is_context_stamp(text: &str) -> bool {
+    let parts: Vec<_> = text.split('-').collect();
+    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.iter().map(|part| part.len()).eq([8, 6, 3]) && parts.iter().all(is_number)
+}
+
 /// Returns the name of a log; `clashes` is how many others have it already.
 #[must_use]
 pub fn task_log_name(handle: &str, stamp: &str, clashes: u32) -> String {
@@ -31,6 +39,12 @@ mod tests {
     fn a_moment_is_written_in_utc_with_milliseconds() {
         assert_eq!(context_stamp(Timestamp::from_micros(1_779_504_107_123_999)), "20260523-024147-123");
         assert_eq!(context_stamp(Timestamp::from_micros(0)), "19700101-000000-000");
+        assert!(is_context_stamp("20260523-024147-123"));
+        for other in
+            ["", "20260523-024147", "20260523-024147-12x", "2026-0523-024147-123", "../0523-024147-123"]
+        {
+            assert!(!is_context_stamp(other), "{other}");
+        }
     }
 
     #[test]

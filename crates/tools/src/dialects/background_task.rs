@@ -2,6 +2,7 @@
 //! `background_clear`, and for agents `background_task` and `background_resume`.
 
 use meanwhile::{Condition, Error, Filter, Task};
+use mw_model::Status;
 use serde_json::{Value, json};
 
 use super::text::{minutes, title};
@@ -13,6 +14,8 @@ use crate::operations::{
 };
 
 const OWN: Dialect = Dialect::BackgroundTask;
+/// How much of an answer `background_output` returns at least.
+const MOST_RESULT: u64 = 64 << 10;
 
 /// What is told of one task.
 const SUMMARY: &[Field] = &[
@@ -177,14 +180,18 @@ fn background_output(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Re
         (None, None) => return Err(Refusal::argument("task_id", "or batch_id is needed")),
     };
     let task = desk.task(handle)?;
-    let output = Excerpt::of(&task, desk)?;
+    let most = desk.premises.reply_bytes;
+    // What an agent has answered is what was asked for, and there is no other way to it.
+    let most = if task.agent.is_some() && task.status.is_terminal() { most.max(MOST_RESULT) } else { most };
+    let output = Excerpt::within(&task, most, desk)?;
     let mut data = summary(&task);
     let mut text = line(&task);
     if !output.text.is_empty() {
         text.push_str(&format!("\n\n{}", output.text.trim_end_matches('\n')));
     }
     if output.left_out > 0 {
-        text.push_str(&format!("\n\nFull output: {}", task.output_path));
+        let all = task.agent.as_ref().map_or(&task.output_path, |agent| &agent.record_path);
+        text.push_str(&format!("\n\nFull output: {all}"));
     }
     if !task.status.is_terminal() {
         data["progress"] = progress(&task, &output, desk);
@@ -305,7 +312,8 @@ fn background_clear(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply, Ref
         cancel: arguments.flag("cancel") == Some(true),
     };
     let Cleared { removed, kept } = clear(&call, desk)?;
-    let mut text = format!("Cleared {} tasks.", removed.len());
+    let tasks = if removed.len() == 1 { "task" } else { "tasks" };
+    let mut text = format!("Cleared {} {tasks}.", removed.len());
     for one in &kept {
         text.push_str(&format!("\n{} kept: {}", one.id, one.reason));
     }
@@ -345,6 +353,10 @@ pub(super) fn refuse(refusal: &Refusal, desk: &Desk<'_>) -> Reply {
             let live: Vec<_> = desk.live().iter().map(|task| task.id.to_string()).collect();
             let list = if live.is_empty() { "none".to_owned() } else { live.join(", ") };
             format!("Task {id:?} not found. Running: {list}.")
+        }
+        Refusal::Engine(Error::WrongState { id, status, message }) => {
+            let word = Status::from_word(status).and_then(|status| OWN.word(status, None));
+            format!("{id} is {}: {message}.", word.unwrap_or(status))
         }
         other => format!("{other}."),
     };

@@ -102,7 +102,7 @@ fn start_background_task(arguments: &Arguments, desk: &Desk<'_>) -> Result<Reply
     let command = if arguments.flag("shell") == Some(true) {
         CommandSpec::Shell { program: desk.premises.shell.clone(), script: command.into() }
     } else {
-        CommandSpec::Argv(words(command)?.into_iter().map(Into::into).collect())
+        OWN.command(command, &desk.premises.shell)?
     };
     let call = ShellCall {
         cwd: arguments.text("working_directory").map(Into::into),
@@ -128,7 +128,7 @@ pub(super) fn begun(task: &Task, id: &str) -> String {
 }
 
 /// Splits a command as a shell would.
-fn words(command: &str) -> Result<Vec<String>, Refusal> {
+pub(super) fn words(command: &str) -> Result<Vec<String>, Refusal> {
     let words = shlex::split(command)
         .ok_or_else(|| Refusal::argument("command", "has an unclosed quote, or ends in a backslash"))?;
     if words.is_empty() { Err(Refusal::argument("command", "is empty")) } else { Ok(words) }

@@ -12,6 +12,7 @@ mod text;
 mod zidane;
 
 use meanwhile::Task;
+use mw_model::{CommandSpec, RawText};
 use serde_json::{Map, Value, json};
 
 pub use mw_model::Dialect;
@@ -28,6 +29,12 @@ pub trait Speaks: Copy {
 
     /// Puts a refusal into its words that came before there was a home to look at.
     fn refuse_unopened(self, refusal: &Refusal) -> Reply;
+
+    /// Reads a command as its source does: words that are executed without a shell, or a script for this one.
+    ///
+    /// # Errors
+    /// When words are wanted and a quote is left open, or there is none.
+    fn command(self, text: &str, shell: &RawText) -> Result<CommandSpec, Refusal>;
 
     /// Tells whether the replies of its source are objects, and not lines of text.
     fn replies_with_objects(self) -> bool;
@@ -56,6 +63,18 @@ impl Speaks for Dialect {
             Self::BackgroundTask => background_task::refuse(refusal, desk),
             Self::Opta => opta::refuse(refusal, desk),
             Self::CoCli => co_cli::refuse(refusal),
+        }
+    }
+
+    fn command(self, text: &str, shell: &RawText) -> Result<CommandSpec, Refusal> {
+        match self {
+            Self::CoCli => {
+                let words = co_cli::words(text)?;
+                Ok(CommandSpec::Argv(words.into_iter().map(Into::into).collect()))
+            }
+            Self::Canonical | Self::Zidane | Self::Mycode | Self::BackgroundTask | Self::Opta => {
+                Ok(CommandSpec::Shell { program: shell.clone(), script: text.into() })
+            }
         }
     }
 

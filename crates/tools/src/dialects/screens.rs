@@ -7,7 +7,7 @@ use meanwhile::{Runtime, Task};
 use mw_model::Status;
 
 use super::text::{cell, clock, cut, first_line, minutes, title};
-use super::{Dialect, Speaks, co_cli, mycode};
+use super::{Dialect, co_cli, mycode};
 
 /// How a list of tasks is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,22 +38,31 @@ fn newest_first(tasks: &[Task]) -> Vec<&Task> {
     sorted
 }
 
-/// Returns the word of a layout's source for the state of a task.
-#[must_use]
-pub fn word(task: &Task, layout: Layout) -> &'static str {
-    match layout {
-        Layout::Plain | Layout::Boxed => Dialect::Mycode.state(task),
-        Layout::Table => Dialect::CoCli.state(task),
+/// Returns whose words for states are used: those of the dialect that is spoken beside it. Our own set has no screens, so
+/// there they are those of the layout's source.
+const fn speaker(layout: Layout, dialect: Dialect) -> Dialect {
+    match (dialect, layout) {
+        (Dialect::Canonical, Layout::Plain | Layout::Boxed) => Dialect::Mycode,
+        (Dialect::Canonical, Layout::Table) => Dialect::CoCli,
+        (dialect, _) => dialect,
     }
 }
 
-/// Returns the words of a layout's source for states.
+/// Returns the word for the state of a task.
 #[must_use]
-pub const fn words(layout: Layout) -> &'static [&'static str] {
-    match layout {
-        Layout::Plain | Layout::Boxed => Dialect::Mycode.words(),
-        Layout::Table => Dialect::CoCli.words(),
-    }
+pub fn word(task: &Task, layout: Layout, dialect: Dialect) -> &'static str {
+    state(task, speaker(layout, dialect))
+}
+
+/// Returns the words for states.
+#[must_use]
+pub const fn words(layout: Layout, dialect: Dialect) -> &'static [&'static str] {
+    speaker(layout, dialect).words()
+}
+
+/// Returns a dialect's word for the state of a task, or ours where it has none.
+fn state(task: &Task, dialect: Dialect) -> &'static str {
+    dialect.word(task.status, task.cause_value()).unwrap_or(task.status.word())
 }
 
 /// Says that a task was started.
@@ -145,7 +154,7 @@ pub(super) fn table(tasks: &[Task], dialect: Dialect) -> String {
     for (task, id) in tasks.iter().zip(&ids) {
         let started = task.started_at.map_or_else(|| "-".to_owned(), clock);
         let time = task.duration_ms.map_or_else(|| "-".to_owned(), minutes);
-        lines.push(row([id, Dialect::CoCli.state(task), &started, &time, &title(task)]));
+        lines.push(row([id, word(task, Layout::Table, dialect), &started, &time, &title(task)]));
     }
     lines.join("\n")
 }
@@ -167,8 +176,10 @@ const fn icon(status: Status) -> &'static str {
 /// co-cli's status screen.
 #[must_use]
 pub fn status(task: &Task, output: &str, dialect: Dialect, log: &Path) -> String {
-    let mut lines =
-        vec![format!("Task: {}", dialect.handle(task)), format!("Status: {}", Dialect::CoCli.state(task))];
+    let mut lines = vec![
+        format!("Task: {}", dialect.handle(task)),
+        format!("Status: {}", word(task, Layout::Table, dialect)),
+    ];
     lines.extend(co_cli::progress(task));
     lines.extend([format!("Command: {}", first_line(&task.command))]);
     lines.extend(task.started_at.map(|at| format!("Started: {}", clock(at))));

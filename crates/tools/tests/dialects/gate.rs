@@ -99,20 +99,19 @@ fn policy_knows_every_tool_of_every_dialect_for_what_it_does() {
 /// M-031: ending a task is asked about by opta alone.
 #[test]
 fn a_task_of_the_session_is_ended_without_a_question() {
-    let calls: [(Dialect, &str, fn(&str) -> Value); 5] = [
-        (Dialect::Canonical, "task_stop", |id| json!({"task_ids": [id]})),
-        (Dialect::Zidane, "shell_kill", |id| json!({"task_id": id})),
-        (Dialect::Mycode, "KillShell", |id| json!({"shell_id": id})),
-        (Dialect::BackgroundTask, "background_cancel", |id| json!({"task_id": id})),
-        (Dialect::CoCli, "cancel_background_task", |id| json!({"task_id": id})),
-    ];
-    for (dialect, tool, given) in calls {
+    for (dialect, tool, parameter) in [
+        (Dialect::Canonical, "task_stop", "task_ids"),
+        (Dialect::Zidane, "shell_kill", "task_id"),
+        (Dialect::Mycode, "KillShell", "shell_id"),
+        (Dialect::BackgroundTask, "background_cancel", "task_id"),
+        (Dialect::CoCli, "cancel_background_task", "task_id"),
+    ] {
         let mut world = world(dialect, Mode::Safe);
         // An old name of a tool is judged as the tool.
         world.tools = Toolset::of(dialect).with_alias("OldName", tool).unwrap();
         for name in [tool, "OldName"] {
             let task = world.start(SLEEPER);
-            let reply = world.call(name, given(task.id.as_str()));
+            let reply = world.call(name, json!({parameter: task.id}));
             assert!(!reply.failed && reply.asks.is_none(), "{dialect:?} {name}: {}", reply.text);
             assert!(world.task(task.id.as_str()).status.is_terminal(), "{dialect:?} {name}");
         }

@@ -1,5 +1,6 @@
 //! Everything the screen knows.
 
+use meanwhile::model::Status;
 use meanwhile::model::Timestamp;
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatTask};
 use ratatui::layout::Rect;
@@ -195,9 +196,10 @@ impl State {
         None
     }
 
-    /// Tasks that nobody waits for.
+    /// Tasks that run and that nobody waits for.
     pub(super) fn background(&self) -> usize {
-        self.tasks.iter().filter(|task| !task.awaited).count()
+        let runs = |task: &&ChatTask| !task.awaited && task.status != Status::Pending;
+        self.tasks.iter().filter(runs).count()
     }
 
     pub(super) fn has_foreground(&self) -> bool {
