@@ -35,12 +35,25 @@ pub(crate) struct Manner {
     pub(crate) session_end: SessionEnd,
 }
 
+/// Who is told: a session; where several clients of one server share it without knowing of each other, one of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    pub(crate) session: String,
+    pub(crate) client: Option<String>,
+}
+
+impl From<&str> for Member {
+    fn from(session: &str) -> Self {
+        Self { session: session.to_owned(), client: None }
+    }
+}
+
 /// The tellers of all sessions that were asked for.
 pub(crate) struct Tellers {
     settings: Arc<Settings>,
     manner: Manner,
     tells: Tells,
-    known: Mutex<HashMap<String, Sender<Wish>>>,
+    known: Mutex<HashMap<Member, Sender<Wish>>>,
 }
 
 /// The ends of tasks that one reply tells, or will tell: no other reply of the session tells them meanwhile. Dropped once
@@ -63,6 +76,8 @@ enum Wish {
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
+    /// Nobody asks any more; replies on their way are still noted.
+    End,
 }
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
@@ -115,59 +130,67 @@ impl Tellers {
     /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
     pub(crate) fn hold(&self, session: &str) {
         if self.manner.session_end == SessionEnd::Kill {
-            drop(self.teller(session));
+            drop(self.teller(&session.into()));
+        }
+    }
+
+    /// Holds the news of a client no longer: it is gone. What it was not told passes to those who share its session.
+    pub(crate) fn forget(&self, member: &Member) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
+        if let Some(teller) = known {
+            let _ = teller.send(Wish::End);
         }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
     /// asks finds out why.
-    pub(crate) async fn name(&self, session: &str) -> Option<Teller> {
-        self.ask(session, Wish::Name).await
+    pub(crate) async fn name(&self, member: &Member) -> Option<Teller> {
+        self.ask(member, Wish::Name).await
     }
 
     /// Leaves the ends of tasks to a reply that will tell them, until what is returned is dropped. Blocks until no reply
     /// can take them any more. Nothing where the home cannot be used.
-    pub(crate) fn reserve(&self, session: &str, tasks: &[TaskId]) -> Option<Reserved> {
+    pub(crate) fn reserve(&self, member: &Member, tasks: &[TaskId]) -> Option<Reserved> {
         if self.tells == Tells::Host {
             return None;
         }
         let (answer, answered) = oneshot::channel();
-        self.teller(session).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
+        self.teller(member).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
         answered.blocking_recv().ok()
     }
 
     /// Takes what a session has not been told, and no other reply tells. The ends that this reply tells are reserved for it
     /// first, and held with the rest, so that nobody else tells them before it is written; the caller leaves them out of its
     /// text.
-    pub(crate) async fn drain(&self, session: &str, own: &[TaskId]) -> Drained {
+    pub(crate) async fn drain(&self, member: &Member, own: &[TaskId]) -> Drained {
         let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
-            Tells::Replies => self.ask(session, wish).await.unwrap_or_default(),
+            Tells::Replies => self.ask(member, wish).await.unwrap_or_default(),
             Tells::Host => Drained::default(),
         }
     }
 
-    async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
+    async fn ask<T>(&self, member: &Member, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
         let (answer, answered) = oneshot::channel();
-        if self.teller(session).send(wish(answer)).is_err() {
+        if self.teller(member).send(wish(answer)).is_err() {
             // Its home could not be used; perhaps it can now.
-            self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+            self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
             return None;
         }
         answered.await.ok()
     }
 
-    fn teller(&self, session: &str) -> Sender<Wish> {
+    fn teller(&self, member: &Member) -> Sender<Wish> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let (wishes, inbox) = channel();
             let (settings, session, manner) =
-                (Arc::clone(&self.settings), session.to_owned(), self.manner.clone());
+                (Arc::clone(&self.settings), member.session.clone(), self.manner.clone());
             let own = wishes.clone();
             thread::spawn(move || tell(&settings, &session, &manner, &inbox, &own));
             wishes
         };
-        known.entry(session.to_owned()).or_insert_with(start).clone()
+        known.entry(member.clone()).or_insert_with(start).clone()
     }
 }
 
@@ -185,6 +208,7 @@ fn tell(settings: &Settings, session: &str, manner: &Manner, inbox: &Receiver<Wi
     }
     let mut open = HashMap::new();
     let mut last = 0;
+    let mut is_ending = false;
     // What replies tell, or will tell, once for each of them.
     let mut reserved: Vec<TaskId> = Vec::new();
     let reservation = |tasks: Vec<TaskId>| Reserved { tasks, teller: own.clone() };
@@ -236,6 +260,10 @@ fn tell(settings: &Settings, session: &str, manner: &Manner, inbox: &Receiver<Wi
                 drop(done);
             }
             Wish::TakeBack(number) => drop(open.remove(&number)),
+            Wish::End => is_ending = true,
+        }
+        if is_ending && open.is_empty() && reserved.is_empty() {
+            return;
         }
     }
 }
