@@ -14,7 +14,7 @@
 //! elsewhere acknowledges when it has them, and tells a repetition by its number.
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
+use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use crate::disk::home::ToldNews;
 use crate::disk::store::{NoticeRow, Transaction, ordinal};
@@ -339,7 +339,18 @@ impl Host<'_> {
             let rows = transaction.open_notices(&self.session, &living, is_wanted, MOST)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
             transaction.hand_over(&numbers, self.lease.token())?;
-            Ok(rows)
+            let (mut current, mut overtaken) = (Vec::new(), Vec::new());
+            for row in rows {
+                let to = if is_overtaken(&row, transaction)? { &mut overtaken } else { &mut current };
+                to.push(row);
+            }
+            let numbers: Vec<_> = overtaken.iter().map(|row| row.number).collect();
+            transaction.acknowledge(&numbers, self.lease.token())?;
+            Ok((current, overtaken))
+        });
+        let taken = taken.map(|(current, overtaken)| {
+            overtaken.iter().for_each(|row| mark_told(self.runtime, &row.task, row.run, &row.news, row.at));
+            current
         });
         match taken {
             // Without room to note that they were told, they are told later: once, not twice.
@@ -421,18 +432,28 @@ impl Delivery<'_> {
         })?;
         self.is_open = false;
         fail_point("notices-acknowledged");
-        self.notices.iter().for_each(|notice| mark_told(runtime, notice));
+        for Notice { task, run, news, at, .. } in &self.notices {
+            mark_told(runtime, task, *run, news, *at);
+        }
         Ok(())
     }
 }
 
+/// Tells whether nobody needs to hear a piece of news any more: an agent that waited for an answer waits no longer once its
+/// run has ended, and the end is told.
+fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
+    let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
+    let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;
+    Ok(waits && transaction.task(&row.task)?.is_some_and(is_over))
+}
+
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.
-fn mark_told(runtime: &Runtime, notice: &Notice) {
-    match &notice.news {
-        News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
+fn mark_told(runtime: &Runtime, task: &TaskId, run: u32, news: &News, at: Timestamp) {
+    match news {
+        News::Ended { .. } => runtime.home.mark_told(task, run),
         News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
-            let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
-            runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
+            let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
+            runtime.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
         }
     }
 }
