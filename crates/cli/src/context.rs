@@ -2,7 +2,7 @@
 
 use std::env;
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 
 use meanwhile::model::DEFAULT_SESSION;
 use meanwhile::{Runtime, Scope, Supervisor};
@@ -14,7 +14,10 @@ use crate::render;
 /// Settings, session and the way to print.
 pub(crate) struct Context {
     pub(crate) config: Config,
+    /// The session that the environment names.
     pub(crate) session: Option<String>,
+    /// The session that this command acts for, once that was looked up.
+    acts_for: OnceLock<Option<String>>,
     pub(crate) json: bool,
     /// A supervisor that was summoned before anything else was known.
     early: Mutex<Option<Supervisor>>,
@@ -63,7 +66,7 @@ impl Context {
             let hint = format!("did you mean {meant}?");
             render::warning(&format!("{name} is set, and there is no such setting"), &hint);
         }
-        Ok(Self { config, session, json, early: Mutex::new(early) })
+        Ok(Self { config, session, acts_for: OnceLock::new(), json, early: Mutex::new(early) })
     }
 
     pub(crate) fn runtime(&self) -> Result<Runtime, CommandError> {
@@ -88,19 +91,34 @@ impl Context {
         Ok(runtime)
     }
 
+    /// Returns the session that this command acts for: the one that the environment names; inside a task that of the task,
+    /// whatever the environment says.
+    pub(crate) fn acts_for(&self) -> Option<&str> {
+        let look = || {
+            let named = self.session.as_deref();
+            // Without a home there is no task to be part of.
+            let runtime = self.config.settings.home.is_dir().then(|| self.runtime().ok()).flatten();
+            match runtime {
+                Some(runtime) => runtime.session_around(named),
+                None => named.map(str::to_owned),
+            }
+        };
+        self.acts_for.get_or_init(look).as_deref()
+    }
+
     /// Whose tasks this command may see.
     pub(crate) fn scope(&self) -> Scope {
-        self.session.clone().map_or(Scope::All, Scope::Session)
+        self.acts_for().map_or(Scope::All, |session| Scope::Session(session.to_owned()))
     }
 
     /// Who owns what this command starts.
     pub(crate) fn owner(&self) -> String {
-        self.session.clone().unwrap_or_else(|| DEFAULT_SESSION.to_owned())
+        self.acts_for().unwrap_or(DEFAULT_SESSION).to_owned()
     }
 
     /// Who is asking, for the record.
     pub(crate) fn requester(&self) -> String {
-        self.session.as_ref().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
+        self.acts_for().map_or_else(|| "user".to_owned(), |session| format!("session {session}"))
     }
 
     /// Whether people read stdout and want colour.

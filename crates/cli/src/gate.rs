@@ -22,11 +22,12 @@ const BACKSPACE: u8 = 8;
 const DELETE: u8 = 127;
 
 impl Context {
-    /// Returns the session on whose behalf this command is called, if that is not the user's own hand. A task has
-    /// its own, whatever it does to its environment's other variables.
+    /// Returns the session on whose behalf this command is called, if that is not the user's own hand. A task has its own,
+    /// whatever it does to its environment; where the process tree cannot be seen, its variable says which.
     pub(crate) fn gated_session(&self) -> Option<String> {
         let of_task = || env::var("MEANWHILE_TASK_SESSION").ok();
-        self.session.clone().or_else(of_task).filter(|session| session != DEFAULT_SESSION)
+        let session = self.acts_for().map(str::to_owned).or_else(of_task);
+        session.filter(|session| session != DEFAULT_SESSION)
     }
 
     /// Refuses to act for another session than the one on whose behalf this command is called.

@@ -145,7 +145,7 @@ impl Agent {
         (turn, span): (Option<&OwnSpan>, Option<&OwnSpan>),
     ) -> Option<Carried> {
         let call = self.calls.begin().await;
-        let teller = self.tellers.name(&session.premises.session).await;
+        let teller = self.tellers.name(&session.premises.session.as_str().into()).await;
         let cancelled = caller.cancelled.clone();
         let (toolset, settings) = (Arc::clone(&self.toolset), Arc::clone(&session.settings));
         let (name, arguments, mut premises) = (wanted.tool.clone(), arguments.clone(), premises(session));
@@ -207,7 +207,8 @@ impl Agent {
         receipt: &mut Option<Receipt>,
         started: Option<&TaskId>,
     ) -> News {
-        let Drained { held, notices, left, .. } = self.tellers.drain(&session.premises.session, &[]).await;
+        let Drained { held, notices, left, .. } =
+            self.tellers.drain(&session.premises.session.as_str().into(), &[]).await;
         if held.is_none() {
             return News::default();
         }
@@ -253,7 +254,7 @@ impl Agent {
         arguments: &Map<String, Value>,
     ) -> Option<Carried> {
         let call = self.calls.begin().await;
-        let teller = self.tellers.name(&session.premises.session).await;
+        let teller = self.tellers.name(&session.premises.session.as_str().into()).await;
         let (settings, name) = (Arc::clone(&session.settings), session.premises.session.clone());
         let (arguments, most_bytes) = (arguments.clone(), most_bytes(session));
         let done = tokio::task::spawn_blocking(move || {

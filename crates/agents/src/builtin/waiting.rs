@@ -51,6 +51,7 @@ impl Waiting {
     /// Puts the call and the reason for asking before the user.
     fn question(&self, proposal: &Proposal) -> ToolCallUpdate {
         let mut lines = vec![proposal.exact()];
+        lines.extend(proposal.environment().into_iter().map(|line| format!("with {line}")));
         lines.extend(proposal.reasons.iter().cloned());
         lines.extend(proposal.effects.iter().map(|effect| format!("it {effect}")));
         lines.extend(proposal.estimates());

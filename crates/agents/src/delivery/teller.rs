@@ -42,8 +42,21 @@ pub(crate) struct Manner {
     pub(crate) longest_call: Duration,
 }
 
-/// Who serves which session.
-type Known = Arc<Mutex<HashMap<String, Sender<Wish>>>>;
+/// Who serves whom.
+type Known = Arc<Mutex<HashMap<Member, Sender<Wish>>>>;
+
+/// Who is told: a session; where several clients of one server share it without knowing of each other, one of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Member {
+    pub(crate) session: String,
+    pub(crate) client: Option<String>,
+}
+
+impl From<&str> for Member {
+    fn from(session: &str) -> Self {
+        Self { session: session.to_owned(), client: None }
+    }
+}
 
 /// The tellers of all sessions that were asked for.
 pub(crate) struct Tellers {
@@ -74,6 +87,8 @@ enum Wish {
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
+    /// Nobody asks any more; replies on their way are still noted.
+    End,
 }
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
@@ -127,43 +142,51 @@ impl Tellers {
     /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
     pub(crate) fn hold(&self, session: &str) {
         if self.manner.session_end == SessionEnd::Kill {
-            drop(self.teller(session));
+            drop(self.teller(&session.into()));
+        }
+    }
+
+    /// Holds the news of a client no longer: it is gone. What it was not told passes to those who share its session.
+    pub(crate) fn forget(&self, member: &Member) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
+        if let Some(teller) = known {
+            let _ = teller.send(Wish::End);
         }
     }
 
     /// Returns by what name the news of a session is held. Nothing where the home cannot be used; the call that
     /// asks finds out why.
-    pub(crate) async fn name(&self, session: &str) -> Option<Teller> {
-        self.ask(session, Wish::Name).await
+    pub(crate) async fn name(&self, member: &Member) -> Option<Teller> {
+        self.ask(member, Wish::Name).await
     }
 
     /// Leaves the ends of tasks to a reply that will tell them, until what is returned is dropped. Blocks until no reply
     /// can take them any more. Nothing where the home cannot be used.
-    pub(crate) fn reserve(&self, session: &str, tasks: &[TaskId]) -> Option<Reserved> {
+    pub(crate) fn reserve(&self, member: &Member, tasks: &[TaskId]) -> Option<Reserved> {
         if self.tells == Tells::Host {
             return None;
         }
         let (answer, answered) = oneshot::channel();
-        self.teller(session).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
+        self.teller(member).send(Wish::Reserve(tasks.to_vec(), answer)).ok()?;
         answered.blocking_recv().ok()
     }
 
     /// Takes what a session has not been told, and no other reply tells. The ends that this reply tells are reserved for it
     /// first, and held with the rest, so that nobody else tells them before it is written; the caller leaves them out of its
     /// text.
-    pub(crate) async fn drain(&self, session: &str, own: &[TaskId]) -> Drained {
+    pub(crate) async fn drain(&self, member: &Member, own: &[TaskId]) -> Drained {
         let wish = |answer| Wish::Drain(own.to_vec(), answer);
         match self.tells {
-            Tells::Replies => self.ask(session, wish).await.unwrap_or_default(),
+            Tells::Replies => self.ask(member, wish).await.unwrap_or_default(),
             Tells::Host => Drained::default(),
         }
     }
 
-    async fn ask<T>(&self, session: &str, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
+    async fn ask<T>(&self, member: &Member, wish: impl Fn(oneshot::Sender<T>) -> Wish) -> Option<T> {
         // Its thread may just have left, or its home could not be used; perhaps it can now.
         for _ in 0..2 {
             let (answer, answered) = oneshot::channel();
-            if self.teller(session).send(wish(answer)).is_ok()
+            if self.teller(member).send(wish(answer)).is_ok()
                 && let Ok(answer) = answered.await
             {
                 return Some(answer);
@@ -172,21 +195,21 @@ impl Tellers {
         None
     }
 
-    fn teller(&self, session: &str) -> Sender<Wish> {
+    fn teller(&self, member: &Member) -> Sender<Wish> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let (wishes, inbox) = channel();
             let (settings, session, manner) =
-                (Arc::clone(&self.settings), session.to_owned(), self.manner.clone());
+                (Arc::clone(&self.settings), member.session.clone(), self.manner.clone());
             let (own, idle) = (wishes.clone(), self.idle);
-            let here = Arc::clone(&self.known);
+            let (here, member) = (Arc::clone(&self.known), member.clone());
             thread::spawn(move || {
                 tell(&settings, &session, &manner, &inbox, &own, idle);
-                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&session);
+                here.lock().unwrap_or_else(PoisonError::into_inner).remove(&member);
             });
             wishes
         };
-        known.entry(session.to_owned()).or_insert_with(start).clone()
+        known.entry(member.clone()).or_insert_with(start).clone()
     }
 }
 
@@ -214,6 +237,7 @@ fn tell(
     let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
     let mut open = HashMap::new();
     let mut last = 0;
+    let mut is_ending = false;
     // What replies tell, or will tell, once for each of them.
     let mut reserved: Vec<TaskId> = Vec::new();
     let reservation = |tasks: Vec<TaskId>| Reserved { tasks, teller: own.clone() };
@@ -270,6 +294,10 @@ fn tell(
                 drop(done);
             }
             Wish::TakeBack(number) => drop(open.remove(&number)),
+            Wish::End => is_ending = true,
+        }
+        if is_ending && open.is_empty() && reserved.is_empty() {
+            return;
         }
     }
 }
@@ -324,9 +352,9 @@ mod tests {
         };
         let mut tellers = Tellers::new(Arc::clone(&settings), manner(SessionEnd::Keep), Tells::Replies);
         tellers.idle = Duration::from_millis(50);
-        let is_known = |tellers: &Tellers| tellers.known.lock().unwrap().contains_key("s");
+        let is_known = |tellers: &Tellers| tellers.known.lock().unwrap().contains_key(&Member::from("s"));
         for _ in 0..3 {
-            assert!(tellers.name("s").await.is_some());
+            assert!(tellers.name(&"s".into()).await.is_some());
             wait_until(SOON, "it is given back", || (!is_known(&tellers)).then_some(()));
         }
         let holds = |session: &str| {
@@ -339,10 +367,14 @@ mod tests {
             assert!(end == SessionEnd::Kill || is_shared(session));
             let mut tellers = Tellers::new(Arc::clone(&settings), manner(end), Tells::Replies);
             tellers.idle = Duration::from_millis(1);
-            let first = tellers.name(session).await;
+            let first = tellers.name(&session.into()).await;
             let begun = Instant::now();
             wait_until(SOON, "some time has passed", || (begun.elapsed().as_millis() > 100).then_some(()));
-            assert_eq!(tellers.name(session).await, first, "its tasks would end, or others tell its starts");
+            assert_eq!(
+                tellers.name(&session.into()).await,
+                first,
+                "its tasks would end, or others tell its starts"
+            );
         }
     }
 }

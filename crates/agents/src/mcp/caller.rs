@@ -13,7 +13,9 @@ use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
 use super::elicitation;
-use super::server::{Awaited, Server};
+use super::member::Awaited;
+use super::server::Server;
+use crate::delivery::teller::Member;
 use mw_tools::call::{Caller, Patience};
 
 /// How often a client that asked for it hears that the call goes on. One gives up after 60 s of silence.
@@ -38,7 +40,7 @@ pub(super) struct Client {
     /// How its person can be asked.
     asked: elicitation::Manner,
     server: Server,
-    session: String,
+    member: Member,
     /// What its reply will tell.
     awaited: Awaited,
 }
@@ -47,7 +49,7 @@ impl Client {
     pub(super) fn of(
         context: &RequestContext<RoleServer>,
         server: &Server,
-        session: &str,
+        member: Member,
         awaited: Awaited,
     ) -> Self {
         let now = Instant::now();
@@ -61,7 +63,7 @@ impl Client {
             told: Mutex::new(now),
             asked: elicitation::Manner::of(context),
             server: server.clone(),
-            session: session.to_owned(),
+            member,
             awaited,
         }
     }
@@ -141,6 +143,6 @@ impl Caller for Client {
     }
 
     fn awaits(&self, tasks: &[TaskId]) {
-        self.awaited.add(self.server.inner.tellers.reserve(&self.session, tasks));
+        self.awaited.add(self.server.inner.tellers.reserve(&self.member, tasks));
     }
 }

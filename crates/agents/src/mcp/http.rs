@@ -45,7 +45,8 @@ pub struct Listening {
 /// # Errors
 /// When the address is not one of this machine's own, or is taken.
 pub fn listen(server: &Server, options: &HttpOptions) -> io::Result<Listening> {
-    listen_before(server.clone(), server, options)
+    let clients = server.clone();
+    listen_before(move || clients.for_client(), server, options)
 }
 
 /// Begins to listen with the fixtures of the conformance suite in front of a server.
@@ -54,20 +55,21 @@ pub fn listen(server: &Server, options: &HttpOptions) -> io::Result<Listening> {
 /// See [`listen`].
 #[doc(hidden)]
 pub fn listen_for_conformance(server: &Server, options: &HttpOptions) -> io::Result<Listening> {
-    listen_before(Fixtures::before(server.clone()), server, options)
+    let fixtures = Fixtures::before(server.clone());
+    listen_before(move || fixtures.clone(), server, options)
 }
 
-/// Begins to listen for a handler that stands in front of a server.
-fn listen_before<H: ServerHandler + Clone>(
-    handler: H,
+/// Begins to listen with a handler for each client, which stands in front of a server.
+fn listen_before<H: ServerHandler>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
     server: &Server,
     options: &HttpOptions,
 ) -> io::Result<Listening> {
     listening(handler, server.inner.closing.clone(), server.inner.calls.clone(), options)
 }
 
-fn listening<H: ServerHandler + Clone>(
-    handler: H,
+fn listening<H: ServerHandler>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
     closing: CancellationToken,
     calls: Calls,
     options: &HttpOptions,
@@ -130,11 +132,15 @@ impl Listening {
 }
 
 /// Returns the routes: the protocol under `/mcp`, nothing else.
-fn routes<H: ServerHandler + Clone>(handler: H, port: u16, token: &str) -> Router {
+fn routes<H: ServerHandler>(
+    handler: impl Fn() -> H + Send + Sync + 'static,
+    port: u16,
+    token: &str,
+) -> Router {
     let own = ["127.0.0.1", "localhost"].map(|host| format!("http://{host}:{port}"));
     let config = StreamableHttpServerConfig::default().with_allowed_origins(own).enforce_origin_validation();
     let service: StreamableHttpService<H, LocalSessionManager> =
-        StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), config);
+        StreamableHttpService::new(move || Ok(handler()), Arc::default(), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(follow))
@@ -186,7 +192,7 @@ mod tests {
     fn an_address_that_others_can_reach_is_refused() {
         let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let options = HttpOptions { address, token: "a token".to_owned() };
-        let Err(refused) = listening(Nobody, CancellationToken::new(), Calls::default(), &options) else {
+        let Err(refused) = listening(|| Nobody, CancellationToken::new(), Calls::default(), &options) else {
             panic!("it listens for everybody");
         };
         assert!(refused.to_string().contains("can be reached from other machines"), "{refused}");

@@ -17,6 +17,7 @@ mod delivery;
 mod elicitation;
 mod http;
 mod lines;
+mod member;
 mod offer;
 mod resources;
 mod server;

@@ -1,6 +1,6 @@
 //! What the server answers.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use meanwhile::{Runtime, Settings, Teller};
 use rmcp::model::{
@@ -19,12 +19,14 @@ use tokio_util::sync::CancellationToken;
 use super::caller::Client;
 use super::delivery::HttpReceipts;
 use super::elicitation;
+use super::member::{Awaited, Seat};
 use super::offer::Offer;
 use super::subscriptions::Subscriptions;
 use super::{resources, tasks};
 use crate::delivery::calls::{Call, Calls};
 use crate::delivery::instructions::{AtEnd, instructions};
 use crate::delivery::receipts::{Receipt, Receipts};
+use crate::delivery::teller::Member;
 use crate::delivery::teller::{Drained, Held, Manner, Reserved, Tellers, Told};
 use crate::hosts::{Clues, session_of};
 use mw_tools::call::{Caller, Desk, Premises, Reply};
@@ -44,6 +46,8 @@ const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"
 #[derive(Clone)]
 pub struct Server {
     pub(super) inner: Arc<Inner>,
+    /// Set where it serves one of several clients.
+    pub(super) seat: Option<Arc<Seat>>,
 }
 
 pub(super) struct Inner {
@@ -61,21 +65,6 @@ pub(super) struct Inner {
     subscriptions: Subscriptions,
     /// When questions were put by a reply.
     put: elicitation::Put,
-}
-
-/// What the reply to a call will tell, because the call waits for it. It is reserved before the wait looks for the first
-/// time, so that no other reply tells an end that the wait sees.
-#[derive(Clone, Default)]
-pub(super) struct Awaited(Arc<Mutex<Vec<Reserved>>>);
-
-impl Awaited {
-    pub(super) fn add(&self, reserved: Option<Reserved>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(reserved);
-    }
-
-    fn take(&self) -> Vec<Reserved> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
 }
 
 /// A call that was carried out.
@@ -115,6 +104,7 @@ impl Server {
                 put: elicitation::Put::default(),
                 settings,
             }),
+            seat: None,
         }
     }
 
@@ -174,8 +164,9 @@ impl Server {
         context: &RequestContext<RoleServer>,
         awaited: &Awaited,
     ) -> Result<Reply, ErrorData> {
-        let caller = Client::of(context, self, &premises.session, awaited.clone());
-        let teller = self.inner.tellers.name(&premises.session).await;
+        let member = self.member(context, &premises.session);
+        let teller = self.inner.tellers.name(&member).await;
+        let caller = Client::of(context, self, member, awaited.clone());
         let message = MESSAGE.iter().find_map(|name| context.meta.get(*name)?.as_str());
         let message: Option<String> = message.map(|message| message.chars().take(MOST_SESSION).collect());
         let server = self.clone();
@@ -222,14 +213,14 @@ impl Server {
     pub(super) async fn with_news(
         &self,
         reply: Reply,
-        session: &str,
+        member: &Member,
         call: Call,
         awaited: &Awaited,
     ) -> Answer {
-        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(session, &reply.told).await;
+        let Drained { held, mut notices, left, own } = self.inner.tellers.drain(member, &reply.told).await;
         // What the reply tells itself need not be told in front of it.
         notices.retain(|told| !(told.notice.is_ending() && reply.told.contains(&told.notice.task)));
-        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(session).await };
+        let teller = if reply.told.is_empty() { None } else { self.inner.tellers.name(member).await };
         let reserved = awaited.take().into_iter().chain(own).collect();
         Answer { reply, notices, left, held, teller, reserved, call }
     }
@@ -377,7 +368,8 @@ impl ServerHandler for Server {
                 return Ok(question.into());
             }
         }
-        let answer = self.with_news(reply, &session, call, &awaited).await;
+        let member = self.member(&context, &session);
+        let answer = self.with_news(reply, &member, call, &awaited).await;
         Ok(self.written(answer, &context).into())
     }
 

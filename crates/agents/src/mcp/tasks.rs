@@ -13,7 +13,8 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::{Map, Value, json};
 
-use super::server::{Awaited, Server};
+use super::member::Awaited;
+use super::server::Server;
 use mw_tools::call::{Desk, Patient, Premises, Reply};
 use mw_tools::dialects::canonical;
 use mw_tools::operations::{Excerpt, Ran};
@@ -102,7 +103,8 @@ impl Server {
             (Status::Lost, _) => TaskPayload::Failed { error: failure(&task) },
             (_, Some(reply)) => {
                 let call = self.inner.calls.begin().await;
-                let answer = self.with_news(reply, &session, call, &Awaited::default()).await;
+                let member = self.member(context, &session);
+                let answer = self.with_news(reply, &member, call, &Awaited::default()).await;
                 let result = serde_json::to_value(self.written(answer, context));
                 let result = result.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
                 TaskPayload::Completed { result: result.as_object().cloned().unwrap_or_default() }

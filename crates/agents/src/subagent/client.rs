@@ -14,6 +14,7 @@ use agent_client_protocol::v1::schema::{
 use mw_model::CommandSpec;
 use serde_json::json;
 
+use super::asking;
 use super::files;
 use super::given::Given;
 use super::permissions::{Answer, Asked, Asking, Permissions, understand};
@@ -132,10 +133,27 @@ impl<W: Witness> Client<W> {
         answer
     }
 
-    pub(super) fn permission(&self, request: &RequestPermissionRequest) -> RequestPermissionResponse {
+    /// Answers a request for permission. Our own agent has put its question into the store before it asks here, and reads
+    /// the answer there: a second question would be answered apart from the first, and silence would look like a no.
+    ///
+    /// # Errors
+    /// When the agent's own question is the one that counts.
+    pub(super) fn permission(
+        &self,
+        request: &RequestPermissionRequest,
+    ) -> Result<RequestPermissionResponse, Refusal> {
         let fields = &request.tool_call.fields;
         let title = fields.title.clone().unwrap_or_else(|| request.tool_call.tool_call_id.0.to_string());
-        let answer = self.ask(&understand(request, self.quirks), &title);
+        let asked = understand(request, self.quirks);
+        if let Some(question) = asking::proposal(request)
+            && self.permissions.await_own(&asked, &question, &|| {
+                self.witness.waits_for(Some(title.clone()));
+            })
+        {
+            self.witness.waits_for(None);
+            return Err(refused(format!("{question} is answered where it was asked")));
+        }
+        let answer = self.ask(&asked, &title);
         // Never for ever: what holds now need not hold tomorrow.
         let wanted = match answer {
             Answer::Allow => [PermissionOptionKind::AllowOnce, PermissionOptionKind::AllowAlways],
@@ -145,10 +163,10 @@ impl<W: Witness> Client<W> {
             let option = request.options.iter().find(|option| option.kind == *kind)?;
             Some(option.option_id.clone())
         });
-        RequestPermissionResponse::new(match chosen {
+        Ok(RequestPermissionResponse::new(match chosen {
             Some(option) => RequestPermissionOutcome::Selected(SelectedPermissionOutcome::new(option)),
             None => RequestPermissionOutcome::Cancelled,
-        })
+        }))
     }
 
     pub(super) fn read(&self, request: &ReadTextFileRequest) -> Result<ReadTextFileResponse, Refusal> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use agent_client_protocol::v1::schema::{RequestPermissionRequest, ToolCallContent, ToolKind};
 use meanwhile::{Error, Nobody, Passage, Policy, Runtime, Settings, TaskRequest};
+use mw_model::approval::{ApprovalState, ProposalId};
 use mw_model::{CommandSpec, EnvVar};
 use mw_policy::{Decision, Mode, Reason, Tool, ToolClass, Verdict};
 
@@ -67,6 +68,11 @@ pub enum Answer {
 pub trait Permissions: Send + Sync {
     /// Answers. Should somebody have to be asked, `asking` is called before that.
     fn ask(&self, asked: &Asked, asking: &dyn Fn() -> Asking) -> Answer;
+
+    /// Waits for the answer to a question that the agent has put itself, where a person has to be asked: `asking` is called
+    /// before that. It decides nothing: the agent reads the answer where it asked. False where there is nothing to wait
+    /// for.
+    fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool;
 
     /// Tells whether what a command adds to the environment changes what is thought of it.
     fn minds_environment(&self, asked: &Asked) -> bool;
@@ -244,6 +250,22 @@ impl Permissions for PolicyPermissions {
                 },
             },
         }
+    }
+
+    fn await_own(&self, asked: &Asked, question: &ProposalId, asking: &dyn Fn()) -> bool {
+        if self.verdict(asked).decision != Decision::Ask {
+            return false;
+        }
+        let Ok(runtime) = Runtime::open(self.settings.clone()) else { return false };
+        // Only what stands open in the store has a way to a person.
+        let open = runtime.find_approval(question.as_str());
+        if !open.is_ok_and(|entry| matches!(entry.state, ApprovalState::Open)) {
+            return false;
+        }
+        asking();
+        // The agent looks for itself; where the store fails, it finds out.
+        let _ = runtime.await_answer(question, &self.policy());
+        true
     }
 
     fn minds_environment(&self, asked: &Asked) -> bool {

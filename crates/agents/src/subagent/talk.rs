@@ -167,7 +167,7 @@ impl Talk {
             )
             .on_receive_request(
                 async move |request: RequestPermissionRequest, responder, _connection| {
-                    apart(&permission, responder, move |client| Ok(client.permission(&request)));
+                    apart(&permission, responder, move |client| client.permission(&request));
                     Ok(())
                 },
                 agent_client_protocol::on_receive_request!(),

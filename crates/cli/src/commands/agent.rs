@@ -106,7 +106,7 @@ impl Arguments {
             mode: self.agent_mode,
             parent_message: self.parent_message,
             starter: None,
-            approval: if context.session.is_some() { Approval::Auto } else { Approval::User },
+            approval: if context.gated_session().is_some() { Approval::Auto } else { Approval::User },
         };
         let runtime = context.passing_runtime()?;
         context.pass_deed(&runtime, "agent", &call.prompt)?;

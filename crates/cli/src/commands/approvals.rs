@@ -64,7 +64,7 @@ pub(super) fn as_json(entry: &ApprovalEntry) -> Value {
     json!({
         "id": proposal.id, "status": entry.state.word(), "session": proposal.session, "tool": proposal.tool,
         "command": proposal.exact(), "steps": steps, "cwd": cwd, "reasons": proposal.reasons,
-        "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
+        "env": proposal.environment(), "effects": proposal.effects, "expected": expected, "took_ms": took_ms, "rules": proposal.rules, "digest": proposal.digest,
         "asked_at": proposal.asked_at, "answered_by": by, "answered_at": at, "reason": why, "task_id": task,
         "for_session": entry.is_remembered(), "refused_answers": entry.refused_answers(),
     })

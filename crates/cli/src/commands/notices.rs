@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
-        let Some(session) = self.session.or_else(|| context.session.clone()) else {
+        let Some(session) = self.session.or_else(|| context.acts_for().map(str::to_owned)) else {
             return Err(CommandError::usage(
                 "no session is named",
                 "name one with --session or MEANWHILE_SESSION; tasks outside a session are shown by mw list",

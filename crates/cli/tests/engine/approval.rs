@@ -254,6 +254,83 @@ fn what_a_task_starts_passes_the_gate_of_its_session() {
     assert!(home.has_file("precious"));
 }
 
+/// Nothing that a task does to its environment lets it out of its session.
+#[test]
+fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let elsewhere = home.command(["start", "--json", "exit 3"]).session("other").run().json();
+    let elsewhere = elsewhere["id"].as_str().unwrap().to_owned();
+    let _ = home.ended(&elsewhere);
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" MEANWHILE_APPROVAL_WAIT=50ms";
+    let script = format!(
+        "{bare} {mw} start 'rm precious'; echo bare $?; \
+         {bare} MEANWHILE_SESSION=other {mw} start 'rm precious'; echo other $?; \
+         {bare} setsid {mw} start 'rm precious'; echo apart $?; \
+         {bare} {mw} notices --session other; echo notices $?; \
+         {bare} MEANWHILE_SESSION=other {mw} notices; echo own $?; \
+         {bare} {mw} start --json 'exit 0'; {bare} {mw} list --all; echo all over"
+    );
+    let started =
+        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
+    let task = started.json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "all over");
+    let log = String::from_utf8(home.log(&task)).unwrap();
+    for said in ["bare 3", "other 3", "apart 3", "notices 5", "own 0"] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    assert!(!log.contains(&elsewhere), "what another session has is not shown: {log}");
+    assert!(home.has_file("precious"));
+    let all = home.list();
+    assert!(all.iter().all(|task| task["session"] != "default"), "{all:?}");
+    let notices = home.command(["notices", "--json"]).session("other").run().json();
+    assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
+}
+
+/// A session that is kept by a process inside the task is that process's own.
+#[test]
+fn a_session_that_a_task_hosts_is_its_own() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let script = format!("{mw} session run inner -- {mw} run 'echo $MEANWHILE_TASK_SESSION'");
+    let started =
+        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
+    let task = started.json()["id"].as_str().unwrap().to_owned();
+    let _ = home.ended(&task);
+    let log = String::from_utf8(home.log(&task)).unwrap();
+    assert!(log.lines().any(|line| line == "inner"), "{log}");
+}
+
+/// Whatever a call sets is bound, the shell's own variables too, and the question shows it.
+#[test]
+fn a_variable_that_the_call_sets_is_shown_and_bound() {
+    let home = project();
+    for name in ["OLDPWD", "_", "SHLVL", "TRACESTATE", "TRACEPARENT", "FOO"] {
+        let script = format!("rm -rf \"${name}/zz\"");
+        let (one, two) = (format!("{name}=/one"), format!("{name}=/two"));
+        let start = |set: &str| hurried(&home, ["start", "--env", set, &script]).run();
+        let _ = start(&one).exits(3);
+        let asked = open(&home).into_iter().find(|entry| entry["env"][0] == one.as_str()).unwrap();
+        let id = asked["id"].as_str().unwrap();
+        let shown = home.mw(["approvals"]).ok();
+        assert!(shown.contains(&format!("With these variables:\n  {one}\n")), "{shown}");
+        home.mw(["approve", id]).ok();
+        let _ = start(&two).exits(3);
+        assert_eq!(start(&one).code, Some(0), "{name}");
+    }
+}
+
+#[test]
+fn a_secret_that_a_call_sets_is_hidden_in_the_record() {
+    let home = project();
+    let secret = "s3cr3tvalue99";
+    let script = format!("rm precious; echo {secret}");
+    let _ = hurried(&home, ["start", "--env", &format!("MY_TOKEN={secret}"), &script]).run().exits(3);
+    let record = home.mw(["approvals", "--history", "--json"]).ok();
+    assert!(!record.contains(secret), "{record}");
+    assert!(home.mw(["approvals"]).ok().contains(secret), "whoever approves sees exactly what runs");
+}
+
 #[test]
 fn a_person_at_the_terminal_is_asked() {
     let home = project();

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use mw_testkit::{Home, Running, SOON, wait_until};
+use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -27,12 +27,16 @@ pub(crate) struct Response {
 
 impl Web {
     pub(crate) fn new(home: &Home) -> Self {
-        let running = home
-            .command(["mcp", "--http", "0", "--json"])
-            .session("host")
-            .env("MEANWHILE_TOKEN", TOKEN)
-            .limit(Duration::from_secs(120))
-            .spawn();
+        Self::of(home.command(["mcp", "--http", "0", "--json"]).session("host"))
+    }
+
+    /// One whose clients name no session.
+    pub(crate) fn unnamed(home: &Home) -> Self {
+        Self::of(home.command(["mcp", "--http", "0", "--json"]))
+    }
+
+    fn of(invocation: Invocation) -> Self {
+        let running = invocation.env("MEANWHILE_TOKEN", TOKEN).limit(Duration::from_secs(120)).spawn();
         let said = wait_until(SOON, "it listens", || running.json_lines().into_iter().next());
         assert_eq!(said["token"], TOKEN, "{said}");
         let url = said["url"].as_str().unwrap();

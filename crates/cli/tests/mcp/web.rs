@@ -254,6 +254,72 @@ fn the_end_of_a_session_is_confirmed() {
     assert_eq!(ended.status, 200, "{}", ended.head);
 }
 
+/// A client of a server that serves several, none of which names a session.
+struct Guest<'a> {
+    web: &'a Web,
+    id: String,
+}
+
+impl<'a> Guest<'a> {
+    fn new(web: &'a Web) -> Self {
+        let (id, _) = greet(web);
+        let guest = Self { web, id };
+        let _ = web.post(&guest.headers(), &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        guest
+    }
+
+    fn headers(&self) -> [(&str, &str); 2] {
+        [("Mcp-Session-Id", self.id.as_str()), ("MCP-Protocol-Version", "2025-11-25")]
+    }
+
+    fn call(&self, tool: &str, arguments: &Value) -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments}});
+        self.web.post(&self.headers(), &body).message()["result"].clone()
+    }
+
+    fn start(&self, script: &str) -> String {
+        let started = self.call("shell", &json!({"command": script, "run_in_background": true}));
+        started["structuredContent"]["task_id"].as_str().unwrap().to_owned()
+    }
+
+    fn news(&self) -> Vec<String> {
+        told(&self.call("task_list", &json!({"status": "pending"})))
+    }
+}
+
+#[test]
+fn clients_that_name_no_session_are_told_of_their_own_starts() {
+    let home = home().with_env("MEANWHILE_MODE", "dangerous");
+    let web = Web::unnamed(&home);
+    let (one, other) = (Guest::new(&web), Guest::new(&web));
+    let id = one.start(&children::gated("go", 3));
+    home.open("go");
+    let _ = home.ended(&id);
+    assert_eq!(other.news(), Vec::<String>::new(), "another client started it");
+    let cleared = other.call("task_clear", &json!({}));
+    assert!(home.mw(["status", &id]).code == Some(0), "{cleared}");
+    let waited = other.call("task_wait", &json!({"timeout": 1000}));
+    assert!(!waited.to_string().contains(&id), "{waited}");
+    assert_eq!(one.news(), [id]);
+    assert_eq!(one.news(), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_client_that_is_gone_was_not_told_passes_to_the_others() {
+    let home = home().with_env("MEANWHILE_MODE", "dangerous");
+    let web = Web::unnamed(&home);
+    let (one, other) = (Guest::new(&web), Guest::new(&web));
+    let id = one.start(&children::gated("go", 3));
+    home.open("go");
+    let _ = home.ended(&id);
+    assert_eq!(other.news(), Vec::<String>::new());
+    let ended = read(web.send("DELETE", &one.headers(), b""));
+    assert_eq!(ended.status, 200, "{}", ended.head);
+    let all = wait_until(SOON, "the other is told", || Some(other.news()).filter(|all| !all.is_empty()));
+    assert_eq!(all, [id]);
+}
+
 #[test]
 fn replies_under_way_are_written_when_the_server_is_told_to_end() {
     let home = home();

@@ -50,3 +50,59 @@ fn the_tools_our_own_agent_used_go_by_their_names() {
     world.home.open("gate");
     let _ = host.call("background_block", &json!({"task_ids": [task]}));
 }
+
+/// A question of our own agent is one question: unanswered it stays open, and a late yes is used by the next call.
+#[test]
+fn a_question_of_our_own_agent_that_nobody_answers_stays_open() {
+    let endpoint = ModelEndpoint::new();
+    let remove = || Answer::empty().call("shell", json!({"command": "rm -rf build"}));
+    endpoint.will(remove()).will(Answer::text("it was not done"));
+    endpoint.will(remove()).will(Answer::text("done"));
+    let world = World::with(|home| {
+        home.with_env("OPENAI_BASE_URL", endpoint.openai_url())
+            .with_env("OPENAI_API_KEY", "sk-test-0123456789")
+            .with_env("MEANWHILE_AGENT_MODEL", "openai/scripted")
+            .with_env("MEANWHILE_APPROVAL_WAIT", "2s")
+            .with_env("MEANWHILE_APPROVAL_KEEP", "10m")
+    });
+    std::fs::create_dir(world.work("build")).unwrap();
+    let open = || world.home.mw(["approvals", "--json"]).json()["approvals"].as_array().unwrap().clone();
+    let id = world.ask_with(&["--agent", "mw"], "remove it");
+    let _ = world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
+    assert_eq!(open().len(), 1, "one command, one question: {:?}", open());
+    let _ = world.completed(&id);
+    let heard = endpoint.requests().last().unwrap().last_text();
+    assert!(heard.contains("nobody answered") && !heard.contains("said no"), "{heard}");
+    let notices = world.notices();
+    assert!(notices.iter().all(|notice| notice["news"] != "stalled"), "it waits no more: {notices:?}");
+    let left = open();
+    assert_eq!(left.len(), 1, "{left:?}");
+    world.home.mw(["approve", left[0]["id"].as_str().unwrap()]).ok();
+    world.resume(&id, "again");
+    assert_eq!(world.completed(&id)["agent"]["answer"], "done");
+    assert!(!world.work("build").exists(), "the late yes was used");
+    assert_eq!(open().len(), 0);
+}
+
+#[test]
+fn a_question_of_our_own_agent_is_answered_once() {
+    let endpoint = ModelEndpoint::new();
+    endpoint.will(Answer::empty().call("shell", json!({"command": "rm -rf build"})));
+    endpoint.otherwise(|_| Answer::text("done"));
+    let world = World::with(|home| {
+        home.with_env("OPENAI_BASE_URL", endpoint.openai_url())
+            .with_env("OPENAI_API_KEY", "sk-test-0123456789")
+            .with_env("MEANWHILE_AGENT_MODEL", "openai/scripted")
+            .with_env("MEANWHILE_APPROVAL_WAIT", "10m")
+            .with_env("MEANWHILE_APPROVAL_KEEP", "10m")
+    });
+    std::fs::create_dir(world.work("build")).unwrap();
+    let open = || world.home.mw(["approvals", "--json"]).json()["approvals"].as_array().unwrap().clone();
+    let id = world.ask_with(&["--agent", "mw"], "remove it");
+    let _ = world.until_activity(&id, "it waits for permission", |activity| activity["waiting"].is_string());
+    let question = open()[0]["id"].as_str().unwrap().to_owned();
+    world.home.mw(["approve", &question]).ok();
+    let _ = world.completed(&id);
+    assert!(!world.work("build").exists());
+    assert_eq!(open().len(), 0, "nothing is left of it");
+}

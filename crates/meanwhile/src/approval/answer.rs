@@ -7,7 +7,6 @@ use mw_model::{CommandSpec, RawText, TaskId, Timestamp};
 
 use super::consent::Consent;
 use super::digest::digest_of_request;
-use crate::disk::platform;
 use crate::error::{Error, Result};
 use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
@@ -50,14 +49,24 @@ impl Runtime {
     pub fn approval_history(&self, most: u32) -> Result<Vec<Entry>> {
         let mut entries = self.store()?.newest_approvals(most)?;
         for entry in &mut entries {
-            let redactor = Redactor::new(&self.settings.redact, &entry.proposal.secrets);
+            let mut known = entry.proposal.secrets.clone();
+            if let Deed::Start { env, .. } = &entry.proposal.deed {
+                known.extend(env.iter().cloned());
+            }
+            let redactor = Redactor::new(&self.settings.redact, &known);
             if let ApprovalState::Denied { why, .. } = &mut entry.state {
                 *why = redactor.text(why).into_owned();
             }
             match &mut entry.proposal.deed {
-                Deed::Start { command, steps, .. } => {
+                Deed::Start { command, steps, env, .. } => {
                     *command = hidden(command, &redactor);
                     *steps = redactor.words(steps);
+                    for var in env {
+                        let prefix = format!("{}=", var.name.to_lossy());
+                        let line = format!("{prefix}{}", var.value.to_lossy());
+                        let line = redactor.text(&line);
+                        var.value = line.strip_prefix(&prefix).unwrap_or_default().into();
+                    }
                 }
                 Deed::Other { text } => *text = redactor.text(text).into_owned(),
             }
@@ -108,17 +117,6 @@ impl Runtime {
         self.advance_if(id, &event, |state| matches!(state, ApprovalState::Open))?;
         self.ring();
         Ok(())
-    }
-
-    /// Returns the task of this home that this process belongs to, if it does. A supervisor adopts whatever a task
-    /// leaves behind, so it is above all of it; and it holds its journal open.
-    #[must_use]
-    pub fn task_around(&self) -> Option<TaskId> {
-        let tasks = std::fs::canonicalize(self.home.tasks()).ok()?;
-        platform::files_of_ancestors().iter().find_map(|file| {
-            let task = file.strip_prefix(&tasks).ok()?.iter().next()?;
-            task.to_str()?.parse().ok()
-        })
     }
 
     /// Records that somebody tried to answer who may not.

@@ -3,25 +3,24 @@
 
 use mw_model::approval::Digest;
 use mw_model::{
-    CommandSpec, EnvVar, Io, Lifetime, Limits, PROGRESS_VARIABLE, RawText, TRACEPARENT_VARIABLE,
-    TRACESTATE_VARIABLE, TaskKind, TaskSpec,
+    CommandSpec, EnvVar, Io, Lifetime, Limits, PROGRESS_VARIABLE, RawText, TRACEPARENT_VARIABLE, TaskKind,
+    TaskSpec, TraceParent,
 };
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::start::request::TaskRequest;
 
-/// Variables that differ from call to call and mean nothing to a command.
-const FLEETING: [&str; 8] = [
-    "_",
-    "OLDPWD",
-    "SHLVL",
-    "MEANWHILE_TASK_ID",
-    "MEANWHILE_TASK_SESSION",
-    PROGRESS_VARIABLE,
-    TRACEPARENT_VARIABLE,
-    TRACESTATE_VARIABLE,
-];
+/// Variables that every start sets anew: a command never finds what the caller had in them.
+const OWN: [&str; 3] = ["MEANWHILE_TASK_ID", "MEANWHILE_TASK_SESSION", PROGRESS_VARIABLE];
+
+/// Tells whether an approval binds a variable. Everything that a command finds is bound, but the name of the span that it
+/// works for: that differs from call to call, and in nothing but digits.
+fn is_bound(var: &EnvVar) -> bool {
+    let is = |name: &str| var.name.as_bytes() == name.as_bytes();
+    let is_span = || is(TRACEPARENT_VARIABLE) && var.value.to_lossy().parse::<TraceParent>().is_ok();
+    !OWN.into_iter().any(is) && !is_span()
+}
 
 /// Everything that is bound. The session is not: a task that waits may pass to another, and a proposal has its own.
 #[derive(Serialize)]
@@ -38,8 +37,7 @@ struct Bound<'a> {
 
 impl Bound<'_> {
     fn digest(mut self) -> Digest {
-        let fleeting = |var: &EnvVar| FLEETING.iter().any(|name| var.name.as_bytes() == name.as_bytes());
-        self.env.retain(|var| !fleeting(var));
+        self.env.retain(|var| is_bound(var));
         self.env.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         digest_of(&self)
     }
@@ -102,7 +100,7 @@ mod tests {
     fn whatever_a_command_depends_on_changes_the_digest() {
         type Edit = fn(&mut TaskRequest);
         let usual = digest_of_request(&request());
-        let edits: [Edit; 8] = [
+        let edits: [Edit; 13] = [
             |it| it.command = CommandSpec::Argv(vec!["rm".into(), "x".into()]),
             |it| it.cwd = PathBuf::from("/q"),
             |it| it.env[0].value = "3".into(),
@@ -111,6 +109,11 @@ mod tests {
             |it| it.umask = 0,
             |it| it.io = Io::Stdin,
             |it| it.lifetime = Lifetime::Detached,
+            |it| it.env.push(var("OLDPWD", "/tmp")),
+            |it| it.env.push(var("_", "/tmp")),
+            |it| it.env.push(var("SHLVL", "/tmp")),
+            |it| it.env.push(var("TRACEPARENT", "/tmp")),
+            |it| it.env.push(var("TRACESTATE", "/tmp")),
         ];
         for (at, edit) in edits.into_iter().enumerate() {
             let mut changed = request();
@@ -120,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn order_and_fleeting_variables_do_not() {
+    fn order_and_what_every_start_sets_do_not() {
         let mut same = request();
         same.env.reverse();
-        same.env.push(var("_", "/usr/bin/mw"));
-        same.env.push(var("SHLVL", "4"));
+        same.env.push(var("MEANWHILE_TASK_ID", "bash-00000000"));
+        same.env.push(var("TRACEPARENT", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"));
         same.description = Some("for people".to_owned());
         assert_eq!(digest_of_request(&same), digest_of_request(&request()));
     }

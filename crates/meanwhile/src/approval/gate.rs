@@ -53,12 +53,16 @@ impl Runtime {
         passage: &Passage<'_>,
     ) -> Result<Approval> {
         let verdict = passage.policy.verdict(passage.tool, Some(&request.command), &request.cwd, added);
-        self.pass_start_judged(request, &verdict, passage)
+        let set = added
+            .iter()
+            .map(|(name, value)| EnvVar { name: name.as_str().into(), value: value.as_str().into() });
+        self.pass_start_judged(request, set.collect(), &verdict, passage)
     }
 
     fn pass_start_judged(
         &self,
         request: &TaskRequest,
+        set: Vec<EnvVar>,
         verdict: &Verdict,
         passage: &Passage<'_>,
     ) -> Result<Approval> {
@@ -67,7 +71,8 @@ impl Runtime {
         }
         let cwd = RawText::from(request.cwd.as_os_str().as_bytes());
         let mut deed = self.start_of(&request.command, cwd, &request.limits)?;
-        if let Deed::Start { expected, awaited, .. } = &mut deed {
+        if let Deed::Start { expected, awaited, env, .. } = &mut deed {
+            *env = set;
             expected.clone_from(&request.expected);
             *awaited = passage.tool.class == ToolClass::Awaits;
         }
@@ -79,7 +84,8 @@ impl Runtime {
         self.pass(&proposal, verdict.decision, passage).map(Approval::Granted)
     }
 
-    /// Lets a command pass that somebody else will run, once; it was judged by whoever asks.
+    /// Lets a command pass that somebody else will run, once; it was judged by whoever asks. The environment of the
+    /// request is what the call sets.
     ///
     /// # Errors
     /// As [`Runtime::pass_start`].
@@ -89,7 +95,7 @@ impl Runtime {
         verdict: &Verdict,
         passage: &Passage<'_>,
     ) -> Result<()> {
-        match self.pass_start_judged(request, verdict, passage)? {
+        match self.pass_start_judged(request, request.env.clone(), verdict, passage)? {
             Approval::Granted(consent) => self.use_up(&consent, None),
             Approval::User | Approval::Auto => Ok(()),
         }
@@ -155,7 +161,16 @@ impl Runtime {
         };
         let took_ms = self.store()?.last_duration(&command.to_line(), &cwd.to_lossy())?;
         let (command, limits) = (command.clone(), Box::new(limits.clone()));
-        Ok(Deed::Start { command, steps, cwd, limits, expected: None, took_ms, awaited: false })
+        Ok(Deed::Start {
+            command,
+            steps,
+            cwd,
+            limits,
+            expected: None,
+            took_ms,
+            awaited: false,
+            env: Vec::new(),
+        })
     }
 
     fn proposal(&self, session: &str, tool: Tool, deed: Deed, verdict: &Verdict) -> Result<Proposal> {
@@ -192,6 +207,7 @@ impl Runtime {
             return outcome.into_result();
         }
         let mut answered = || !matches!(self.standing(&proposal), Ok(None));
+        let until = Instant::now() + patience(passage.policy);
         match passage.asker.ask(&proposal, &mut answered) {
             Asked::Answered { answer, by } => {
                 // Somebody else may have been faster; the first answer counts.
@@ -207,17 +223,33 @@ impl Runtime {
             Asked::Later => return Err(unanswered(&proposal, &Silence::Pending, passage.policy)),
             Asked::Elsewhere => {}
         }
-        // In mode ci nobody is there by definition.
-        let wait =
-            if passage.policy.mode == Mode::Ci { Duration::ZERO } else { passage.policy.patience.wait };
-        let until = Instant::now() + wait;
         loop {
             if let Some(outcome) = self.standing(&proposal)? {
                 return outcome.into_result();
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() || !passage.asker.still_waits() {
-                return Err(unanswered(&proposal, &Silence::Waited(wait), passage.policy));
+                let waited = Silence::Waited(patience(passage.policy));
+                return Err(unanswered(&proposal, &waited, passage.policy));
+            }
+            ear.wait(left.min(LOOK_EVERY));
+        }
+    }
+
+    /// Waits until a question that somebody else has put stands open no more, or nobody has answered it in time. It decides
+    /// nothing: the one who asks reads the answer.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn await_answer(&self, question: &ProposalId, policy: &Policy) -> Result<()> {
+        let ear = self.listen()?;
+        let until = Instant::now() + patience(policy);
+        loop {
+            let entry = self.store()?.approval(question)?;
+            let is_open = entry.is_some_and(|entry| matches!(entry.state, ApprovalState::Open));
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || !is_open {
+                return Ok(());
             }
             ear.wait(left.min(LOOK_EVERY));
         }
@@ -277,6 +309,11 @@ impl Runtime {
             }
         })
     }
+}
+
+/// Returns how long a call waits for an answer. In mode ci nobody is there by definition.
+fn patience(policy: &Policy) -> Duration {
+    if policy.mode == Mode::Ci { Duration::ZERO } else { policy.patience.wait }
 }
 
 impl Outcome {

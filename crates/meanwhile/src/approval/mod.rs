@@ -13,6 +13,7 @@
 //! asker has left is kept for a while, for the next call that asks for exactly the same.
 
 mod answer;
+mod around;
 mod asker;
 mod consent;
 mod digest;

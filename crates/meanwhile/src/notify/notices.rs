@@ -17,7 +17,7 @@ use std::fs;
 use std::sync::Arc;
 
 use mw_model::wire::LOG_FILE;
-use mw_model::{News, Notice, TaskId, TaskKind, Timestamp, Turn};
+use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
 use crate::disk::home::ToldNews;
 use crate::disk::store::{NoticeRow, Transaction, ordinal};
@@ -359,7 +359,18 @@ impl Host<'_> {
             let rows = transaction.open_notices(&self.session, &living, is_wanted, MOST)?;
             let numbers: Vec<_> = rows.iter().map(|row| row.number).collect();
             transaction.hand_over(&numbers, self.lease.token())?;
-            Ok(rows)
+            let (mut current, mut overtaken) = (Vec::new(), Vec::new());
+            for row in rows {
+                let to = if is_overtaken(&row, transaction)? { &mut overtaken } else { &mut current };
+                to.push(row);
+            }
+            let numbers: Vec<_> = overtaken.iter().map(|row| row.number).collect();
+            transaction.acknowledge(&numbers, self.lease.token())?;
+            Ok((current, overtaken))
+        });
+        let taken = taken.map(|(current, overtaken)| {
+            overtaken.iter().for_each(|row| mark_told(self.runtime, &row.task, row.run, &row.news, row.at));
+            current
         });
         match taken {
             // Without room to note that they were told, they are told later: once, not twice.
@@ -447,7 +458,9 @@ impl Delivery<'_> {
         })?;
         self.is_open = false;
         fail_point("notices-acknowledged");
-        self.notices.iter().for_each(|notice| mark_told(runtime, notice));
+        for Notice { task, run, news, at, .. } in &self.notices {
+            mark_told(runtime, task, *run, news, *at);
+        }
         Ok(())
     }
 }
@@ -455,7 +468,7 @@ impl Delivery<'_> {
 /// Closes one notice that a holder was handed.
 pub(crate) fn acknowledge_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
     runtime.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
-    mark_told(runtime, notice);
+    mark_told(runtime, &notice.task, notice.run, &notice.news, notice.at);
     Ok(())
 }
 
@@ -464,13 +477,21 @@ pub(crate) fn give_back_one(runtime: &Runtime, notice: &Notice, holder: &str) ->
     runtime.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
 }
 
+/// Tells whether nobody needs to hear a piece of news any more: an agent that waited for an answer waits no longer once its
+/// run has ended, and the end is told.
+fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
+    let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
+    let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;
+    Ok(waits && transaction.task(&row.task)?.is_some_and(is_over))
+}
+
 /// Notes in the task's directory that its owner was told, for a database that is rebuilt.
-fn mark_told(runtime: &Runtime, notice: &Notice) {
-    match &notice.news {
-        News::Ended { .. } => runtime.home.mark_told(&notice.task, notice.run),
+fn mark_told(runtime: &Runtime, task: &TaskId, run: u32, news: &News, at: Timestamp) {
+    match news {
+        News::Ended { .. } => runtime.home.mark_told(task, run),
         News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
-            let (kind, ordinal) = (notice.news.kind().to_owned(), ordinal(&notice.news, notice.at));
-            runtime.home.mark_news_told(&notice.task, &ToldNews { kind, run: notice.run, ordinal });
+            let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
+            runtime.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
         }
     }
 }

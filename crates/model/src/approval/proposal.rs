@@ -118,6 +118,9 @@ pub enum Deed {
         /// Whether somebody waits for its end: it runs in the foreground then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
+        /// What the call itself sets in the environment.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        env: Vec<EnvVar>,
     },
     /// Something else would be done, in words.
     Other {
@@ -173,6 +176,13 @@ impl Proposal {
         expected.into_iter().chain(took).collect()
     }
 
+    /// Returns what the call itself sets in the environment, a line each.
+    #[must_use]
+    pub fn environment(&self) -> Vec<String> {
+        let Deed::Start { env, .. } = &self.deed else { return Vec::new() };
+        env.iter().map(|var| format!("{}={}", var.name.to_lossy(), var.value.to_lossy())).collect()
+    }
+
     /// Returns what a person reads before answering, and the question.
     #[must_use]
     pub fn question(&self) -> String {
@@ -224,7 +234,7 @@ impl Proposal {
         if self.effects.is_empty() { &self.reasons } else { &self.effects }
     }
 
-    /// Returns exactly what would be done, and its steps where it has several.
+    /// Returns exactly what would be done, its steps where it has several, and the variables that the call sets.
     fn command_and_steps(&self) -> String {
         let mut text = format!("  {}\n", indented(&self.exact()));
         if let Deed::Start { steps, .. } = &self.deed
@@ -233,6 +243,13 @@ impl Proposal {
             text.push_str("\nIt will execute:\n");
             for (at, step) in steps.iter().enumerate() {
                 text.push_str(&format!("  {}. {step}\n", at + 1));
+            }
+        }
+        let environment = self.environment();
+        if !environment.is_empty() {
+            text.push_str("\nWith these variables:\n");
+            for line in environment {
+                text.push_str(&format!("  {}\n", indented(&line)));
             }
         }
         text
@@ -294,7 +311,19 @@ mod tests {
             expected: None,
             took_ms: None,
             awaited: false,
+            env: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_question_shows_the_variables_that_the_call_sets() {
+        let mut asked = proposal(start("rm x", &[]));
+        if let Deed::Start { env, .. } = &mut asked.deed {
+            env.push(EnvVar { name: "FOO".into(), value: "a\nb".into() });
+        }
+        let shown = "  rm x\n\nWith these variables:\n  FOO=a\n  b\n";
+        assert!(asked.question().contains(shown), "{}", asked.question());
+        assert!(asked.form().contains(shown), "{}", asked.form());
     }
 
     #[test]

@@ -65,10 +65,10 @@ pub(crate) fn use_of(pid: u32) -> Option<(u64, u64)> {
     Some((stat.cpu_ticks.saturating_mul(tick_us), stat.resident_pages.saturating_mul(page)))
 }
 
-/// Returns the files that the processes above this one hold open.
-pub(crate) fn files_of_ancestors() -> Vec<PathBuf> {
+/// Returns the files that the processes above one hold open, those of the nearest first.
+pub(crate) fn files_of_ancestors(pid: u32) -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let mut pid = std::process::id();
+    let mut pid = pid;
     // Each is older than the one before; the limit is for a table that changes while it is read.
     for _ in 0..1000 {
         let Some(parent) = stat(pid).map(|stat| stat.parent).filter(|parent| *parent > 0) else { break };
