@@ -56,7 +56,9 @@ pub use ready::ReadyWhen;
 pub use redact::{Edge, Secret, find_secrets, is_secret_name, is_secret_value, mark_len, redaction_mark};
 pub use resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use signal::{asks_to_end, signal_name, signal_number};
-pub use spec::{CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, TaskSpec};
+pub use spec::{
+    CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, SessionBond, TaskSpec,
+};
 pub use state::{Process, RunOrigin, Status, TaskState};
 pub use time::Timestamp;
 pub use trace::{

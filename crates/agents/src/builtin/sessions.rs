@@ -31,7 +31,6 @@ use super::turn::failed;
 use crate::delivery::calls::Calls;
 use crate::delivery::teller::{Manner, Tellers};
 use mw_tools::Toolset;
-use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
 /// How long calls may take to end once the client is gone: what was cancelled is ended first.
@@ -71,8 +70,7 @@ struct Wish<'a> {
 
 impl Agent {
     pub(super) fn new(offer: AgentOffer) -> Self {
-        // Whoever drives the agent ends its session.
-        let manner = Manner { dialect: offer.dialect, context: None, session_end: SessionEnd::Keep };
+        let manner = Manner { dialect: offer.dialect, context: None };
         Self {
             limits: offer.limits,
             dialect: offer.dialect,

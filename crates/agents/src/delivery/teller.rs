@@ -6,12 +6,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use meanwhile::{DeliveryPolicy, Moment, Runtime, Scope, Settings, Teller};
+use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
 use meanwhile::is_shared;
-use mw_tools::call::SessionEnd;
 use mw_tools::dialects::Dialect;
 
 /// Most bytes of notices in front of one reply.
@@ -32,7 +31,6 @@ pub(crate) struct Manner {
     pub(crate) dialect: Dialect,
     /// When the server began, where it has one client: a number of another context is none of its own; see [`Premises::context_stamp`](mw_tools::call::Premises::context_stamp).
     pub(crate) context: Option<String>,
-    pub(crate) session_end: SessionEnd,
 }
 
 /// The tellers of all sessions that were asked for.
@@ -77,6 +75,7 @@ enum Wish {
     Drain(Vec<TaskId>, oneshot::Sender<Drained>),
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
+    Leave,
 }
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
@@ -124,10 +123,16 @@ impl Tellers {
         Self { settings, manner, tells, known: Mutex::default(), underway: Underway::default() }
     }
 
-    /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
+    /// Holds a session from now on: a client that comes back says so before it calls anything.
     pub(crate) fn hold(&self, session: &str) {
-        if self.manner.session_end == SessionEnd::Kill {
-            drop(self.teller(session));
+        drop(self.teller(session));
+    }
+
+    /// Gives a session back, because its last client has left and this server goes on.
+    pub(crate) fn leave(&self, session: &str) {
+        let left = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        if let Some(teller) = left {
+            let _ = teller.send(Wish::Leave);
         }
     }
 
@@ -187,12 +192,7 @@ fn tell(
     underway: &Underway,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let held = match manner.session_end {
-        // Its tasks end some time after the last who holds it so.
-        SessionEnd::Kill => runtime.host(session, DeliveryPolicy::Immediate),
-        SessionEnd::Keep => runtime.teller(session),
-    };
-    let Ok(mut host) = held else { return };
+    let Ok(mut host) = runtime.server(session) else { return };
     if is_shared(session) {
         host = host.of_own_starts();
     }
@@ -233,6 +233,12 @@ fn tell(
                 drop(done);
             }
             Wish::TakeBack(number) => drop(open.remove(&number)),
+            Wish::Leave => {
+                drop(open);
+                // A task that does not hear of it goes on until the server ends.
+                let _ = host.leave();
+                return;
+            }
         }
     }
 }

@@ -11,6 +11,7 @@
 //! written is told by the next one.
 
 mod caller;
+mod clients;
 mod delivery;
 mod elicitation;
 mod http;

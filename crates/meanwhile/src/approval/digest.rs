@@ -40,6 +40,10 @@ impl Bound<'_> {
     fn digest(mut self) -> Digest {
         let fleeting = |var: &EnvVar| FLEETING.iter().any(|name| var.name.as_bytes() == name.as_bytes());
         self.env.retain(|var| !fleeting(var));
+        // When it ends with its session is no matter of what was approved.
+        if self.lifetime != Lifetime::Detached {
+            self.lifetime = Lifetime::Session;
+        }
         self.env.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         digest_of(&self)
     }

@@ -97,9 +97,10 @@ impl Runtime {
             task.handle_number = Some(handle_number);
             transaction.set_handle_number(&task)?;
             let event = Event::MovedToBackground { handle_number };
-            transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
+            let now = self.clock.now();
+            transaction.apply(&mut task, &event, now, Change::default())?;
             // Before the commit: a database that is rebuilt finds the number in the directory.
-            self.home.rename_task(&task)?;
+            self.home.rename_task(&task, self.settings.session_grace_ms, now)?;
         }
         transaction.commit()?;
         self.link_log(&task);
