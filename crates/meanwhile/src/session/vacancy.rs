@@ -4,13 +4,14 @@
 //! has nobody: the process that frees a slot or looks next decides, by the time that the supervisors wrote into the
 //! session's directory. While nobody holds the session none of the tasks that hang on it starts.
 
-use std::fs;
-use std::io;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::Path;
 
 use mw_model::wire::{NO_HOST_FILE, NO_SERVER_FILE};
 use mw_model::{Cause, DEFAULT_SESSION, Lifetime, SessionBond, Timestamp};
 
+use super::dir::open_below;
 use super::lease::{self, Held};
 use crate::disk::home::Home;
 use crate::error::{Error, Result};
@@ -78,7 +79,10 @@ fn since(session: &Path, file: &str) -> Option<Timestamp> {
 
 fn note(session: &Path, file: &str, now: Timestamp) -> io::Result<()> {
     let new = session.join(format!("{file}.{}", std::process::id()));
-    fs::write(&new, format!("{}\n", now.as_micros()))?;
+    let _ = fs::remove_file(&new);
+    // This refuses a directory that is a link.
+    let mut written = open_below(session, &new, OpenOptions::new().create_new(true))?;
+    written.write_all(format!("{}\n", now.as_micros()).as_bytes())?;
     fs::rename(new, session.join(file))
 }
 

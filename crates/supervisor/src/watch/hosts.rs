@@ -5,9 +5,11 @@
 //! Since when a session has had no holder is written into its directory: its waiting tasks end at the same time, and nobody
 //! watches for them.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX, SessionWatch};
@@ -135,9 +137,15 @@ impl Hosts {
 
     /// Writes down since when nobody has held the session. Without room for that, its waiting tasks end later.
     fn note_vacancy(&self, since: i64) {
+        // Nothing is written where a link leads.
+        if !fs::symlink_metadata(&self.directory).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
         let name = self.vacancy_file();
         let new = self.directory.join(format!("{name}.{}", std::process::id()));
-        let written = fs::write(&new, format!("{since}\n"));
+        let _ = fs::remove_file(&new);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
+        let written = file.and_then(|mut file| file.write_all(format!("{since}\n").as_bytes()));
         let _ = written.and_then(|()| fs::rename(&new, self.directory.join(name)));
     }
 
@@ -188,7 +196,6 @@ fn is_locked(path: &Path) -> bool {
 mod tests {
     use super::*;
     use mw_model::RawText;
-    use std::io::Write;
 
     fn hosts(directory: &Path) -> Hosts {
         let directory = RawText::from(directory.as_os_str().as_bytes());
@@ -269,6 +276,26 @@ mod tests {
         assert!(hosts.search_first(1000), "the first that was seen");
         assert!(!hosts.look(1100));
         end(host);
+    }
+
+    #[test]
+    fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = RawText::from(dir.path().as_os_str().as_bytes());
+        let (child, file) = hold(dir.path(), "a");
+        fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
+        let mut hosts = hosts(dir.path());
+        assert!(!hosts.search_first(1000), "a server is no host");
+        let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
+        assert!(hosts.search_first(1000));
+        assert!(!dir.path().join(NO_SERVER_FILE).exists());
+        file.unlock().unwrap();
+        assert!(!hosts.look(1000), "its process lives");
+        assert!(!hosts.search_first(1000));
+        assert_eq!(hosts.due_ms(), Some(1100));
+        assert!(dir.path().join(NO_SERVER_FILE).exists(), "others can see since when");
+        assert!(hosts.look(1100));
+        end((child, file));
     }
 
     #[test]
