@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use mw_model::approval::ProposalId;
 use mw_model::wire::ExitRecord;
 use mw_model::{
-    Activity, Cause, Dialect, Enforcement, Event, Named, Place, Progress, Resources, SpanId, Status, TaskId,
-    TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
+    Activity, Cause, Dialect, Enforcement, Event, Named, Place, Progress, QueueLimits, Resources, SpanId,
+    Status, TaskId, TaskKind, TaskState, TaskTrace, Timestamp, TraceId, next_state,
 };
 use serde::Serialize;
 
@@ -163,6 +163,9 @@ pub struct Task {
     /// Higher starts earlier.
     #[serde(skip)]
     pub priority: i32,
+    /// The limits that it is held to while it waits; tasks of earlier builds have them in their specs.
+    #[serde(skip)]
+    pub(crate) queue: Option<QueueLimits>,
     /// Its state with all data.
     #[serde(skip)]
     pub state: TaskState,

@@ -39,7 +39,7 @@ pub use task::progress::{PROGRESS_FD, PROGRESS_VARIABLE, Progress};
 pub use task::ready::ReadyWhen;
 pub use task::resources::{Enforcement, OutOfRange, Pace, ResourceLimit, Resources, Usage};
 pub use task::spec::{
-    CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, TaskSpec,
+    CommandSpec, DEFAULT_SESSION, EnvVar, Io, Lifetime, QueueLimits, SPEC_VERSION, SessionBond, TaskSpec,
 };
 pub use task::state::{Process, RunOrigin, Status, TaskState};
 pub use task::transition::{Refusal, next_state};

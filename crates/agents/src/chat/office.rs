@@ -320,7 +320,7 @@ impl Office<'_> {
             // What cannot be written is said at the end.
             let _ = self.options.transcript.add(&due);
         }
-        let end = || self.runtime.end_session(self.host.session(), "the end of the chat");
+        let end = || self.host.end_tasks("the end of the chat");
         self.line.stop();
         let ended = end();
         self.line.close();

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use meanwhile::{DeliveryPolicy, Moment, Runtime, Scope, Settings, Teller};
+use meanwhile::{Moment, Runtime, Scope, Settings, Teller};
 use mw_model::{Notice, TaskId};
 use tokio::sync::oneshot;
 
@@ -88,7 +88,7 @@ enum Wish {
     Acknowledge(u64, Sender<()>),
     TakeBack(u64),
     /// Nobody asks any more; replies on their way are still noted.
-    End,
+    Leave,
 }
 
 /// Notices for one reply, and what holds them. Dropped on the way, they are handed to the next.
@@ -139,18 +139,25 @@ impl Tellers {
         Self { settings, manner, tells, known: Known::default(), idle }
     }
 
-    /// Holds a session from now on, where it ends with its client: one that comes back says so before it calls anything.
+    /// Holds a session from now on: a client that comes back says so before it calls anything.
     pub(crate) fn hold(&self, session: &str) {
-        if self.manner.session_end == SessionEnd::Kill {
-            drop(self.teller(&session.into()));
-        }
+        drop(self.teller(&session.into()));
+    }
+
+    /// Gives a session back, because its last client has left and this server goes on.
+    pub(crate) fn leave(&self, session: &str) {
+        let known: Vec<Member> = {
+            let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            known.keys().filter(|member| member.session == session).cloned().collect()
+        };
+        known.iter().for_each(|member| self.forget(member));
     }
 
     /// Holds the news of a client no longer: it is gone. What it was not told passes to those who share its session.
     pub(crate) fn forget(&self, member: &Member) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(member);
         if let Some(teller) = known {
-            let _ = teller.send(Wish::End);
+            let _ = teller.send(Wish::Leave);
         }
     }
 
@@ -225,19 +232,14 @@ fn tell(
     idle: Duration,
 ) {
     let Ok(runtime) = Runtime::open(settings.clone()) else { return };
-    let held = match manner.session_end {
-        // Its tasks end some time after the last who holds it so.
-        SessionEnd::Kill => runtime.host(session, DeliveryPolicy::Immediate),
-        SessionEnd::Keep => runtime.teller(session),
-    };
-    let Ok(mut host) = held else { return };
+    let Ok(mut host) = runtime.server(session) else { return };
     if is_shared(session) {
         host = host.of_own_starts();
     }
     let stays = manner.session_end == SessionEnd::Kill || is_shared(session);
     let mut open = HashMap::new();
     let mut last = 0;
-    let mut is_ending = false;
+    let mut is_leaving = false;
     // What replies tell, or will tell, once for each of them.
     let mut reserved: Vec<TaskId> = Vec::new();
     let reservation = |tasks: Vec<TaskId>| Reserved { tasks, teller: own.clone() };
@@ -245,7 +247,7 @@ fn tell(
         let wish = match inbox.recv_timeout(idle) {
             Ok(wish) => wish,
             Err(RecvTimeoutError::Timeout) if stays || !open.is_empty() || !reserved.is_empty() => continue,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
         };
         match wish {
             Wish::Name(answer) => _ = answer.send(host.teller()),
@@ -294,12 +296,15 @@ fn tell(
                 drop(done);
             }
             Wish::TakeBack(number) => drop(open.remove(&number)),
-            Wish::End => is_ending = true,
+            Wish::Leave => is_leaving = true,
         }
-        if is_ending && open.is_empty() && reserved.is_empty() {
-            return;
+        if is_leaving && open.is_empty() && reserved.is_empty() {
+            break;
         }
     }
+    drop(open);
+    // A task that does not hear of it goes on until the server ends.
+    let _ = host.leave();
 }
 
 /// Returns how many notices one reply has room for; one at least.

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use rmcp::ServerHandler;
+use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
@@ -17,6 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use super::clients::CLIENT_HEADER;
 use super::conformance::Fixtures;
 use super::delivery::{Due, Tapped, follow};
 use super::server::Server;
@@ -65,11 +67,13 @@ fn listen_before<H: ServerHandler>(
     server: &Server,
     options: &HttpOptions,
 ) -> io::Result<Listening> {
-    listening(handler, server.inner.closing.clone(), server.inner.calls.clone(), options)
+    let ends = Ends { server: Some(server.clone()), clients: Arc::default() };
+    listening(handler, ends, server.inner.closing.clone(), server.inner.calls.clone(), options)
 }
 
 fn listening<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
+    ends: Ends,
     closing: CancellationToken,
     calls: Calls,
     options: &HttpOptions,
@@ -83,7 +87,7 @@ fn listening<H: ServerHandler>(
     let listener = std::net::TcpListener::bind(options.address)?;
     listener.set_nonblocking(true)?;
     let port = listener.local_addr()?.port();
-    Ok(Listening { listener, routes: routes(handler, port, &options.token), closing, calls })
+    Ok(Listening { listener, routes: routes(handler, ends, port, &options.token), closing, calls })
 }
 
 impl Listening {
@@ -134,27 +138,55 @@ impl Listening {
 /// Returns the routes: the protocol under `/mcp`, nothing else.
 fn routes<H: ServerHandler>(
     handler: impl Fn() -> H + Send + Sync + 'static,
+    ends: Ends,
     port: u16,
     token: &str,
 ) -> Router {
     let own = ["127.0.0.1", "localhost"].map(|host| format!("http://{host}:{port}"));
     let config = StreamableHttpServerConfig::default().with_allowed_origins(own).enforce_origin_validation();
     let service: StreamableHttpService<H, LocalSessionManager> =
-        StreamableHttpService::new(move || Ok(handler()), Arc::default(), config);
+        StreamableHttpService::new(move || Ok(handler()), Arc::clone(&ends.clients), config);
     Router::new()
         .nest_service("/mcp", service)
         .layer(middleware::from_fn(follow))
-        .layer(middleware::from_fn(confirm_end))
+        .layer(middleware::from_fn_with_state(ends, confirm_end))
         .layer(middleware::from_fn_with_state(Arc::<str>::from(token), admit))
+}
+
+/// What must know of the end of a client's session.
+#[derive(Clone, Default)]
+struct Ends {
+    server: Option<Server>,
+    clients: Arc<LocalSessionManager>,
+}
+
+impl Ends {
+    /// Lets go of what a client held that has left.
+    async fn client_left(&self, client: &str) {
+        let Some(server) = &self.server else { return };
+        let mut living = Vec::new();
+        for other in server.clients() {
+            if self.clients.has_session(&other.as_str().into()).await.unwrap_or(false) {
+                living.push(other);
+            }
+        }
+        server.client_left(client, |other| living.iter().any(|name| name == other));
+    }
 }
 
 /// Answers the end of a session as the official servers do: it has ended when the answer comes, and is not merely
 /// accepted. Clients take anything but 200 and 204 for a failure.
-async fn confirm_end(request: Request, next: Next) -> Response {
-    let is_end = request.method() == Method::DELETE;
+async fn confirm_end(State(ends): State<Ends>, request: Request, next: Next) -> Response {
+    if request.method() != Method::DELETE {
+        return next.run(request).await;
+    }
+    let client = request.headers().get(CLIENT_HEADER).and_then(|name| name.to_str().ok()).map(str::to_owned);
     let mut response = next.run(request).await;
-    if is_end && response.status() == StatusCode::ACCEPTED {
+    if response.status() == StatusCode::ACCEPTED {
         *response.status_mut() = StatusCode::OK;
+        if let Some(client) = client {
+            ends.client_left(&client).await;
+        }
     }
     response
 }
@@ -192,7 +224,9 @@ mod tests {
     fn an_address_that_others_can_reach_is_refused() {
         let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
         let options = HttpOptions { address, token: "a token".to_owned() };
-        let Err(refused) = listening(|| Nobody, CancellationToken::new(), Calls::default(), &options) else {
+        let Err(refused) =
+            listening(|| Nobody, Ends::default(), CancellationToken::new(), Calls::default(), &options)
+        else {
             panic!("it listens for everybody");
         };
         assert!(refused.to_string().contains("can be reached from other machines"), "{refused}");

@@ -11,6 +11,7 @@
 //! written is told by the next one.
 
 mod caller;
+mod clients;
 #[doc(hidden)]
 pub mod conformance;
 mod delivery;

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::caller::Client;
+use super::clients::Clients;
 use super::delivery::HttpReceipts;
 use super::elicitation;
 use super::member::{Awaited, Seat};
@@ -37,7 +38,7 @@ use mw_tools::{Form, Toolset};
 const MOST_ARGUMENTS: usize = 1 << 20;
 
 /// Longest name of a session or a message that a host may give.
-const MOST_SESSION: usize = 200;
+pub(super) const MOST_SESSION: usize = 200;
 
 /// Where a host says which message of its conversation a call belongs to; the first that is there counts.
 const MESSAGE: [&str; 3] = ["parentMessage", "messageId", "claudecode/toolUseId"];
@@ -55,7 +56,7 @@ pub(super) struct Inner {
     premises: Premises,
     toolset: Toolset,
     dialect: Dialect,
-    clues: Clues,
+    pub(super) clues: Clues,
     structured: bool,
     pub(super) tellers: Tellers,
     pub(super) receipts: Receipts,
@@ -63,6 +64,8 @@ pub(super) struct Inner {
     pub(super) closing: CancellationToken,
     pub(super) calls: Calls,
     subscriptions: Subscriptions,
+    /// Which sessions each client over HTTP works for.
+    pub(super) clients: Clients,
     /// When questions were put by a reply.
     put: elicitation::Put,
 }
@@ -101,6 +104,7 @@ impl Server {
                 closing: CancellationToken::new(),
                 calls: Calls::default(),
                 subscriptions: Subscriptions::new(Arc::clone(&settings)),
+                clients: Clients::default(),
                 put: elicitation::Put::default(),
                 settings,
             }),
@@ -108,23 +112,12 @@ impl Server {
         }
     }
 
-    /// Holds the session of the client that is served, as far as it is known before a call.
-    pub(super) fn hold_session(&self) {
-        self.inner.tellers.hold(&session_of(&self.inner.clues));
-    }
-
     /// Returns the premises of a call: whose it is, is told by the call itself where the host says so.
     pub(super) fn premises(&self, context: &RequestContext<RoleServer>) -> Premises {
         let member = |name: &str| context.meta.get(name).and_then(Value::as_str).map(str::to_owned);
-        let mut clues = self.inner.clues.clone().of_call(member);
-        if let Some(parts) = context.extensions.get::<http::request::Parts>()
-            && let Some(session) = parts.headers.get("x-meanwhile-session")
-            && let Ok(session) = session.to_str()
-            && (1..=MOST_SESSION).contains(&session.len())
-        {
-            clues.meanwhile_session = Some(session.to_owned());
-        }
-        Premises { session: session_of(&clues), ..self.inner.premises.clone() }
+        let clues = self.inner.clues.clone().of_call(member);
+        let session = self.session_of(clues, &context.extensions);
+        Premises { session, ..self.inner.premises.clone() }
     }
 
     /// Does something with the engine on a thread of its own.
@@ -371,6 +364,11 @@ impl ServerHandler for Server {
         let member = self.member(&context, &session);
         let answer = self.with_news(reply, &member, call, &awaited).await;
         Ok(self.written(answer, &context).into())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let session = self.session_of(self.inner.clues.clone(), &context.extensions);
+        self.inner.tellers.hold(&session);
     }
 
     async fn on_cancelled(&self, cancelled: CancelledNotificationParam, _: NotificationContext<RoleServer>) {

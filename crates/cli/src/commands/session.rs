@@ -113,7 +113,7 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
         return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
     };
     let status = run_to_its_end(Command::new(name).args(arguments).env("MEANWHILE_SESSION", session));
-    let kills = runtime.end_session(session, "the end of its session")?;
+    let kills = host.end_tasks("the end of its session")?;
     drop(host);
     if !kills.receipts.is_empty() {
         let tasks = mw_desk::text::count(kills.receipts.len(), "task", "tasks");

@@ -256,8 +256,12 @@ impl Config {
     }
 
     /// Returns how long a task may live that does not say so itself.
-    pub(crate) const fn lifetime(&self) -> Lifetime {
-        if self.kill_tasks { Lifetime::Session } else { Lifetime::Detached }
+    pub(crate) fn lifetime(&self) -> Lifetime {
+        match (self.kill_tasks, self.session_end()) {
+            (false, _) => Lifetime::Detached,
+            (true, SessionEnd::Kill) => Lifetime::Client,
+            (true, SessionEnd::Keep) => Lifetime::Session,
+        }
     }
 
     /// Returns what becomes of a session when its client is gone.

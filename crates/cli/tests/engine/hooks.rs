@@ -261,6 +261,21 @@ fn a_run_whose_terminal_is_closed_goes_on_in_the_background() {
     home.mw(["kill", "left"]).ok();
 }
 
+#[test]
+fn hooks_that_are_new_are_not_run_for_tasks_that_were_started_without_any() {
+    let home = home();
+    let before: Vec<_> = (0..3).map(|_| home.start("exit 1")).collect();
+    before.iter().for_each(|id| _ = home.ended(id));
+    let running = home.start(children::SLEEPER);
+    let command = listener(&home);
+    let home = home.with_env("MEANWHILE_HOOKS_EXIT", command);
+    home.mw(["kill", &running]).ok();
+    let after = home.start("exit 2");
+    home.ended(&after);
+    let told = heard(&home, 1);
+    assert_eq!(told.iter().map(|told| told["taskId"].as_str().unwrap()).collect::<Vec<_>>(), [after]);
+}
+
 /// A hook that neither reads nor ends is ended in time, however much it was told.
 #[test]
 fn a_hook_that_does_not_read_holds_nothing_up() {

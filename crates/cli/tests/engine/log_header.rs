@@ -181,6 +181,23 @@ fn a_capped_log_keeps_its_header_and_its_offsets() {
 }
 
 #[test]
+fn a_task_that_waited_has_the_header_whoever_launches_it() {
+    let home = home();
+    let start = |script: &str| {
+        let command = home.command(["start", "--json", script]).env("MEANWHILE_OUTPUT_LOG_HEADER", "true");
+        let started = command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1").run().json();
+        started["id"].as_str().unwrap().to_owned()
+    };
+    let (first, waiting) = (start("sleep 600"), start("echo hello"));
+    assert_eq!(home.status(&waiting)["status"], "pending");
+    home.mw(["kill", &first]).ok();
+    home.ended(&waiting);
+    let (header, rest) = parts(&home, &waiting);
+    assert_is_header(&header, &waiting, "echo hello");
+    assert_eq!(rest, b"hello\n");
+}
+
+#[test]
 fn every_run_has_a_header_of_its_own() {
     let home = with_header();
     let id = home.start("echo one");

@@ -137,20 +137,6 @@ fn sessions_have_limits_of_their_own() {
 }
 
 #[test]
-fn a_raised_limit_lets_waiting_tasks_start() {
-    let home = limited(1);
-    let _first = home.start(children::SLEEPER);
-    let second = home.start("touch second");
-    assert_eq!(home.status(&second)["status"], "pending");
-    let _ = home
-        .command(["start", "--json", children::SLEEPER])
-        .env("MEANWHILE_QUEUE_MAX_RUNNING", "3")
-        .run()
-        .ok();
-    home.file("second");
-}
-
-#[test]
 fn a_queued_task_that_cannot_start_fails_and_frees_its_slot() {
     let home = limited(1);
     let place = home.work().join("gone");

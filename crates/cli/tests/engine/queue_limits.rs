@@ -1,6 +1,8 @@
 //! A limit belongs to the start that set it, whoever frees the slot or looks.
 
+use mw_testkit::host::Host;
 use mw_testkit::{Home, SOON, children, wait_until};
+use serde_json::json;
 
 use crate::home;
 
@@ -33,18 +35,40 @@ fn a_look_with_other_settings_starts_nothing_beyond_the_limit_of_the_start() {
 }
 
 #[test]
-fn the_latest_start_of_a_session_sets_its_limits() {
+fn a_waiting_task_is_held_to_its_own_limit_whatever_others_start() {
     let home = home();
     let ids = [start(&home, "1", "0"), start(&home, "1", "0"), start(&home, "3", "0")];
-    assert_eq!((with_status(&home, "running"), with_status(&home, "pending")), (3, 0));
+    assert_eq!(home.status(&ids[1])["status"], "pending", "it may not run beside another");
+    assert_eq!(home.status(&ids[2])["status"], "running", "nobody else's limit holds it up");
     let last = start(&home, "2", "0");
-    let _ = home.mw(["kill", &ids[0]]).ok();
     assert_eq!(home.status(&last)["status"], "pending", "two run");
-    let _ = home.mw(["kill", &ids[1]]).ok();
+    let _ = home.mw(["kill", &ids[0]]).ok();
     wait_until(SOON, "the last one follows", || (home.status(&last)["status"] == "running").then_some(()));
+    let _ = home.mw(["kill", &ids[2]]).ok();
+    assert_eq!(home.status(&ids[1])["status"], "pending", "one runs");
+    let _ = home.mw(["kill", &last]).ok();
+    wait_until(SOON, "it runs alone", || (home.status(&ids[1])["status"] == "running").then_some(()));
     // Another session has its own.
     let other = home.command(["start", "--json", children::SLEEPER]).session("other").run().exits(0).json();
     assert_eq!(other["status"], "running", "{other}");
+}
+
+/// In one session: a server that queues, another that runs something in the foreground, and a person.
+#[test]
+fn other_front_ends_of_a_session_do_not_lift_the_limit_of_its_waiting_tasks() {
+    let home = home().with_env("MEANWHILE_MODE", "dangerous");
+    let mut co_cli = Host::of(home.command(["mcp", "--dialect", "co-cli"]).session("s"));
+    for _ in 0..8 {
+        let _ = co_cli.call("start_background_task", &json!({"command": "sleep 600", "description": "d"}));
+    }
+    let counts = || (with_status(&home, "running"), with_status(&home, "pending"));
+    assert_eq!(counts(), (5, 3));
+    let mut mycode = Host::of(home.command(["mcp", "--dialect", "mycode"]).session("s"));
+    let _ = mycode.call("Bash", &json!({"command": "true"}));
+    assert_eq!(counts(), (5, 3));
+    let started = home.command(["start", "--json", "true"]).session("s").run().exits(0).json();
+    home.ended(started["id"].as_str().unwrap());
+    assert_eq!(counts(), (5, 3));
 }
 
 #[test]
@@ -55,6 +79,10 @@ fn a_spec_without_limits_is_started_under_those_of_the_process_that_looks() {
     let mut spec: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     assert!(spec.as_object_mut().unwrap().remove("queue").is_some());
     std::fs::write(&path, spec.to_string()).unwrap();
+    // A database is rebuilt from the specs.
+    for name in ["meanwhile.db", "meanwhile.db-wal", "meanwhile.db-shm"] {
+        let _ = std::fs::remove_file(home.state().join(name));
+    }
     let _ = home.mw(["list"]).ok();
     wait_until(SOON, "it runs", || (home.status(&ids[1])["status"] == "running").then_some(()));
 }

@@ -269,6 +269,26 @@ fn redact_enabled_takes_effect() {
 }
 
 #[test]
+fn what_was_hidden_when_a_task_began_to_wait_is_hidden_by_whoever_launches_it() {
+    let home = home();
+    let hiding = |script: &str| {
+        let command =
+            home.command(["start", "--json", script]).env(variable("redact.patterns"), "CASE-[0-9]+");
+        let started = command.env("MEANWHILE_QUEUE_MAX_RUNNING", "1").run().json();
+        started["id"].as_str().unwrap().to_owned()
+    };
+    let (first, waiting) = (hiding(children::SLEEPER), hiding(&format!(": CASE-77; {}", children::SLEEPER)));
+    let metadata = || fs::read_to_string(home.task_dir(&waiting).join("metadata.json")).unwrap();
+    assert!(!metadata().contains("CASE-77"), "{}", metadata());
+    home.mw(["kill", &first]).ok();
+    home.until_status(&waiting, "running");
+    wait_until(SOON, "the supervisor has written its view", || {
+        metadata().contains("\"running\"").then_some(())
+    });
+    assert!(!metadata().contains("CASE-77"), "{}", metadata());
+}
+
+#[test]
 fn redact_patterns_take_effect() {
     let by_variable = home().with_env(variable("redact.patterns"), "CASE-[0-9]+\nbadge \\w+");
     let in_file = with_file("[redact]\npatterns = [\"CASE-[0-9]+\", 'badge \\w+']\n");

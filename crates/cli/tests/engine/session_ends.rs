@@ -77,6 +77,33 @@ fn a_killed_host_takes_its_tasks_along_after_the_grace() {
 }
 
 #[test]
+fn a_killed_host_takes_the_waiting_tasks_along_and_none_starts() {
+    let home =
+        home().with_env("MEANWHILE_SESSION_GRACE_MS", "50").with_env("MEANWHILE_QUEUE_MAX_RUNNING", "2");
+    let host = hosted(&home);
+    wait_until(SOON, "the host holds the session", || {
+        let mut found = std::fs::read_dir(home.state().join("sessions/s")).ok()?.flatten();
+        found.any(|entry| entry.file_name().to_string_lossy().starts_with("host-")).then_some(())
+    });
+    let ids: Vec<_> = (0..5).map(|_| start(&home, "s", &[], "sleep 600")).collect();
+    let detached = start(&home, "s", &["--lifetime", "detached"], "sleep 600");
+    let _ = host.kill();
+    for id in &ids {
+        let task = home.ended(id);
+        assert_eq!(task["status"], "cancelled", "{task}");
+        assert!(task["cause"].as_str().unwrap().contains("the end of its session"), "{task}");
+    }
+    assert!(ids[2..].iter().all(|id| home.status(id)["started_at"].is_null()), "none of them ran");
+    home.until_status(&detached, "running");
+    // A task of the session that is run again by hand is nobody's to end.
+    let again = home.mw(["restart", &ids[4], "--json"]).json();
+    assert_eq!(again["status"], "running", "{again}");
+    for id in [&ids[4], &detached] {
+        home.mw(["kill", id]).ok();
+    }
+}
+
+#[test]
 fn a_session_that_is_taken_up_in_time_goes_on() {
     let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "600000");
     let id = start(&home, "s", &[], &children::gated("go", 5));

@@ -321,6 +321,42 @@ fn what_a_client_that_is_gone_was_not_told_passes_to_the_others() {
 }
 
 #[test]
+fn the_tasks_of_a_client_end_with_it_where_they_were_to() {
+    let home = home().with_env("MEANWHILE_SESSION_GRACE_MS", "300").with_env("MEANWHILE_SESSION_END", "kill");
+    let web = Web::new(&home);
+    let start = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params":
+        {"name": "shell", "arguments": {"command": "exec sleep 600", "run_in_background": true}}});
+    let mut clients = Vec::new();
+    // The first two share a session.
+    for name in ["one", "one", "two"] {
+        let (client, _) = greet(&web);
+        let headers = [
+            ("Mcp-Session-Id", client.as_str()),
+            ("MCP-Protocol-Version", "2025-11-25"),
+            ("X-Meanwhile-Session", name),
+        ];
+        let _ = web.post(&headers, &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        let started = web.post(&headers, &start).message()["result"]["structuredContent"].clone();
+        clients.push((client.clone(), started["task_id"].as_str().unwrap().to_owned()));
+    }
+    let leave = |client: &str| {
+        let ended = read(web.send("DELETE", &[("Mcp-Session-Id", client)], b""));
+        assert_eq!(ended.status, 200, "{}", ended.head);
+    };
+    leave(&clients[0].0);
+    leave(&clients[2].0);
+    assert_eq!(home.ended(&clients[2].1)["status"], "cancelled");
+    for (_, id) in &clients[..2] {
+        assert_eq!(home.status(id)["status"], "running", "the other client of the session is there");
+    }
+    leave(&clients[1].0);
+    for (_, id) in &clients[..2] {
+        let task = home.ended(id);
+        assert!(task["cause"].as_str().unwrap().contains("the end of its session"), "{task}");
+    }
+}
+
+#[test]
 fn replies_under_way_are_written_when_the_server_is_told_to_end() {
     let home = home();
     let web = Web::new(&home);

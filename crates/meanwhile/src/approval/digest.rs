@@ -38,6 +38,10 @@ struct Bound<'a> {
 impl Bound<'_> {
     fn digest(mut self) -> Digest {
         self.env.retain(|var| is_bound(var));
+        // When it ends with its session is no matter of what was approved.
+        if self.lifetime != Lifetime::Detached {
+            self.lifetime = Lifetime::Session;
+        }
         self.env.sort_by(|a, b| a.name.as_bytes().cmp(b.name.as_bytes()));
         digest_of(&self)
     }

@@ -9,13 +9,14 @@ use mw_model::wire::{
     ARRIVALS_FILE, BELLS_DIR, LOG_FILE, RUNS_DIR, SESSIONS_DIR, SPEC_FILE, TASKS_DIR, TOLD_FILE,
     TOLD_NEWS_FILE, WAITING_FILE,
 };
-use mw_model::{TaskId, TaskSpec};
+use mw_model::{SessionBond, TaskId, TaskSpec, Timestamp};
 use rustix::fs::OFlags;
 
 use crate::error::{Error, Result};
 use crate::queue::arrivals::Arrivals;
 use crate::queue::slots::WaitingFlag;
 use crate::session::dir::SessionDir;
+use crate::session::vacancy;
 use crate::task::Task;
 
 /// The spec of a task that is being cleared.
@@ -198,11 +199,13 @@ impl Home {
     }
 
     /// Writes down that a task belongs to another session, or is in the background now.
-    pub(crate) fn rename_task(&self, task: &Task) -> Result<()> {
+    pub(crate) fn rename_task(&self, task: &Task, grace_ms: u64, now: Timestamp) -> Result<()> {
         let mut spec = self.spec(&task.id)?;
         if spec.session != task.session {
-            // Whoever started it has no part in the session it belongs to now.
+            // Whoever started it has no part in the session it belongs to now, and whoever held the old one neither.
             spec.starter = None;
+            let grace_ms = spec.bond.map_or(grace_ms, |bond| bond.grace_ms);
+            spec.bond = vacancy::bond(self, &task.session, spec.lifetime, grace_ms, now);
         }
         spec.session.clone_from(&task.session);
         (spec.number, spec.handle_number) = (task.number, task.handle_number);
@@ -213,6 +216,11 @@ impl Home {
     /// Writes down which tasks a task still has to follow.
     pub(crate) fn change_after(&self, id: &TaskId, after: &[TaskId]) -> Result<()> {
         self.replace_spec(id, &TaskSpec { after: after.to_vec(), ..self.spec(id)? })
+    }
+
+    /// Writes down how a task hangs on its session now.
+    pub(crate) fn change_bond(&self, id: &TaskId, bond: Option<SessionBond>) -> Result<()> {
+        self.replace_spec(id, &TaskSpec { bond, ..self.spec(id)? })
     }
 
     fn replace_spec(&self, id: &TaskId, spec: &TaskSpec) -> Result<()> {

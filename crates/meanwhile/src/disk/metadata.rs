@@ -3,7 +3,7 @@
 use std::{fs, io};
 
 use mw_model::wire::{METADATA_FILE, Metadata, SPAN_FILE};
-use mw_model::{Cause, TaskId, Timestamp};
+use mw_model::{Cause, Status, TaskId, Timestamp};
 
 use super::home::Home;
 
@@ -17,10 +17,18 @@ impl Home {
         }
     }
 
+    /// Returns the view of a task that waits.
+    pub(crate) fn waiting_metadata(&self, id: &TaskId) -> Option<Metadata> {
+        self.metadata(id).filter(|metadata| metadata.status == Status::Pending)
+    }
+
+    fn metadata(&self, id: &TaskId) -> Option<Metadata> {
+        serde_json::from_slice(&fs::read(self.task(id).join(METADATA_FILE)).ok()?).ok()
+    }
+
     /// Enters an ending that no supervisor saw.
     pub(crate) fn end_metadata(&self, id: &TaskId, cause: &Cause, at: Timestamp) {
-        let text = fs::read(self.task(id).join(METADATA_FILE)).unwrap_or_default();
-        if let Ok(mut metadata) = serde_json::from_slice::<Metadata>(&text) {
+        if let Some(mut metadata) = self.metadata(id) {
             metadata.set_status(cause.status());
             (metadata.completed_at, metadata.exit_code) = (Some(at), cause.exit_code());
             self.write_metadata(id, &metadata);

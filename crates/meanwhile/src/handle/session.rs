@@ -24,7 +24,7 @@ impl Session {
         let lease = home.with(|runtime| {
             let lease = Lease::host(runtime.home.session(name).path());
             let lease = lease.map_err(Error::io("cannot hold the session"))?;
-            runtime.announce_host(name)?;
+            runtime.announce_holders(name)?;
             Ok(lease)
         })?;
         Ok(Self { home, name: name.into(), lease: Arc::new(lease) })

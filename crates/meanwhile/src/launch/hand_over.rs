@@ -12,8 +12,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use mw_model::wire::{
-    Answer, HOST_PREFIX, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch,
-    StartMessage,
+    Answer, Launch, MOST_SLOTS, Metadata, SESSIONS_DIR, START_VERSION, SessionWatch, StartMessage,
 };
 use mw_model::{DEFAULT_SESSION, Lifetime, Process, RawText, Status, TaskSpec, Timestamp};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -170,14 +169,14 @@ fn message(settings: &Settings, spec: &TaskSpec, run: u32, launch: Launch) -> St
         settle,
         // What an agent leaves behind passes to whoever asked it.
         always_settle: spec.agent.is_some()
-            || settings.hooks.any()
+            || spec.hooks.unwrap_or_else(|| settings.hooks.any())
             || spec.trace.is_some_and(|trace| trace.is_exported()),
         ready,
         progress: spec.progress_fd,
         leader_first: backend_of(spec).stop() == Stop::LeaderFirst,
-        log_header: settings.log_header.then(|| log_header(spec)),
+        log_header: spec.log_header.then(|| log_header(spec)),
         session: session_watch(settings, spec),
-        metadata: Some(metadata(spec, run, &settings.redact)),
+        metadata: Some(metadata(spec, run, &settings.redact, None)),
     }
 }
 
@@ -186,14 +185,20 @@ pub(crate) fn session_watch(settings: &Settings, spec: &TaskSpec) -> Option<Sess
     let home = std::path::absolute(&settings.home).unwrap_or_else(|_| settings.home.clone());
     let agent = kept_agent(&spec.session).and_then(|agent| Home::unchecked(&home).spec(&agent).ok());
     let spec = agent.as_ref().unwrap_or(spec);
-    let ends = spec.lifetime == Lifetime::Session && spec.session != DEFAULT_SESSION;
+    let ends = match spec.lifetime {
+        Lifetime::Session | Lifetime::Client => spec.session != DEFAULT_SESSION,
+        Lifetime::Kept | Lifetime::Detached => false,
+    };
     ends.then(|| {
         let directory = SessionDir::of(&home.join(SESSIONS_DIR), &spec.session);
-        // One that waited for its turn may outlive the host that started it.
-        let by_host = spec.starter.as_ref().is_some_and(|starter| starter.starts_with(HOST_PREFIX));
-        let hosted = by_host || lease::count_held(directory.path()) > 0;
+        let (grace_ms, hosted) = match spec.bond {
+            Some(bond) => (bond.grace_ms, bond.held),
+            // The spec is of an earlier build.
+            None => (settings.session_grace_ms, lease::held(directory.path()).keeps(spec.lifetime)),
+        };
         let directory = RawText::from(directory.path().as_os_str().as_bytes());
-        SessionWatch { directory, grace_ms: settings.session_grace_ms, hosted }
+        let servers = spec.lifetime == Lifetime::Client;
+        SessionWatch { directory, grace_ms, hosted, servers }
     })
 }
 
@@ -208,14 +213,26 @@ fn log_header(spec: &TaskSpec) -> String {
     )
 }
 
-/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets.
-pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> Metadata {
-    let words: Vec<_> = spec.command.argv().iter().map(RawText::to_lossy).collect();
-    let description = spec.description.clone().unwrap_or_else(|| spec.to_line());
+/// The view that co-cli's tools read. Of the environment it holds names only, of the command no secrets. What was hidden
+/// in the view of a task that waited stays hidden, whichever process launches it.
+pub(crate) fn metadata(
+    spec: &TaskSpec,
+    run: u32,
+    settings: &RedactSettings,
+    waiting: Option<Metadata>,
+) -> Metadata {
+    let agent = spec.agent.as_deref();
+    let (words, description, prompt) = match waiting {
+        Some(waiting) => (waiting.command, waiting.description, waiting.prompt),
+        None => (
+            spec.command.argv().iter().map(RawText::to_lossy).collect(),
+            spec.description.clone().unwrap_or_else(|| spec.to_line()),
+            agent.map(|agent| agent.prompt.clone()),
+        ),
+    };
     let mut texts: Vec<_> = words.iter().map(String::as_str).collect();
     texts.push(&description);
-    let agent = spec.agent.as_deref();
-    texts.extend(agent.map(|agent| agent.prompt.as_str()));
+    texts.extend(prompt.as_deref());
     let redactor = Redactor::for_texts(settings, &spec.env, &texts);
     Metadata {
         task_id: spec.handle(),
@@ -228,7 +245,7 @@ pub(crate) fn metadata(spec: &TaskSpec, run: u32, settings: &RedactSettings) -> 
         env: spec.env.iter().map(|var| var.name.to_lossy()).collect(),
         description: redactor.text(&description).into_owned(),
         subagent_type: agent.map(|agent| agent.name.clone()),
-        prompt: agent.map(|agent| redactor.text(&agent.prompt).into_owned()),
+        prompt: prompt.as_ref().map(|prompt| redactor.text(prompt).into_owned()),
         pid: None,
         exit_code: None,
         trace_id: spec.trace.map(|trace| trace.trace_id),

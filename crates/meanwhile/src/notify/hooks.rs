@@ -5,7 +5,8 @@
 //! may be missed when its runner is killed, and never runs twice. Who must not miss anything asks for notices.
 //!
 //! Hooks are about work in the background. A command in the foreground has none, unless it goes on in the background:
-//! that is its start, then. Hooks speak of a task in the dialect it was started through.
+//! that is its start, then. Hooks speak of a task in the dialect it was started through. A task that was started while no
+//! hooks were configured has none.
 
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -195,6 +196,10 @@ impl Runtime {
         let oldest = self.clock.now().as_micros() - (NEWS_MS * 1000) as i64;
         let is_told = kept_agent(&task.session).is_none() && is_in_background(&event.event, event.run, &task);
         if event.at.as_micros() < oldest || !is_told {
+            return None;
+        }
+        // Whoever configures hooks does not want to hear of what was there before.
+        if self.home.spec(&task.id).is_ok_and(|spec| spec.hooks == Some(false)) {
             return None;
         }
         let event = self.events_without_secrets(vec![event.clone()]).pop()?;

@@ -16,6 +16,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use mw_model::Lifetime;
 use mw_model::wire::LOG_FILE;
 use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
@@ -98,8 +99,19 @@ impl Runtime {
     pub fn host(&self, session: &str, policy: DeliveryPolicy) -> Result<Host<'_>> {
         let lease = Lease::host(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        self.announce_host(session)?;
-        Ok(self.host_with(session, &Arc::new(lease), policy))
+        self.announce_holders(session)?;
+        Ok(self.opened(session, lease, policy))
+    }
+
+    /// Opens a session for a server of its tools, which passes the news on. Tasks that end with their client end some time
+    /// after the last server and host have gone; for others nothing changes.
+    ///
+    /// # Errors
+    /// When the session's directory cannot be written.
+    pub fn server(&self, session: &str) -> Result<Host<'_>> {
+        let lease = Lease::server(self.home.session(session).path());
+        let lease = lease.map_err(Error::io("cannot hold the session"))?;
+        Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
     }
 
     /// The same with a hold that is there already.
@@ -115,7 +127,15 @@ impl Runtime {
     pub fn teller(&self, session: &str) -> Result<Host<'_>> {
         let lease = Lease::teller(self.home.session(session).path());
         let lease = lease.map_err(Error::io("cannot hold the session"))?;
-        Ok(self.host_with(session, &Arc::new(lease), DeliveryPolicy::Immediate))
+        Ok(self.opened(session, lease, DeliveryPolicy::Immediate))
+    }
+
+    fn opened(&self, session: &str, lease: Lease, policy: DeliveryPolicy) -> Host<'_> {
+        // Tasks that waited for a holder of the session may start now.
+        if lease.ended_vacancy() && self.home.waiting_flag().is_set() {
+            self.pump_queue();
+        }
+        self.host_with(session, &Arc::new(lease), policy)
     }
 
     /// Ends tasks because their owner says so. The owner has the receipts, so it is not told again; of those that could not
@@ -298,6 +318,25 @@ fn first_part(mut text: String) -> String {
 }
 
 impl Host<'_> {
+    /// Gives the session back while this process goes on; its tasks hear of that.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub fn leave(self) -> Result<()> {
+        let (runtime, session) = (self.runtime, self.session.clone());
+        drop(self);
+        runtime.announce_holders(&session)
+    }
+
+    /// Ends the session's tasks because its host is about to leave. What was promised to go on does; see
+    /// [`Lifetime::Kept`](mw_model::Lifetime::Kept).
+    ///
+    /// # Errors
+    /// As [`Runtime::end_session`].
+    pub fn end_tasks(&self, by: &str) -> Result<Kills> {
+        self.runtime.end_tasks_of(&self.session, by, &[Lifetime::Session, Lifetime::Client])
+    }
+
     /// Returns the session.
     #[must_use]
     pub fn session(&self) -> &str {

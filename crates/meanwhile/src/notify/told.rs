@@ -99,12 +99,13 @@ impl Runtime {
             let waits = matches!(task.state, TaskState::Pending { .. });
             task.foreground &= !waits;
             transaction.set_handle_number(&task)?;
+            let now = self.clock.now();
             if !waits {
                 let event = Event::MovedToBackground { handle_number };
-                transaction.apply(&mut task, &event, self.clock.now(), Change::default())?;
+                transaction.apply(&mut task, &event, now, Change::default())?;
             }
             // Before the commit: a database that is rebuilt finds the number in the directory.
-            self.home.rename_task(&task)?;
+            self.home.rename_task(&task, self.settings.session_grace_ms, now)?;
         }
         transaction.commit()?;
         self.link_log(&task);

@@ -9,6 +9,8 @@ use crate::disk::home::{Home, StartHold};
 use crate::disk::store::{Change, Transaction};
 use crate::error::{Error, Result, is_lack, is_lack_of_room};
 use crate::runtime::Runtime;
+use crate::session::lease::Held;
+use crate::session::vacancy::{self, Fate, end_of_session};
 use crate::settle::ending::end_unsupervised;
 use crate::task::Task;
 
@@ -53,13 +55,12 @@ impl Runtime {
         Ok(None)
     }
 
-    /// Returns the limits of a session: those that its latest start was made with, whoever looks now.
-    fn limits_of_session(&self, transaction: &Transaction<'_>, session: &str) -> Result<QueueLimits> {
-        let spec = match transaction.newest_of(session)? {
-            Some(id) => self.home.spec(&id),
-            None => return Ok(self.settings.queue.limits()),
-        };
-        match spec {
+    /// Returns the limits that a waiting task is held to: those it was started with, whichever process looks now.
+    fn limits_of_waiting(&self, task: &Task) -> Result<QueueLimits> {
+        if let Some(limits) = task.queue {
+            return Ok(limits);
+        }
+        match self.home.spec(&task.id) {
             Ok(spec) => Ok(spec.queue.unwrap_or_else(|| self.settings.queue.limits())),
             // What is wrong with it is told by its launch.
             Err(Error::Damaged { .. } | Error::NotFound(_)) => Ok(self.settings.queue.limits()),
@@ -70,10 +71,44 @@ impl Runtime {
     /// Gives slots to a session's waiting tasks, by priority, then in order.
     pub(crate) fn pick(&self, transaction: &Transaction<'_>, session: &str) -> Result<Picked> {
         let mut picked = Picked::default();
+        self.end_with_session(transaction, session, &mut picked)?;
         for pool in Pool::ALL {
             self.pick_from(pool, transaction, session, &mut picked)?;
         }
         Ok(picked)
+    }
+
+    /// Ends the waiting tasks of a session that nobody has come back to: together with those that ran, and before anything
+    /// is started in their slots.
+    fn end_with_session(
+        &self,
+        transaction: &Transaction<'_>,
+        session: &str,
+        picked: &mut Picked,
+    ) -> Result<()> {
+        if !vacancy::is_noted(self.home.session(session).path()) {
+            return Ok(());
+        }
+        let (now, held) = (self.clock.now(), self.held(session));
+        for pool in Pool::ALL {
+            let mut passed = 0;
+            loop {
+                let waiting = transaction.waiting_in((session, pool), &[], passed, BATCH)?;
+                let last = waiting.len() < BATCH as usize;
+                for mut task in waiting {
+                    if self.fate(&task, held, now)? == Fate::Ends {
+                        end_unsupervised(&self.home, transaction, &mut task, end_of_session(), now)?;
+                        picked.any_ended = true;
+                    } else {
+                        passed += 1;
+                    }
+                }
+                if last {
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn pick_from(
@@ -84,13 +119,26 @@ impl Runtime {
         picked: &mut Picked,
     ) -> Result<()> {
         let now = self.clock.now();
-        let mut passed = 0;
+        let mut search = Search { held: self.held(session), full: Vec::new(), passed: 0 };
         if !transaction.any_waiting_in(session, pool)? {
             return Ok(());
         }
-        let limits = self.limits_of_session(transaction, session)?;
+        let mut endings_known = false;
         loop {
-            let slots = self.take_slots(session, pool, limits)?;
+            let next = self.next_to_run(transaction, (session, pool), &mut search, picked)?;
+            let slots = match &next {
+                Some(task) => {
+                    let slots = self.take_slots(session, pool, self.limits_of_waiting(task)?)?;
+                    if slots.is_none() {
+                        // One with another limit may start before it.
+                        search.full.push(task.queue);
+                        search.passed = 0;
+                        continue;
+                    }
+                    slots
+                }
+                None => None,
+            };
             if slots.as_ref().is_some_and(|slots| !slots.were_given_back())
                 && self.any_untended(transaction)?
             {
@@ -99,10 +147,12 @@ impl Runtime {
             }
             // The task that had them has ended. That comes first in the stream of events, and others may have
             // waited for it.
-            if slots.is_some() && self.record_endings(transaction)? {
-                passed = 0;
+            let others_wait = search.passed > 0 && !endings_known;
+            if (slots.is_some() || others_wait) && self.record_endings(transaction)? {
+                (search.passed, endings_known) = (0, false);
+                continue;
             }
-            let next = self.next_to_run(transaction, (session, pool), &mut passed, picked)?;
+            endings_known = true;
             let (Some(mut task), Some(slots)) = (next, slots) else { return Ok(()) };
             transaction.apply(&mut task, &Event::Reserved { since: now }, now, Change::default())?;
             let hold = self.home.try_hold_start(&task.id)?;
@@ -120,23 +170,22 @@ impl Runtime {
         Ok(false)
     }
 
-    /// Returns the first waiting task that may run, ending those on the way that never will. `passed` counts
-    /// those that go on waiting.
+    /// Returns the first waiting task that may run, ending those on the way that never will.
     fn next_to_run(
         &self,
         transaction: &Transaction<'_>,
-        (session, pool): (&str, Pool),
-        passed: &mut u32,
+        queue: (&str, Pool),
+        search: &mut Search,
         picked: &mut Picked,
     ) -> Result<Option<Task>> {
         let now = self.clock.now();
         loop {
-            let waiting = transaction.waiting_in(session, pool, *passed, BATCH)?;
+            let waiting = transaction.waiting_in(queue, &search.full, search.passed, BATCH)?;
             let last = waiting.len() < BATCH as usize;
             for mut task in waiting {
-                match self.verdict(transaction, &task, now)? {
+                match self.verdict(transaction, &task, search.held, now)? {
                     Verdict::Run => return Ok(Some(task)),
-                    Verdict::Wait => *passed += 1,
+                    Verdict::Wait => search.passed += 1,
                     Verdict::End(cause) => {
                         end_unsupervised(&self.home, transaction, &mut task, cause, now)?;
                         picked.any_ended = true;
@@ -150,8 +199,18 @@ impl Runtime {
     }
 
     /// Decides about a waiting task. One that ran before makes room for its next run first.
-    fn verdict(&self, transaction: &Transaction<'_>, task: &Task, now: Timestamp) -> Result<Verdict> {
-        let verdict = verdict(transaction, task, now)?;
+    fn verdict(
+        &self,
+        transaction: &Transaction<'_>,
+        task: &Task,
+        held: Held,
+        now: Timestamp,
+    ) -> Result<Verdict> {
+        let verdict = match self.fate(task, held, now)? {
+            Fate::GoesOn => verdict(transaction, task, now)?,
+            Fate::Waits => Verdict::Wait,
+            Fate::Ends => Verdict::End(end_of_session()),
+        };
         Ok(match (&verdict, self.home.shelve_before(task)) {
             (Verdict::Run, Err(error)) if is_lack(&error) || is_lack_of_room(&error) => Verdict::Wait,
             (Verdict::Run, Err(error)) => {
@@ -207,6 +266,16 @@ pub(crate) fn commit(home: &Home, transaction: Transaction<'_>) -> Result<()> {
         return Err(error.into());
     }
     Ok(())
+}
+
+/// How far the search for the next task has come.
+struct Search {
+    /// Who holds the session.
+    held: Held,
+    /// Limits under which no slot is free.
+    full: Vec<Option<QueueLimits>>,
+    /// How many of those that have other limits go on waiting.
+    passed: u32,
 }
 
 enum Verdict {

@@ -5,34 +5,47 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::HOST_PREFIX;
+use mw_model::Lifetime;
+use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX};
 
 use super::dir::open_below;
+use super::vacancy;
 use crate::disk::platform;
 
 /// What those who are told, and do not host, begin their files' names with.
 const TELLER_PREFIX: &str = "teller-";
+
+/// What the names of all holds begin with.
+const PREFIXES: [&str; 3] = [HOST_PREFIX, SERVER_PREFIX, TELLER_PREFIX];
 
 /// A hold. Given back when dropped.
 pub(crate) struct Lease {
     /// The file's name, by which the ledger knows the holder.
     token: String,
     path: PathBuf,
+    /// Whether nobody held the session before, and somebody did earlier.
+    ended_vacancy: bool,
     _file: File,
 }
 
 impl Lease {
     /// Takes a host's hold on the session whose directory this is; its tasks end with the last of these.
     pub(crate) fn host(session: &Path) -> io::Result<Self> {
-        Self::take(session, HOST_PREFIX)
+        Self::take(session, HOST_PREFIX, &[NO_HOST_FILE, NO_SERVER_FILE])
+    }
+
+    /// Takes the hold of a server of the session's tools: tasks that end with their client end with the last of these and
+    /// of the hosts.
+    pub(crate) fn server(session: &Path) -> io::Result<Self> {
+        Self::take(session, SERVER_PREFIX, &[NO_SERVER_FILE])
     }
 
     /// Takes the hold of somebody who only wants the news.
     pub(crate) fn teller(session: &Path) -> io::Result<Self> {
-        Self::take(session, TELLER_PREFIX)
+        Self::take(session, TELLER_PREFIX, &[])
     }
 
-    fn take(session: &Path, prefix: &str) -> io::Result<Self> {
+    fn take(session: &Path, prefix: &str, vacancies: &[&str]) -> io::Result<Self> {
         sweep(session);
         loop {
             let token = format!("{prefix}{:016x}", u64::from_le_bytes(platform::random_bytes()?));
@@ -42,13 +55,18 @@ impl Lease {
             // A sweeper may have taken it for a dead one's before it was locked.
             if fs::metadata(&path).is_ok() {
                 file.write_all(format!("{}\n", std::process::id()).as_bytes())?;
-                return Ok(Self { token, path, _file: file });
+                let ended_vacancy = vacancy::strike(session, vacancies);
+                return Ok(Self { token, path, ended_vacancy, _file: file });
             }
         }
     }
 
     pub(crate) fn token(&self) -> &str {
         &self.token
+    }
+
+    pub(crate) const fn ended_vacancy(&self) -> bool {
+        self.ended_vacancy
     }
 }
 
@@ -63,12 +81,10 @@ pub(crate) fn is_held(session: &Path, token: &str) -> bool {
     File::open(session.join(token)).is_ok_and(|file| file.try_lock_shared().is_err())
 }
 
-/// Returns those who hold the session in either way and live: their tokens and their processes.
+/// Returns those who hold the session in any way and live: their tokens and their processes.
 pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
-    let Ok(entries) = fs::read_dir(session) else { return Vec::new() };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let is_hold = |name: &String| name.starts_with(HOST_PREFIX) || name.starts_with(TELLER_PREFIX);
-    let held = names.filter(|name| is_hold(name) && is_held(session, name));
+    let is_hold = |name: &String| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    let held = names(session).filter(|name| is_hold(name) && is_held(session, name));
     held.filter_map(|name| {
         let pid = fs::read_to_string(session.join(&name)).ok()?.trim().parse().ok()?;
         Some((name, pid))
@@ -76,11 +92,48 @@ pub(crate) fn holders(session: &Path) -> Vec<(String, u32)> {
     .collect()
 }
 
+/// Who holds a session, beside those who only want the news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) hosts: bool,
+    pub(crate) servers: bool,
+}
+
+impl Held {
+    /// Tells whether a task that lives so goes on because of them.
+    pub(crate) const fn keeps(self, lifetime: Lifetime) -> bool {
+        match lifetime {
+            Lifetime::Session => self.hosts,
+            Lifetime::Client => self.hosts || self.servers,
+            Lifetime::Kept | Lifetime::Detached => true,
+        }
+    }
+}
+
+/// Looks who holds a session.
+pub(crate) fn held(session: &Path) -> Held {
+    let mut found = Held::default();
+    for name in names(session) {
+        let kind = if name.starts_with(HOST_PREFIX) {
+            &mut found.hosts
+        } else if name.starts_with(SERVER_PREFIX) {
+            &mut found.servers
+        } else {
+            continue;
+        };
+        *kind = *kind || is_held(session, &name);
+    }
+    found
+}
+
 /// Counts the hosts that live.
-pub(crate) fn count_held(session: &Path) -> usize {
-    let Ok(entries) = fs::read_dir(session) else { return 0 };
-    let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    names.filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
+pub(crate) fn count_hosts(session: &Path) -> usize {
+    names(session).filter(|name| name.starts_with(HOST_PREFIX) && is_held(session, name)).count()
+}
+
+fn names(session: &Path) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(session).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok())
 }
 
 /// Removes what killed holders left.
@@ -91,9 +144,7 @@ fn sweep(session: &Path) {
     let Ok(entries) = fs::read_dir(session) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let is_hold = [HOST_PREFIX, TELLER_PREFIX]
-            .iter()
-            .any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
+        let is_hold = PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()));
         // The lock is kept until the file is gone: a new holder who has not locked it yet then sees that.
         if is_hold
             && let Ok(file) = File::open(entry.path())
@@ -117,7 +168,7 @@ mod tests {
         let token = one.token().to_owned();
         assert_ne!(token, two.token());
         assert!(is_held(&session, &token));
-        assert_eq!(count_held(&session), 1);
+        assert_eq!(held(&session), Held { hosts: true, servers: false });
         drop(one);
         assert!(!is_held(&session, &token));
         assert!(is_held(&session, two.token()));

@@ -38,16 +38,10 @@ pub struct SessionInfo {
 }
 
 impl Runtime {
-    /// Tells without the database whether a session may have tasks: one that never had any has left no trace.
+    /// Tells without the database whether a session may have tasks: one that nobody ever used has left no trace.
     #[must_use]
     pub fn knows_session(&self, session: &str) -> bool {
         self.home.session(session).path().exists()
-    }
-
-    /// Tells whether a host holds a session now: its tasks end when the last one has left.
-    #[must_use]
-    pub fn is_hosted(&self, session: &str) -> bool {
-        lease::count_held(self.home.session(session).path()) > 0
     }
 
     /// Returns the sessions with tasks that are hosted or told their news by a process which the same program
@@ -85,7 +79,7 @@ impl Runtime {
         self.reconcile()?;
         let mut sessions = self.store()?.sessions()?;
         for session in &mut sessions {
-            session.hosts = lease::count_held(self.home.session(&session.id).path());
+            session.hosts = lease::count_hosts(self.home.session(&session.id).path());
         }
         Ok(sessions)
     }
@@ -97,8 +91,13 @@ impl Runtime {
     /// # Errors
     /// When the database fails.
     pub fn end_session(&self, session: &str, by: &str) -> Result<Kills> {
+        self.end_tasks_of(session, by, &[Lifetime::Session, Lifetime::Client, Lifetime::Kept])
+    }
+
+    /// Ends those tasks of a session that live so.
+    pub(crate) fn end_tasks_of(&self, session: &str, by: &str, lifetimes: &[Lifetime]) -> Result<Kills> {
         let ends = |task: &Task| {
-            task.lifetime == Lifetime::Session.word()
+            lifetimes.iter().any(|lifetime| lifetime.word() == task.lifetime)
                 && (task.survivors > 0 || !matches!(task.state, TaskState::Ended { .. }))
         };
         self.reconcile()?;
@@ -158,13 +157,13 @@ impl Runtime {
                     Event::Reassigned { from: from.to_owned(), to: to.to_owned(), reason: reason.to_owned() };
                 transaction.apply(task, &event, now, Change::default())?;
                 // Before the commit: a database that is rebuilt finds the owner in the directory.
-                self.home.rename_task(task)?;
+                self.home.rename_task(task, self.settings.session_grace_ms, now)?;
             }
             Ok(tasks)
         });
         if reassigned.is_err() {
             for task in &before {
-                let _ = self.home.rename_task(task);
+                let _ = self.home.rename_task(task, self.settings.session_grace_ms, now);
             }
         }
         let tasks = reassigned?;
@@ -180,8 +179,8 @@ impl Runtime {
         Ok(tasks.into_iter().map(|task| task.id).collect())
     }
 
-    /// Tells a session's running tasks that somebody hosts it now.
-    pub(crate) fn announce_host(&self, session: &str) -> Result<()> {
+    /// Tells a session's running tasks that who holds it has changed.
+    pub(crate) fn announce_holders(&self, session: &str) -> Result<()> {
         for task in self.store()?.tasks_of(session, &self.home.tasks())? {
             if let (true, Ok(mut line)) =
                 (task.state.process().is_some(), Line::connect(&self.home, &task.id))

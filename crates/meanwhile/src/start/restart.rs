@@ -2,11 +2,14 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
 
+use super::request::TaskRequest;
+use crate::approval::{Approval, digest_of_request, digest_of_spec};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::launch::hand_over;
@@ -99,6 +102,41 @@ impl Runtime {
         Ok(reserve)
     }
 
+    /// Refuses to run a task again on behalf of a call that asks for something else, or passed the gate with it. A person's
+    /// surroundings change from one terminal to the next: only what to run and where must be the same.
+    pub(super) fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
+        match &request.approval {
+            Approval::User => {
+                let spec = self.home.spec(&existing.id)?;
+                if spec.command == request.command
+                    && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
+                {
+                    return Ok(());
+                }
+                let message = "it runs something else, or elsewhere, than this call asks for; end it first (mw kill), \
+                               or choose another name";
+                Err(Error::WrongState {
+                    id: existing.id.to_string(),
+                    status: existing.status.word(),
+                    message: message.to_owned(),
+                })
+            }
+            Approval::Auto | Approval::Granted(_) => {
+                let spec = self.home.spec(&existing.id)?;
+                if digest_of_request(request) != digest_of_spec(&spec) {
+                    return Err(Error::Denied {
+                        message: format!("{} runs something else than this call asks for", existing.id),
+                        hint: "end it first, or choose another name".to_owned(),
+                    });
+                }
+                match request.approval.granted() {
+                    Some(granted) => self.use_for(granted, request, &existing.id),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
     /// Reads what a further run would execute.
     pub(crate) fn spec_to_run(&self, id: &TaskId) -> Result<TaskSpec> {
         self.home.refuse_foreign(id)?;
@@ -122,6 +160,7 @@ impl Runtime {
                 return Err(changing.refusal("its supervisor has not gone away; try again"));
             }
             let run = changing.task().state.run();
+            self.renew_bond(changing.task(), self.clock.now())?;
             self.home.prepare_shelf(id, run)?;
             let noted = self.home.set_follow_up(id, run + 1, message);
             noted.map_err(Error::io(format!("cannot write the message for run {} of {id}", run + 1)))?;

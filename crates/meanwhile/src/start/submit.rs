@@ -9,7 +9,7 @@ use mw_model::{
 };
 
 use super::request::{IfRunning, TaskRequest};
-use crate::approval::{Approval, Consent, digest_of_request, digest_of_spec};
+use crate::approval::{Consent, digest_of_spec};
 use crate::disk::home::StartHold;
 use crate::disk::platform;
 use crate::disk::store::{StoreError, new_task};
@@ -23,6 +23,7 @@ use crate::queue::next::{Granted, Picked};
 use crate::queue::slots::{Pool, Slots};
 use crate::read::redact::Redactor;
 use crate::runtime::Runtime;
+use crate::session::vacancy;
 use crate::settings::AtCapacity;
 use crate::task::{Scope, Task};
 
@@ -163,7 +164,10 @@ impl Runtime {
         let (spec, task) = self.write_down(request, new)?;
         self.home.write_metadata(
             id,
-            &Metadata { status: Status::Pending, ..hand_over::metadata(&spec, 1, &self.settings.redact) },
+            &Metadata {
+                status: Status::Pending,
+                ..hand_over::metadata(&spec, 1, &self.settings.redact, None)
+            },
         );
         self.reconcile_unsettled()?;
         let mut picked = self.enqueue(request, task)?;
@@ -241,41 +245,6 @@ impl Runtime {
                 self.check_same(request, &existing)?;
                 let task = self.restart(existing.id.as_str(), &Scope::Session(request.session.clone()))?;
                 Ok(Started { task, existed: true })
-            }
-        }
-    }
-
-    /// Refuses to run a task again on behalf of a call that asks for something else, or passed the gate with it. A person's
-    /// surroundings change from one terminal to the next: only what to run and where must be the same.
-    fn check_same(&self, request: &TaskRequest, existing: &Task) -> Result<()> {
-        match &request.approval {
-            Approval::User => {
-                let spec = self.home.spec(&existing.id)?;
-                if spec.command == request.command
-                    && spec.cwd.as_bytes() == request.cwd.as_os_str().as_bytes()
-                {
-                    return Ok(());
-                }
-                let message = "it runs something else, or elsewhere, than this call asks for; end it first (mw kill), \
-                               or choose another name";
-                Err(Error::WrongState {
-                    id: existing.id.to_string(),
-                    status: existing.status.word(),
-                    message: message.to_owned(),
-                })
-            }
-            Approval::Auto | Approval::Granted(_) => {
-                let spec = self.home.spec(&existing.id)?;
-                if digest_of_request(request) != digest_of_spec(&spec) {
-                    return Err(Error::Denied {
-                        message: format!("{} runs something else than this call asks for", existing.id),
-                        hint: "end it first, or choose another name".to_owned(),
-                    });
-                }
-                match request.approval.granted() {
-                    Some(granted) => self.use_for(granted, request, &existing.id),
-                    None => Ok(()),
-                }
             }
         }
     }
@@ -361,10 +330,19 @@ impl Runtime {
             io: request.io,
             limits: request.limits.clone(),
             lifetime: request.lifetime,
+            bond: vacancy::bond(
+                &self.home,
+                &request.session,
+                request.lifetime,
+                self.settings.session_grace_ms,
+                now,
+            ),
             batch: request.batch.clone(),
             after: request.after.clone(),
             priority: request.priority,
             queue: Some(self.settings.queue.limits()),
+            log_header: self.settings.log_header,
+            hooks: Some(self.settings.hooks.any()),
             ready: request.ready.clone(),
             progress_fd: request.progress_fd,
             parent_session: request.parent_session.clone(),
@@ -469,7 +447,11 @@ impl Runtime {
         ready: Option<Supervisor>,
         slots: &Slots,
     ) -> Result<(Process, Timestamp)> {
-        let message = hand_over::spawn_message(&self.settings, spec, task.state.run())?;
+        let mut message = hand_over::spawn_message(&self.settings, spec, task.state.run())?;
+        if let Some(waiting) = self.home.waiting_metadata(&task.id) {
+            let (run, redact) = (task.state.run(), &self.settings.redact);
+            message.metadata = Some(hand_over::metadata(spec, run, redact, Some(waiting)));
+        }
         let supervisor = match ready {
             Some(supervisor) => supervisor,
             None => {

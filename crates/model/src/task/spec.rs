@@ -109,25 +109,49 @@ pub enum Io {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// It ends with its session.
+    /// It ends with its session: when somebody ends that, and some time after its last host has gone.
     #[default]
     Session,
+    /// It also ends some time after the last server of its session has gone.
+    Client,
+    /// It ends when somebody ends its session; nobody's leaving ends it.
+    Kept,
     /// It outlives its session.
     Detached,
 }
 
 impl Lifetime {
+    /// Reads the word used in records.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Session, Self::Client, Self::Kept, Self::Detached].into_iter().find(|it| it.word() == word)
+    }
+
     /// Returns the word used in records.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Session => "session",
+            Self::Client => "client",
+            Self::Kept => "kept",
             Self::Detached => "detached",
         }
     }
 }
 
-/// How many tasks may run at a time, as it was when a task was started. Those of its latest start hold for a session, whoever
+/// How a task hangs on those who hold its session. Written at its start; again when it passes to another session, or runs
+/// again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionBond {
+    /// Whether somebody held the session with whose end the task ends.
+    pub held: bool,
+    /// When that was looked at.
+    pub at: Timestamp,
+    /// How long after the last holder has gone another may take its place.
+    pub grace_ms: u64,
+}
+
+/// How many tasks may run at a time, as it was when a task was started. A waiting task is held to its own, whichever process
 /// frees a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueLimits {
@@ -192,6 +216,9 @@ pub struct TaskSpec {
     /// Whether it ends with its session.
     #[serde(default)]
     pub lifetime: Lifetime,
+    /// How it hangs on those who hold its session. None where it does not, and in specs of earlier builds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bond: Option<SessionBond>,
     /// The batch it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<String>,
@@ -204,6 +231,12 @@ pub struct TaskSpec {
     /// The limits it was started with. Specs of earlier builds have none: those of the process that looks hold then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<QueueLimits>,
+    /// Whether its log begins with four header lines.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log_header: bool,
+    /// Whether hooks were configured when it was started: others are not run for it. Specs of earlier builds do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hooks: Option<bool>,
     /// What makes it ready, if anybody wants to know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready: Option<ReadyWhen>,

@@ -12,6 +12,12 @@ pub const WAITING_FILE: &str = "waiting";
 pub const SETTLING_FILE: &str = "settling";
 /// In a session's directory: what the names of files begin with that hosts hold locked; their pid is inside.
 pub const HOST_PREFIX: &str = "host-";
+/// The same for the servers of a session's tools.
+pub const SERVER_PREFIX: &str = "server-";
+/// In a session's directory: since when it has had no host, in microseconds since 1970, once one has gone.
+pub const NO_HOST_FILE: &str = "no-host";
+/// The same for hosts and servers together.
+pub const NO_SERVER_FILE: &str = "no-server";
 /// In the home: a socket for everybody who wants to hear of changes.
 pub const BELLS_DIR: &str = "bells";
 

@@ -75,6 +75,9 @@ pub struct SessionWatch {
     /// Whether somebody hosted it when the task was started. That one may die before the supervisor looks.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hosted: bool,
+    /// Whether a server keeps the task alive as a host does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub servers: bool,
 }
 
 /// How a supervisor gets to the command.

@@ -1,21 +1,30 @@
-//! Whether anybody hosts the task's session. A task that belongs to a session ends with it, also when the
-//! session's host was killed: then after a time of grace in which another may take its place.
+//! Whether anybody holds the task's session. A task that belongs to a session ends with it, also when the
+//! session's host was killed: then after a time of grace in which another may take its place. A task may hang on the
+//! session's servers as well.
+//!
+//! Since when a session has had no holder is written into its directory: its waiting tasks end at the same time, and nobody
+//! watches for them.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use mw_model::wire::{HOST_PREFIX, SessionWatch};
+use mw_model::wire::{HOST_PREFIX, NO_HOST_FILE, NO_SERVER_FILE, SERVER_PREFIX, SessionWatch};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::FlockOperation;
 
+use crate::clock;
 use crate::sys::ProcessHandle;
 
 /// What is known of the hosts.
 pub(crate) struct Hosts {
     directory: PathBuf,
     grace_ms: u64,
+    /// Whether servers count as hosts do.
+    servers: bool,
     state: State,
     /// Whether anybody was ever seen to host it.
     was_hosted: bool,
@@ -25,15 +34,28 @@ enum State {
     /// Nobody has hosted the session so far: a person's own shell, perhaps. It ends when that person says so.
     Unhosted,
     /// This one lives.
-    Hosted(ProcessHandle),
+    Hosted(Holder),
     /// The last one is gone; the task ends then.
     Orphaned { ends_ms: u64 },
+}
+
+/// Somebody who holds the session.
+struct Holder {
+    process: ProcessHandle,
+    /// Its locked file.
+    hold: PathBuf,
 }
 
 impl Hosts {
     pub(crate) fn new(watch: &SessionWatch) -> Self {
         let directory = Path::new(std::ffi::OsStr::from_bytes(watch.directory.as_bytes())).to_owned();
-        Self { directory, grace_ms: watch.grace_ms, state: State::Unhosted, was_hosted: false }
+        Self {
+            directory,
+            grace_ms: watch.grace_ms,
+            servers: watch.servers,
+            state: State::Unhosted,
+            was_hosted: false,
+        }
     }
 
     /// What is known before anybody has looked: whoever hosted the session when the task was started may be gone.
@@ -55,31 +77,92 @@ impl Hosts {
     /// Looks who lives; returns whether the session is over.
     pub(crate) fn look(&mut self, now_ms: u64) -> bool {
         match &self.state {
-            State::Hosted(host) if !is_dead(host) => false,
+            State::Hosted(host) if !is_dead(&host.process) => false,
             State::Hosted(_) => {
-                self.state = match find_living(&self.directory) {
-                    Some(host) => State::Hosted(host),
-                    None => State::Orphaned { ends_ms: now_ms.saturating_add(self.grace_ms) },
-                };
+                self.replace_holder(now_ms);
                 false
             }
             State::Orphaned { ends_ms } if now_ms < *ends_ms => false,
-            State::Orphaned { .. } => !self.search(),
+            State::Orphaned { .. } => {
+                let is_over = !self.search();
+                if is_over {
+                    // Whatever the clocks of others say: for a task with the same grace it is over now.
+                    let grace = i64::try_from(self.grace_ms.saturating_mul(1000)).unwrap_or(i64::MAX);
+                    self.note_vacancy(clock::wall().as_micros().saturating_sub(grace));
+                }
+                is_over
+            }
             State::Unhosted => false,
         }
     }
 
+    /// Looks for another in the place of a holder that has gone.
+    fn replace_holder(&mut self, now_ms: u64) {
+        self.state = match self.find_living() {
+            Some(host) => State::Hosted(host),
+            None => {
+                self.note_vacancy(clock::wall().as_micros());
+                State::Orphaned { ends_ms: now_ms.saturating_add(self.grace_ms) }
+            }
+        };
+    }
+
     /// Looks for a host where none is known; returns whether there is one.
     pub(crate) fn search(&mut self) -> bool {
-        if let Some(host) = find_living(&self.directory) {
+        if let Some(host) = self.find_living() {
             self.state = State::Hosted(host);
         }
         matches!(self.state, State::Hosted(_))
     }
 
-    /// Looks for a host; returns whether it is the first there ever was.
-    pub(crate) fn search_first(&mut self) -> bool {
-        self.search() && !std::mem::replace(&mut self.was_hosted, true)
+    /// Looks for a host, since one has come or gone; returns whether it is the first there ever was.
+    pub(crate) fn search_first(&mut self, now_ms: u64) -> bool {
+        match &self.state {
+            // Its process may live on.
+            State::Hosted(host) if !is_locked(&host.hold) => self.replace_holder(now_ms),
+            State::Hosted(_) => {}
+            State::Unhosted => _ = self.search(),
+            State::Orphaned { .. } => {
+                if !self.search() && !self.directory.join(self.vacancy_file()).exists() {
+                    self.note_vacancy(clock::wall().as_micros());
+                }
+            }
+        }
+        matches!(self.state, State::Hosted(_)) && !std::mem::replace(&mut self.was_hosted, true)
+    }
+
+    const fn vacancy_file(&self) -> &'static str {
+        if self.servers { NO_SERVER_FILE } else { NO_HOST_FILE }
+    }
+
+    /// Writes down since when nobody has held the session. Without room for that, its waiting tasks end later.
+    fn note_vacancy(&self, since: i64) {
+        // Nothing is written where a link leads.
+        if !fs::symlink_metadata(&self.directory).is_ok_and(|found| found.is_dir()) {
+            return;
+        }
+        let name = self.vacancy_file();
+        let new = self.directory.join(format!("{name}.{}", std::process::id()));
+        let _ = fs::remove_file(&new);
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
+        let written = file.and_then(|mut file| file.write_all(format!("{since}\n").as_bytes()));
+        let _ = written.and_then(|()| fs::rename(&new, self.directory.join(name)));
+    }
+
+    /// Finds a holder: a locked file that says which process it is.
+    fn find_living(&self) -> Option<Holder> {
+        let entries = fs::read_dir(&self.directory).ok()?;
+        let counts = |name: &[u8]| {
+            name.starts_with(HOST_PREFIX.as_bytes())
+                || (self.servers && name.starts_with(SERVER_PREFIX.as_bytes()))
+        };
+        let holds = entries.flatten().filter(|entry| counts(entry.file_name().as_encoded_bytes()));
+        holds.map(|entry| entry.path()).find_map(|hold| {
+            let pid = fs::read_to_string(&hold).ok()?.trim().parse().ok()?;
+            let process = ProcessHandle::open(pid)?;
+            // The hold on the process first: while the file is locked, the process behind that is the one.
+            is_locked(&hold).then_some(Holder { process, hold })
+        })
     }
 
     /// When to look again by itself.
@@ -93,7 +176,7 @@ impl Hosts {
     /// What tells of a host's end.
     pub(crate) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         match &self.state {
-            State::Hosted(host) => Some(host.as_fd()),
+            State::Hosted(host) => Some(host.process.as_fd()),
             State::Unhosted | State::Orphaned { .. } => None,
         }
     }
@@ -102,20 +185,6 @@ impl Hosts {
 fn is_dead(host: &ProcessHandle) -> bool {
     let mut fds = [PollFd::new(host, PollFlags::IN)];
     poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
-}
-
-/// Finds a host: a locked file that says which process it is.
-fn find_living(directory: &Path) -> Option<ProcessHandle> {
-    let entries = fs::read_dir(directory).ok()?;
-    let holds = entries
-        .flatten()
-        .filter(|entry| entry.file_name().as_encoded_bytes().starts_with(HOST_PREFIX.as_bytes()));
-    holds.into_iter().find_map(|hold| {
-        let pid = fs::read_to_string(hold.path()).ok()?.trim().parse().ok()?;
-        let host = ProcessHandle::open(pid)?;
-        // The hold on the process first: while the file is locked, the process behind that is the one.
-        is_locked(&hold.path()).then_some(host)
-    })
 }
 
 fn is_locked(path: &Path) -> bool {
@@ -127,11 +196,10 @@ fn is_locked(path: &Path) -> bool {
 mod tests {
     use super::*;
     use mw_model::RawText;
-    use std::io::Write;
 
     fn hosts(directory: &Path) -> Hosts {
         let directory = RawText::from(directory.as_os_str().as_bytes());
-        Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false })
+        Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: false, servers: false })
     }
 
     /// A hold by a process that ends when it is killed; the lock is ours.
@@ -180,16 +248,16 @@ mod tests {
     fn a_successor_of_who_saw_a_host_waits_for_another_no_longer_than_the_grace() {
         let dir = tempfile::tempdir().unwrap();
         let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let watch = SessionWatch { directory, grace_ms: 100, hosted: false };
+        let watch = SessionWatch { directory, grace_ms: 100, hosted: false, servers: false };
         let mut alone = Hosts::of_hosted(&watch, 1000);
-        assert!(!alone.search_first());
+        assert!(!alone.search_first(1000));
         assert!(!alone.look(1099));
         assert!(alone.look(1100));
         let host = hold(dir.path(), "a");
         let mut hosted = Hosts::of_hosted(&watch, 1000);
-        assert!(!hosted.search_first(), "it is not the first");
+        assert!(!hosted.search_first(1000), "it is not the first");
         assert!(!hosted.look(1100));
-        assert!(hosts(dir.path()).search_first());
+        assert!(hosts(dir.path()).search_first(1000));
         end(host);
     }
 
@@ -197,17 +265,37 @@ mod tests {
     fn a_host_that_dies_before_anybody_looks_ends_its_session_all_the_same() {
         let dir = tempfile::tempdir().unwrap();
         let directory = RawText::from(dir.path().as_os_str().as_bytes());
-        let watch = SessionWatch { directory, grace_ms: 100, hosted: true };
+        let watch = SessionWatch { directory, grace_ms: 100, hosted: true, servers: false };
         let mut hosts = Hosts::at_start(&watch, 1000);
-        assert!(!hosts.search_first());
+        assert!(!hosts.search_first(1000));
         assert_eq!(hosts.due_ms(), Some(1100));
         assert!(!hosts.look(1099));
         assert!(hosts.look(1100));
         let host = hold(dir.path(), "a");
         let mut hosts = Hosts::at_start(&watch, 1000);
-        assert!(hosts.search_first(), "the first that was seen");
+        assert!(hosts.search_first(1000), "the first that was seen");
         assert!(!hosts.look(1100));
         end(host);
+    }
+
+    #[test]
+    fn a_server_counts_for_those_who_hang_on_servers_and_may_leave_before_its_process_ends() {
+        let dir = tempfile::tempdir().unwrap();
+        let directory = RawText::from(dir.path().as_os_str().as_bytes());
+        let (child, file) = hold(dir.path(), "a");
+        fs::rename(dir.path().join("host-a"), dir.path().join(format!("{SERVER_PREFIX}a"))).unwrap();
+        let mut hosts = hosts(dir.path());
+        assert!(!hosts.search_first(1000), "a server is no host");
+        let mut hosts = Hosts::new(&SessionWatch { directory, grace_ms: 100, hosted: true, servers: true });
+        assert!(hosts.search_first(1000));
+        assert!(!dir.path().join(NO_SERVER_FILE).exists());
+        file.unlock().unwrap();
+        assert!(!hosts.look(1000), "its process lives");
+        assert!(!hosts.search_first(1000));
+        assert_eq!(hosts.due_ms(), Some(1100));
+        assert!(dir.path().join(NO_SERVER_FILE).exists(), "others can see since when");
+        assert!(hosts.look(1100));
+        end((child, file));
     }
 
     #[test]

@@ -296,7 +296,8 @@ impl Supervisor {
     /// Looks who hosts the task's session. That somebody does is written down: when all of them are gone, whoever
     /// comes after us could not tell that from a session that never had any.
     pub(crate) fn look_for_hosts(&mut self) {
-        if self.hosts.as_mut().is_some_and(Hosts::search_first) {
+        let now = clock::monotonic_ms();
+        if self.hosts.as_mut().is_some_and(|hosts| hosts.search_first(now)) {
             record::journal(&mut self.run.files.journal, self.run.number, JournalEntry::Hosted);
         }
     }

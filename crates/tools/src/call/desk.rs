@@ -242,9 +242,24 @@ impl<'a> Desk<'a> {
         Scope::Session(self.premises.session.clone())
     }
 
+    /// Returns how long a task lives that is started here: what the reply says of that is part of the task.
+    pub(crate) fn lifetime(&self) -> Lifetime {
+        match (self.premises.lifetime, self.premises.session_end) {
+            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
+            (Lifetime::Session, SessionEnd::Keep) if !self.runtime.is_hosted(&self.premises.session) => {
+                Lifetime::Kept
+            }
+            (lifetime, _) => lifetime,
+        }
+    }
+
     /// Tells whether a task ends with the session, as far as that is known here.
     pub(crate) fn ends_with_session(&self, task: &Task) -> bool {
-        task.lifetime == Lifetime::Session.word() && self.premises.session_ends(self.runtime)
+        match Lifetime::from_word(&task.lifetime) {
+            Some(Lifetime::Client) => true,
+            Some(Lifetime::Session) => self.runtime.is_hosted(&self.premises.session),
+            Some(Lifetime::Kept | Lifetime::Detached) | None => false,
+        }
     }
 
     /// Says what becomes of a task at the end of the session.

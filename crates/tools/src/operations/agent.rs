@@ -51,7 +51,7 @@ pub fn delegate(wish: Wish, desk: &Desk<'_>) -> Result<Task, Refusal> {
         env,
         umask: premises.umask,
         limits: premises.limits.clone(),
-        lifetime: premises.lifetime,
+        lifetime: desk.lifetime(),
         at_capacity: premises.at_capacity,
         batch: wish.batch,
         worktree: wish.worktree,

@@ -72,7 +72,7 @@ impl ShellCall {
             limits: Limits { run_timeout_ms, ..premises.limits.clone() },
             batch: self.batch.clone(),
             io: self.io,
-            lifetime: premises.lifetime,
+            lifetime: desk.lifetime(),
             at_capacity: premises.at_capacity,
             expected: self.expected.as_deref().and_then(one_line),
             parent_message: desk.parent_message.map(str::to_owned),

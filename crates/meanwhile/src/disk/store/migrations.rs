@@ -9,7 +9,7 @@ use super::error::StoreError;
 use super::write::Transaction;
 
 /// One step per released schema; `user_version` counts the steps a database has taken.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     // The newest event is never deleted, so that its number is not given twice. `phase`: 0 waits for a slot, 1 holds one, 2 has ended. Numbers of a session's tasks rise with
     // `seq`, so the index on them lists a session in order too.
     "
@@ -162,6 +162,10 @@ const STEPS: [&str; 6] = [
         seq INTEGER PRIMARY KEY,
         call TEXT NOT NULL
     );
+    ",
+    // The limits that a waiting task is held to. Tasks of earlier builds have them in their specs, or none.
+    "
+    ALTER TABLE tasks ADD COLUMN queue TEXT;
     ",
 ];
 

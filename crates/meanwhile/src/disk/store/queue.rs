@@ -1,7 +1,6 @@
 //! What the queue asks of the database, always inside the transaction that decides.
 
-use mw_model::TaskId;
-use rusqlite::OptionalExtension;
+use mw_model::{QueueLimits, TaskId};
 
 use super::error::StoreError;
 use super::rows;
@@ -15,21 +14,23 @@ pub(crate) struct Waiting {
 }
 
 impl Transaction<'_> {
-    /// Returns a session's waiting tasks, first to start first, from an offset on.
+    /// Returns a session's waiting tasks, first to start first, from an offset on; without those that have certain limits.
     pub(crate) fn waiting_in(
         &self,
-        session: &str,
-        pool: Pool,
+        (session, pool): (&str, Pool),
+        without: &[Option<QueueLimits>],
         skip: u32,
         most: u32,
     ) -> Result<Vec<Task>, StoreError> {
         let sql = format!(
             "SELECT {} FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?4 \
-             ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
+             AND ifnull(queue, '') NOT IN (SELECT value FROM json_each(?5)) ORDER BY priority DESC, seq LIMIT ?2 OFFSET ?3",
             rows::COLUMNS
         );
         let mut query = self.inner.prepare_cached(&sql)?;
-        let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents];
+        let without: Result<Vec<_>, _> =
+            without.iter().map(|limits| limits.as_ref().map_or_else(|| Ok(String::new()), json)).collect();
+        let parameters = rusqlite::params![session, most, skip, pool == Pool::Agents, json(&without?)?];
         let found = query.query_map(parameters, |row| rows::task(row, &self.tasks_dir))?;
         Ok(found.collect::<Result<_, _>>()?)
     }
@@ -67,14 +68,6 @@ impl Transaction<'_> {
             "SELECT EXISTS (SELECT 1 FROM tasks WHERE phase = 0 AND session = ?1 AND (kind = 'agent') = ?2)";
         let parameters = rusqlite::params![session, pool == Pool::Agents];
         Ok(self.inner.prepare_cached(sql)?.query_row(parameters, |row| row.get(0))?)
-    }
-
-    /// Returns the task that was started last in a session.
-    pub(crate) fn newest_of(&self, session: &str) -> Result<Option<TaskId>, StoreError> {
-        let sql = "SELECT id FROM tasks WHERE session = ?1 ORDER BY number DESC LIMIT 1";
-        let found =
-            self.inner.prepare_cached(sql)?.query_row([session], |row| row.get::<_, String>(0)).optional()?;
-        found.map(|id| id.parse().map_err(|_| StoreError::Corrupt(id))).transpose()
     }
 
     /// Returns the sessions that have tasks waiting.

@@ -11,7 +11,7 @@ use crate::task::{Task, TaskLimits};
 /// Columns in the order in which [`task`] reads them.
 pub(super) const COLUMNS: &str = "id, kind, session, number, name, description, command, cwd, batch, lifetime, priority, after, \
      deadline, created_at, approved_by, approved_at, state, pid, duration_ms, output_bytes, dropped_bytes, survivors, \
-     resume_count, journal_seen, trace, dialect, context, handle_number, foreground";
+     resume_count, journal_seen, trace, dialect, context, handle_number, foreground, queue";
 
 /// Reads a task from a row of [`COLUMNS`].
 pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
@@ -76,6 +76,7 @@ pub(super) fn task(row: &Row<'_>, tasks_dir: &Path) -> rusqlite::Result<Task> {
         context: row.get(26)?,
         handle_number: row.get::<_, Option<i64>>(27)?.map(|number| number as u64),
         foreground: row.get(28)?,
+        queue: row.get::<_, Option<String>>(29)?.and_then(|text| serde_json::from_str(&text).ok()),
         state: state.clone(),
     };
     let duration_ms = task.duration_ms;
@@ -144,6 +145,7 @@ pub(crate) fn new_task(spec: &TaskSpec, state: TaskState, output_path: &Path) ->
         // Earlier builds counted all tasks of a session alike.
         handle_number: spec.handle_number.or((!spec.foreground).then_some(spec.number)),
         foreground: spec.foreground,
+        queue: spec.queue,
         priority: spec.priority,
         after: spec.after.clone(),
         trace: spec.trace,

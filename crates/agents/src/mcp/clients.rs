@@ -1,0 +1,90 @@
+//! Which sessions the clients of an HTTP server work for: a session is given back when the last of them has left.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use rmcp::model::Extensions;
+
+use super::server::{MOST_SESSION, Server};
+use crate::hosts::{Clues, session_of};
+
+/// What names a client in its requests. Those of the revision without `initialize` have none.
+pub(super) const CLIENT_HEADER: &str = "mcp-session-id";
+
+/// The sessions of each client that has not left.
+#[derive(Default)]
+pub(super) struct Clients(Mutex<HashMap<String, HashSet<String>>>);
+
+impl Clients {
+    /// Notes that a client works for a session.
+    pub(super) fn note(&self, client: &str, session: &str) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(client.to_owned()).or_default().insert(session.to_owned());
+    }
+
+    /// Returns all that were heard of and have not left.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+
+    /// Strikes a client that has left, and those that live no more; returns the sessions that no other works for.
+    pub(super) fn left(&self, client: &str, lives: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = known.remove(client).unwrap_or_default();
+        known.retain(|other, _| lives(other));
+        sessions.retain(|session| !known.values().any(|theirs| theirs.contains(session)));
+        sessions.into_iter().collect()
+    }
+}
+
+impl Server {
+    /// Holds the session of the client that is served, as far as it is known before a call.
+    pub(super) fn hold_session(&self) {
+        self.inner.tellers.hold(&session_of(&self.inner.clues));
+    }
+
+    /// Returns whose a message is, and notes that its client works for that session.
+    pub(super) fn session_of(&self, mut clues: Clues, extensions: &Extensions) -> String {
+        let headers = extensions.get::<http::request::Parts>().map(|parts| &parts.headers);
+        let header = |name: &str| headers?.get(name)?.to_str().ok();
+        if let Some(session) = header("x-meanwhile-session")
+            && (1..=MOST_SESSION).contains(&session.len())
+        {
+            clues.meanwhile_session = Some(session.to_owned());
+        }
+        let session = session_of(&clues);
+        if let Some(client) = header(CLIENT_HEADER) {
+            self.inner.clients.note(client, &session);
+        }
+        session
+    }
+
+    /// Gives back the sessions of a client that has ended its own, unless another that lives works for them.
+    pub(super) fn client_left(&self, client: &str, lives: impl Fn(&str) -> bool) {
+        for session in self.inner.clients.left(client, lives) {
+            self.inner.tellers.leave(&session);
+        }
+    }
+
+    /// Returns the clients over HTTP that were heard of.
+    pub(super) fn clients(&self) -> Vec<String> {
+        self.inner.clients.names()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_given_back_by_the_last_client_that_lives() {
+        let clients = Clients::default();
+        for (client, session) in [("a", "s"), ("b", "s"), ("b", "t"), ("c", "t")] {
+            clients.note(client, session);
+        }
+        assert_eq!(clients.left("a", |_| true), [""; 0]);
+        assert_eq!(clients.left("b", |other| other != "c").len(), 2, "c has gone without a word");
+        assert_eq!(clients.left("c", |_| true), [""; 0]);
+        assert_eq!(clients.names(), [""; 0]);
+    }
+}
