@@ -21,7 +21,7 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
     if task.status != Status::Pending {
         return;
     }
-    let name = render::named(&task);
+    let name = task.short_name();
     let leaves = if std::io::stdin().is_terminal() {
         "ctrl+b leaves it in the queue, ctrl+c cancels it"
     } else {
@@ -38,7 +38,7 @@ pub(crate) fn explain_queue(context: &Context, runtime: &Runtime, task: &Task) {
         ..Filter::new(Scope::Session(task.session.clone()))
     };
     let Ok(page) = runtime.list(&filter) else { return };
-    let names: Vec<_> = page.tasks.iter().map(render::named).collect();
+    let names: Vec<_> = page.tasks.iter().map(Task::short_name).collect();
     let more = page.total.saturating_sub(names.len() as u64);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let queue = &context.config.settings.queue;

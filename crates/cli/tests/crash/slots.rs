@@ -192,21 +192,6 @@ fn many_starts_at_a_time_leave_the_slots_to_tasks_whose_watchers_were_killed() {
 }
 
 #[test]
-fn tasks_on_another_disk_still_start_the_next() {
-    let home = one_slot();
-    let _ = home.list();
-    let elsewhere = home.work().join("other/disk/tasks");
-    fs::create_dir_all(elsewhere.parent().unwrap()).unwrap();
-    fs::rename(home.state().join("tasks"), &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, home.state().join("tasks")).unwrap();
-    let holder = home.start(&children::gated("go", 3));
-    home.until_logged(&holder, "waiting");
-    let _ = home.start("touch ran; exit 3");
-    home.open("go");
-    by_itself(&home, "ran");
-}
-
-#[test]
 fn a_task_whose_starter_is_still_at_it_keeps_its_slot_when_both_watchers_die() {
     for step in ["start-message-sent", "start-answered"] {
         let home = one_slot();
