@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
 };
+use mw_desk::chat::ChatQuestion;
 use mw_model::Status;
 use mw_model::approval::Proposal;
 use mw_policy::Tool;
 
 use super::office::Message;
-use super::watch::question;
 use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
 use mw_tools::dialects::Dialect;
 use mw_tools::dialects::screens::{self, Layout};
@@ -141,7 +141,7 @@ impl Caller for Asking<'_> {
     }
 
     fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.messages.send(Message::Asked(question(proposal)));
+        let _ = self.messages.send(Message::Asked(ChatQuestion::of(proposal)));
         self.place.give_up();
         meanwhile::Asked::Elsewhere
     }
