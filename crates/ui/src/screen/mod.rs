@@ -14,6 +14,7 @@ mod keyboard;
 mod outside;
 mod post;
 mod program;
+mod second_look;
 mod signals;
 mod terminal;
 mod text;
