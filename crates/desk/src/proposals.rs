@@ -14,9 +14,11 @@ pub struct Proposed {
     pub lines: Vec<String>,
 }
 
-/// What became of a question that is no longer open.
+/// What became of a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// It still waits for an answer.
+    Open,
     /// Somebody said yes.
     Approved {
         /// Who.
@@ -38,6 +40,7 @@ impl Verdict {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
+            Self::Open => "is still open".to_owned(),
             Self::Approved { by } => format!("was approved by {by}"),
             Self::Denied { by, why } if why.is_empty() => format!("was denied by {by}"),
             Self::Denied { by, why } => format!("was denied by {by}: {why}"),
@@ -76,7 +79,8 @@ impl Desk {
                     Verdict::Approved { by }
                 }
                 ApprovalState::Denied { by, why, .. } => Verdict::Denied { by, why },
-                ApprovalState::Open | ApprovalState::Lapsed { .. } => Verdict::Lapsed,
+                ApprovalState::Open => Verdict::Open,
+                ApprovalState::Lapsed { .. } => Verdict::Lapsed,
             })
         })
     }

@@ -8,7 +8,7 @@ use meanwhile::{Result, Runtime, Task};
 
 use crate::desk::Desk;
 
-/// Ports are looked up at every so manieth look: it takes longer, and they change seldom.
+/// Ports are looked up at every third look only: it takes longer, and they seldom change.
 const PORTS_EVERY: u64 = 3;
 
 /// What a task's tree used when somebody last looked.
@@ -76,7 +76,7 @@ impl Samples {
             .map(|known| (known.at, known.cpu_us, known.sample.ports.clone()));
         let cpu = before.as_ref().and_then(|(at, cpu_us, _)| {
             let passed = now.duration_since(*at).as_micros().max(1) as f64;
-            // Less than before: processes have ended whom nobody of the tree waited for.
+            // Less than before: a process ended that no process of the tree waited for.
             Some(usage.cpu_us.checked_sub(*cpu_us)? as f64 / passed * 100.0)
         });
         let first = if before.is_none() { FirstLook::Some } else { FirstLook::None };
@@ -91,7 +91,9 @@ impl Samples {
 }
 
 impl Desk {
-    /// Looks at what tasks use, and forgets all that are not alive. The next list shows what was found.
+    /// Looks at what tasks use, and forgets all that are not alive in this list. The next list shows what was found.
+    ///
+    /// Screens that show different lists at once take a desk each: one would forget what the other has seen.
     ///
     /// # Errors
     /// When the home cannot be opened.

@@ -2,9 +2,9 @@
 
 use meanwhile::Error;
 
-/// Says an error and what to do about it.
+/// Returns an error with what to do about it, in one line.
 #[must_use]
-pub fn told(error: &Error) -> String {
+pub fn error_text(error: &Error) -> String {
     match error.hint() {
         hint if hint.is_empty() => error.to_string(),
         hint => format!("{error}; {hint}"),

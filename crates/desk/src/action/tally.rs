@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use meanwhile::Error;
 
 use super::outcome::Failure;
-use crate::text::{count, told};
+use crate::text::{count, error_text};
 
 /// Counts outcomes.
 #[derive(Default)]
@@ -37,7 +37,7 @@ impl Tally {
 
     /// The same of a task by its name.
     pub(super) fn not_done(&mut self, id: &str, error: &Error) {
-        self.note("not done", format!("{id}: {}", told(error)));
+        self.note("not done", format!("{id}: {}", error_text(error)));
     }
 
     /// Returns the lines to be said: of a single task what is known of it, else the numbers first, the largest

@@ -4,7 +4,7 @@ use meanwhile::Error;
 use meanwhile::model::Status;
 use mw_desk::action::{Again, Force, Outcome, Removal, Reply, TaskAction};
 use mw_desk::query::{Query, States};
-use mw_desk::{Access, Desk};
+use mw_desk::{Access, Desk, Verdict};
 use mw_testkit::children::{SLEEPER, STUBBORN};
 
 use crate::place::{Place, access, ids};
@@ -112,6 +112,7 @@ fn questions_are_answered_by_people_only() {
     let refused = inside.answer(&proposed.id, Reply::Once);
     assert!(matches!(refused, Err(Error::Denied { .. })), "{refused:?}");
     assert_eq!(place.desk.proposed().unwrap().len(), 1, "it is still open");
+    assert_eq!(place.desk.verdict(&proposed.id).unwrap(), Verdict::Open);
     let elsewhere = Desk::new(Access { session: Some("another".to_owned()), ..access(&place.home) });
     assert_eq!(elsewhere.proposed().unwrap(), [], "and seen in its session only");
 

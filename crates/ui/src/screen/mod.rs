@@ -21,7 +21,6 @@ mod text;
 mod theme;
 
 pub(crate) use ansi::{Painted, paint};
-pub use depth::Depth;
 pub(crate) use outside::{Afterwards, Outside};
 pub use post::{Door, Post, door};
 pub use program::Ending;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 
 use mw_desk::action::TaskAction;
-use mw_desk::text::told;
+use mw_desk::text::error_text;
 use mw_desk::{Access, Desk};
 use ratatui::Frame;
 
@@ -102,7 +102,7 @@ impl Manager {
             let desk = self.desk.clone();
             self.post.spawn(move |post| {
                 let done = desk.act(&action).map(|outcome| Event::Done(outcome.lines()));
-                post.tell(done.unwrap_or_else(|error| Event::Failed(told(&error))));
+                post.tell(done.unwrap_or_else(|error| Event::Failed(error_text(&error))));
             });
         }
         let run = |words| Request::Run(outside(&self.options, effect::Program::Command(words)));

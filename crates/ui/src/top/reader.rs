@@ -7,7 +7,7 @@ use std::time::Duration;
 use meanwhile::Result;
 use mw_desk::Desk;
 use mw_desk::log_window::{Followed, LogTarget};
-use mw_desk::text::told;
+use mw_desk::text::error_text;
 
 use super::event::Event;
 use super::program::Post;
@@ -39,7 +39,7 @@ impl Reader {
             // Whoever holds a key down passes over most logs.
             std::thread::sleep(BREATH);
             if let Err(error) = read_on(&desk, post, &target, is_mine) {
-                post.tell(Event::Unreadable(target, told(&error)));
+                post.tell(Event::Unreadable(target, error_text(&error)));
             }
         });
     }

@@ -15,12 +15,12 @@ impl Sampler {
         let desk = desk.clone();
         post.spawn(move |post| {
             while let Ok(first) = rounds.recv() {
-                // Whoever was late looks at what is there now.
+                // After a slow round only the newest request counts.
                 let round = rounds.try_iter().last().unwrap_or(first);
                 match desk.sample(&round) {
                     // What is seen for the first time is shown before the next second is over.
                     Ok(FirstLook::Some) => post.tell(Event::News),
-                    // What is wrong with the home is told by those who list.
+                    // A broken home is reported by the next list.
                     Ok(FirstLook::None) | Err(_) => {}
                 }
             }

@@ -1,9 +1,9 @@
-//! A thread that waits for news.
+//! The thread that waits for changes.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use mw_desk::text::told;
+use mw_desk::text::error_text;
 use mw_desk::{Change, Desk};
 
 use super::event::Event;
@@ -12,8 +12,8 @@ use super::program::Post;
 /// How long a failure is left alone before it is tried again.
 const RESPITE: Duration = Duration::from_secs(2);
 
-/// Says so whenever something happens to tasks, or somebody is asked. What fails is tried again, for ever: a screen
-/// that is live must not stop to be so in silence.
+/// Reports whenever something happens to tasks, or somebody is asked. A failure is shown and retried for as long as the
+/// screen is there, because a live screen must not go stale in silence.
 pub(super) fn news(desk: Desk, post: &Post) {
     post.spawn(move |post| {
         loop {
@@ -26,7 +26,7 @@ pub(super) fn news(desk: Desk, post: &Post) {
                 ControlFlow::Continue(())
             });
             if let Err(error) = watched {
-                post.tell(Event::Deaf(told(&error)));
+                post.tell(Event::Deaf(error_text(&error)));
             }
             std::thread::sleep(RESPITE);
         }

@@ -5,7 +5,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use meanwhile::{Clock, SystemClock};
 use mw_desk::Desk;
 use mw_desk::log_window::LogPart;
-use mw_desk::text::told;
+use mw_desk::text::error_text;
 
 use super::effect::Lookup;
 use super::event::Event;
@@ -57,7 +57,7 @@ fn answer_one(desk: &Desk, sampler: &Sampler, question: Lookup) -> Event {
                 Ok(Event::Listed(listing.window))
             }
             // Tried again with the next question, which comes when something happens or can be heard again.
-            Err(error) => Ok(Event::Unlisted(told(&error))),
+            Err(error) => Ok(Event::Unlisted(error_text(&error))),
         },
         Lookup::Facts(id) => desk.facts(&id).map(|facts| Event::Known(id, facts)),
         Lookup::Runs(ids) => desk.lanes(&ids).map(|lanes| Event::Lanes(lanes, SystemClock.now())),
@@ -73,10 +73,10 @@ fn answer_one(desk: &Desk, sampler: &Sampler, question: Lookup) -> Event {
         }
         Lookup::LogBefore(target, offset) => Ok(match desk.read_log(&target, LogPart::Before(offset)) {
             Ok(chunk) => Event::ReadEarlier(target, chunk),
-            Err(error) => Event::Unreadable(target, told(&error)),
+            Err(error) => Event::Unreadable(target, error_text(&error)),
         }),
     };
-    answer.unwrap_or_else(|error| Event::Failed(told(&error)))
+    answer.unwrap_or_else(|error| Event::Failed(error_text(&error)))
 }
 
 #[cfg(test)]
