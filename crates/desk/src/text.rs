@@ -1,4 +1,15 @@
-//! Numbers as people read them.
+//! Numbers and errors as people read them.
+
+use meanwhile::Error;
+
+/// Returns an error with what to do about it, in one line.
+#[must_use]
+pub fn error_text(error: &Error) -> String {
+    match error.hint() {
+        hint if hint.is_empty() => error.to_string(),
+        hint => format!("{error}; {hint}"),
+    }
+}
 
 /// Returns `4.2s`, `45s`, `12m 3s`, `2h 5m`.
 #[must_use]

@@ -7,6 +7,7 @@ use std::sync::mpsc::{Receiver, Sender};
 
 use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
+use mw_desk::{Access, Desk};
 
 use super::announcing::Announcing;
 use super::ledger::Ledger;
@@ -42,6 +43,7 @@ pub(super) struct Office<'r> {
     pub(super) options: ChatOptions,
     pub(super) runtime: &'r Runtime,
     pub(super) host: Rc<Host<'r>>,
+    pub(super) desk: Desk,
     pub(super) desktop: Arc<Desktop>,
     pub(super) messages: Sender<Message>,
     pub(super) tell: &'r Arc<Tell>,
@@ -124,12 +126,21 @@ impl Office<'_> {
             queue: Queue::default(),
             announcing: Announcing::default(),
         });
+        let desk = Desk::new(Access {
+            settings: options.settings.clone(),
+            session: Some(host.session().to_owned()),
+            requester: "the user, in the chat".to_owned(),
+            screen: "the chat".to_owned(),
+            inside: None,
+            keep: options.premises.policy.patience.keep,
+        });
         let ledger = Ledger::of(&options.transcript.entries);
         let (lines, mode) = (1, options.mode.clone());
         Office {
             options,
             runtime,
             host: Rc::new(host),
+            desk,
             desktop,
             messages,
             tell,

@@ -4,14 +4,10 @@ use std::collections::HashSet;
 
 use meanwhile::Error;
 use mw_desk::chat::{ChatNews, ChatQuestion, Entry, Reply};
-use mw_model::approval::{Answer, ApprovalState, ProposalId, Remember};
+use mw_model::approval::{ApprovalState, ProposalId};
 
 use super::office::Office;
 use super::slash::Answered;
-use super::watch;
-
-/// Who answered, for the record.
-const BY: &str = "the chat";
 
 /// Who asked.
 pub(super) enum Source {
@@ -102,7 +98,7 @@ impl Office<'_> {
             if self.is_own_agent()
                 && let Ok(entry) = self.runtime.find_approval(stored.as_str())
             {
-                lines = watch::question(&entry.proposal).lines;
+                lines = ChatQuestion::of(&entry.proposal).lines;
             }
         }
         let id = format!("ask-{number}");
@@ -139,12 +135,7 @@ impl Office<'_> {
         match &open.source {
             Source::Agent { number, .. } => self.line.answer(*number, reply),
             Source::Store(proposal) => {
-                let answer = match reply {
-                    Reply::Once => Answer::Approve(Remember::Once),
-                    Reply::Session => Answer::Approve(Remember::Session),
-                    Reply::Deny => Answer::Deny(String::new()),
-                };
-                let answered = self.runtime.answer(proposal, answer, BY);
+                let answered = self.desk.answer(proposal.as_str(), reply);
                 if let Err(error) = answered {
                     // Answered elsewhere or run out meanwhile: nobody has to answer it any more.
                     if !self.is_open(id) {

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
 };
+use mw_desk::chat::ChatQuestion;
+use mw_model::Status;
 use mw_model::approval::Proposal;
-use mw_model::{Status, TaskId, parse_short_handle};
+use mw_model::{TaskId, parse_short_handle};
 use mw_policy::Tool;
 
 use super::announcing::{Announcement, Announcing};
 use super::office::Message;
-use super::watch::question;
 use mw_tools::call::{Caller, Desk, Patience, Premises, Refusal};
 use mw_tools::dialects::screens::{self, Layout};
 use mw_tools::dialects::{Dialect, Speaks};
@@ -143,7 +144,7 @@ impl Caller for Asking<'_> {
     }
 
     fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.messages.send(Message::Asked(question(proposal)));
+        let _ = self.messages.send(Message::Asked(ChatQuestion::of(proposal)));
         self.place.give_up();
         meanwhile::Asked::Elsewhere
     }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use meanwhile::{Error, Runtime, Scope, Settings};
 use mw_desk::chat::ChatQuestion;
-use mw_model::approval::Proposal;
 
 use super::office::Message;
 
@@ -74,7 +73,7 @@ impl Watch {
         loop {
             let open = runtime.open_approvals(self.keep)?.into_iter();
             let ours = open.filter(|entry| entry.proposal.session == self.session);
-            let asked: Vec<_> = ours.map(|entry| question(&entry.proposal)).collect();
+            let asked: Vec<_> = ours.map(|entry| ChatQuestion::of(&entry.proposal)).collect();
             if before.as_ref() != Some(&asked) {
                 before = Some(asked.clone());
                 self.tell(Message::Proposed(asked))?;
@@ -93,13 +92,6 @@ impl Watch {
     fn tell(&self, message: Message) -> Result<(), Stop> {
         self.messages.send(message).map_err(|_| Stop::Unheard)
     }
-}
-
-/// Puts a proposal as the screen asks it.
-pub(super) fn question(proposal: &Proposal) -> ChatQuestion {
-    let lines = proposal.question().lines().map(str::to_owned).collect();
-    let what = proposal.exact().lines().next().unwrap_or_default().chars().take(200).collect();
-    ChatQuestion { id: proposal.id.to_string(), what, lines, for_session: true }
 }
 
 #[cfg(test)]

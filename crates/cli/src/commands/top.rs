@@ -4,6 +4,7 @@ use std::env;
 use std::io::IsTerminal;
 
 use clap::Args;
+use mw_desk::Access;
 use mw_ui::Ending;
 use mw_ui::top::{self, Options};
 
@@ -53,15 +54,18 @@ impl Arguments {
         let runtime = context.runtime()?;
         runtime.last_event()?;
         let ending = top::run(Options {
-            settings: context.config.settings.clone(),
-            session: context.session.clone(),
+            access: Access {
+                settings: context.config.settings.clone(),
+                session: context.session.clone(),
+                requester: context.requester(),
+                screen: "mw top".to_owned(),
+                inside: gate::around(&runtime),
+                keep: context.config.policy.patience.keep,
+            },
             shown: self.session,
-            requester: context.requester(),
             theme: Colours::theme(self.theme, &context.config),
             mw: programs::mw()?.into(),
             gated: context.gated_session().is_some(),
-            inside: gate::around(&runtime),
-            keep: context.config.policy.patience.keep,
             editor: editor(),
             pager: variable(&["PAGER"], "less -R"),
             #[cfg(debug_assertions)]

@@ -2,7 +2,8 @@
 
 use meanwhile::model::Timestamp;
 use meanwhile::{Page, Task};
-use mw_desk::rows::{Sample, TaskRow, last_change};
+use mw_desk::Sample;
+use mw_desk::rows::{TaskRow, last_change};
 use mw_desk::text::{ago, duration};
 use mw_ui::shortened;
 use unicode_width::UnicodeWidthStr;

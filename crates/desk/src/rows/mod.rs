@@ -14,4 +14,4 @@ mod task_row;
 pub use facts::{Fact, facts, news_facts};
 pub use receipt::receipt_lines;
 pub use state::{icon, last_change, sign, state_words, waits, what};
-pub use task_row::{Sample, TaskRow};
+pub use task_row::TaskRow;

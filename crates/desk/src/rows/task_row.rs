@@ -4,6 +4,7 @@ use meanwhile::Task;
 use meanwhile::model::{Status, TaskState, Timestamp};
 
 use super::state::{WAITS, icon, state_words, waits, what};
+use crate::sample::Sample;
 
 /// What a list shows of a task.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,17 +43,6 @@ pub struct TaskRow {
     pub output_path: String,
     /// What its tree used when somebody last looked.
     pub sample: Sample,
-}
-
-/// What a task's tree used when somebody last looked.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sample {
-    /// Processors in use, in percent of one; nothing before the second look.
-    pub cpu: Option<f64>,
-    /// Bytes of memory.
-    pub memory: Option<u64>,
-    /// Ports it listens on.
-    pub ports: Vec<u16>,
 }
 
 impl TaskRow {

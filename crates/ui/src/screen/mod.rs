@@ -14,13 +14,13 @@ mod keyboard;
 mod outside;
 mod post;
 mod program;
+mod second_look;
 mod signals;
 mod terminal;
 mod text;
 mod theme;
 
 pub(crate) use ansi::{Painted, paint};
-pub use depth::Depth;
 pub(crate) use outside::{Afterwards, Outside};
 pub use post::{Door, Post, door};
 pub use program::Ending;

@@ -13,12 +13,15 @@ use signal_hook::consts::{SIGCONT, SIGHUP, SIGTSTP, SIGWINCH};
 
 use super::outside::{Outside, Return};
 use super::post::{Door, Message};
+use super::second_look::SecondLook;
 use super::signals;
 use super::signals::Stopped;
 use super::terminal::{Link, MouseUse, Screen};
 
 /// Long enough to take in what has come; with no time at all nothing would be read.
 pub(super) const MOMENT: Duration = Duration::from_millis(1);
+/// So much more that it is not up before anything was looked at.
+const LONG_MOMENT: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
 /// How long news are taken in before keys have their turn: whoever never falls silent must not make us deaf.
 const ROUND: Duration = Duration::from_millis(50);
@@ -92,7 +95,16 @@ pub(crate) fn run<A: App>(door: Door<A::News>, app: impl FnOnce((u16, u16)) -> A
     signals::watch(&door.post, Arc::clone(&is_outside))?;
     let screen = Screen::take()?;
     let app = app(screen.size()?);
-    Program { app, door, is_outside, screen, is_stale: true, is_more_there: false }.go()
+    Program {
+        app,
+        door,
+        is_outside,
+        screen,
+        is_stale: true,
+        is_more_there: false,
+        second_look: SecondLook::default(),
+    }
+    .go()
 }
 
 pub(super) struct Program<A: App> {
@@ -104,6 +116,7 @@ pub(super) struct Program<A: App> {
     is_stale: bool,
     /// Whether news may be left from the last round.
     is_more_there: bool,
+    second_look: SecondLook,
 }
 
 /// What is to be done next.
@@ -140,6 +153,7 @@ impl<A: App> Program<A> {
             } else {
                 ticks.then(|| tick.saturating_duration_since(Instant::now()))
             };
+            let wait = self.second_look.shorten(Instant::now(), wait);
             if let Next::Leave(ending) = self.sleep(wait)? {
                 return Ok(ending);
             }
@@ -183,10 +197,13 @@ impl<A: App> Program<A> {
             return Ok(Next::Leave(Ending::Signal(SIGHUP)));
         }
         self.door.hush();
-        if !keyboard.contains(PollFlags::IN) {
-            return Ok(Next::GoOn);
-        }
-        while event::poll(MOMENT)? {
+        let moment = match keyboard.contains(PollFlags::IN) {
+            true => MOMENT,
+            false if self.second_look.take_due(Instant::now()) => LONG_MOMENT,
+            false => return Ok(Next::GoOn),
+        };
+        while event::poll(moment)? {
+            self.second_look.want(Instant::now());
             let input = match event::read()? {
                 event::Event::Key(key) => Input::Key(key),
                 event::Event::Mouse(mouse) => Input::Mouse(mouse),
@@ -267,6 +284,7 @@ impl<A: App> Program<A> {
     fn come_back(&mut self) -> io::Result<Next> {
         self.screen.enter()?;
         self.is_stale = true;
+        self.second_look.want(Instant::now());
         self.take_size()
     }
 

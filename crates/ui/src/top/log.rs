@@ -5,6 +5,7 @@ mod search;
 use std::collections::VecDeque;
 
 use meanwhile::StreamChoice;
+use mw_desk::log_window::{LogChunk, LogTarget};
 use ratatui::style::Style;
 
 use crate::screen::{Painted, paint};
@@ -16,35 +17,9 @@ const MOST_BYTES: usize = 16 << 20;
 /// A line that is longer goes on in the next.
 const LONGEST_LINE: usize = 8 << 10;
 
-/// Which log to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogTarget {
-    /// Whose.
-    pub id: String,
-    /// Of which run.
-    pub run: u32,
-    /// Which streams.
-    pub stream: StreamChoice,
-}
-
 /// Returns what a line takes: colours take room, too.
 fn size(line: &Painted) -> usize {
     line.text.len() + size_of_val(&*line.styles)
-}
-
-/// A stretch of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogChunk {
-    /// As it may be shown.
-    pub text: String,
-    /// Where it begins.
-    pub offset: u64,
-    /// Where the log ended when it was read.
-    pub end: u64,
-    /// Bytes between the last stretch and this one that were passed over, because too much came at once.
-    pub skipped: u64,
-    /// Whether there is anything before it.
-    pub has_earlier: bool,
 }
 
 /// A row of the log: a line takes more than one where lines are wrapped.

@@ -4,14 +4,13 @@
 //! terminal ─┐                                     ┌▶ view ─▶ terminal
 //! signals ──┤                                     │
 //! clock ────┼─▶ Event ─▶ update(state) ─▶ state ──┤
-//! library ──┘                                     └▶ Effect ─▶ worker, log, action threads ─▶ Event …
+//! desk ─────┘                                     └▶ Effect ─▶ worker, reader, action threads ─▶ desk ─▶ Event …
 //! ```
 //!
-//! `update` and `view` do no I/O: what is wanted from outside is an [`Effect`], what comes of it an [`Event`].
+//! `update` and `view` do no I/O: what is wanted from outside is an `Effect`, what comes of it an `Event`.
 //! The main thread sleeps until a key, a signal, an answer or, while something on screen runs, a second comes.
 //! Rows are loaded around what is on screen only, and only those on screen are asked what they use.
 
-mod deeds;
 mod effect;
 mod event;
 mod keys;
@@ -23,7 +22,6 @@ mod question;
 mod reader;
 mod sampler;
 mod state;
-mod tally;
 #[cfg(test)]
 mod tests;
 mod update;

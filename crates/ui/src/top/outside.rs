@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 
-use super::effect::{Deed, Force, Program};
+use mw_desk::action::{Force, TaskAction};
+
+use super::effect::Program;
 use super::program::Options;
 use crate::screen::{Afterwards, Outside};
 
@@ -21,16 +23,16 @@ fn mw(options: &Options, name: &'static str, words: &[String], afterwards: After
     Outside { name, words, afterwards }
 }
 
-/// Returns the commands that do the same as a deed and ask before, where there are any.
-pub(super) fn commands(deed: &Deed) -> Vec<Vec<String>> {
+/// Returns the commands that do the same as an action and ask before, where there are any.
+pub(super) fn commands(action: &TaskAction) -> Vec<Vec<String>> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    match deed {
-        Deed::Kill(ids, Force::Term) => vec![[words(&["kill"]), ids.clone()].concat()],
-        Deed::Kill(ids, Force::Kill) => {
+    match action {
+        TaskAction::Kill(ids, Force::Term) => vec![[words(&["kill"]), ids.clone()].concat()],
+        TaskAction::Kill(ids, Force::Kill) => {
             vec![[words(&["kill", "--signal", "KILL", "--grace", "0s"]), ids.clone()].concat()]
         }
-        Deed::Restart(ids) => ids.iter().map(|id| words(&["restart", id])).collect(),
-        Deed::Input(id, text) => vec![words(&["input", id, "--", text])],
-        Deed::Answer(..) | Deed::Clear(_) => Vec::new(),
+        TaskAction::Restart(ids) => ids.iter().map(|id| words(&["restart", id])).collect(),
+        TaskAction::Input(id, text) => vec![words(&["input", id, "--", text])],
+        TaskAction::Answer(..) | TaskAction::Clear(_) => Vec::new(),
     }
 }

@@ -2,15 +2,13 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::sync::Arc;
-use std::time::Duration;
 
-use meanwhile::{Scope, Settings};
+use mw_desk::action::TaskAction;
+use mw_desk::text::error_text;
+use mw_desk::{Access, Desk};
 use ratatui::Frame;
 
-use super::deeds;
-use super::effect;
-use super::effect::{Deed, Effect};
+use super::effect::{self, Effect};
 use super::event::Event;
 use super::outside::{commands, outside};
 use super::reader::Reader;
@@ -23,36 +21,22 @@ use crate::screen::{self, App, Ending, Input, Link, Request, ThemeChoice};
 
 /// What the task manager is given.
 pub struct Options {
-    /// How to open the home.
-    pub settings: Settings,
-    /// The only session to be seen, if there is one.
-    pub session: Option<String>,
+    /// The home, who asks, and what they may see.
+    pub access: Access,
     /// The session to be shown at first; others may be chosen.
     pub shown: Option<String>,
-    /// Who asks, for the record.
-    pub requester: String,
     /// Colours.
     pub theme: ThemeChoice,
     /// The command line of `mw`, for what asks or joins the terminal to a task.
     pub mw: OsString,
     /// Whether kills, restarts and input must go through the gate: by the command line, which asks.
     pub gated: bool,
-    /// The task that this runs in, if it does: what an agent runs cannot answer for a person.
-    pub inside: Option<String>,
-    /// How long a question may be answered.
-    pub keep: Duration,
     /// The editor, as a shell would take it.
     pub editor: String,
     /// The pager, as a shell would take it.
     pub pager: String,
     /// Panics when something was drawn, to show that the terminal is given back.
     pub panics: bool,
-}
-
-impl Options {
-    pub(super) fn scope(&self) -> Scope {
-        self.session.clone().map_or(Scope::All, Scope::Session)
-    }
 }
 
 /// The way to the screen.
@@ -64,11 +48,12 @@ pub(super) type Post = screen::Post<Event>;
 /// When the terminal fails.
 pub fn run(options: Options) -> io::Result<Ending> {
     let (post, door) = screen::door()?;
-    screen::run(door, |size| Manager::new(Arc::new(options), post, size))
+    screen::run(door, |size| Manager::new(options, post, size))
 }
 
 struct Manager {
-    options: Arc<Options>,
+    options: Options,
+    desk: Desk,
     post: Post,
     state: State,
     worker: Worker,
@@ -76,15 +61,16 @@ struct Manager {
 }
 
 impl Manager {
-    fn new(options: Arc<Options>, post: Post, size: (u16, u16)) -> Self {
-        let mut state = State::new(size, options.theme, options.session.clone());
+    fn new(options: Options, post: Post, size: (u16, u16)) -> Self {
+        let mut state = State::new(size, options.theme, options.access.session.clone());
         if let Some(session) = &options.shown {
             state.show_session(session);
         }
-        let worker = Worker::start(Arc::clone(&options), &post);
-        let reader = Reader::new(Arc::clone(&options), post.clone());
-        watch::news(Arc::clone(&options), &post);
-        Self { options, post, state, worker, reader }
+        let desk = Desk::new(options.access.clone());
+        let worker = Worker::start(&desk, &post);
+        let reader = Reader::new(desk.clone(), post.clone());
+        watch::news(desk.clone(), &post);
+        Self { options, desk, post, state, worker, reader }
     }
 
     /// Has something done, and says what is wanted of the terminal for it.
@@ -98,7 +84,7 @@ impl Manager {
                 self.reader.follow(target);
                 return Vec::new();
             }
-            Effect::Do(deed) => return self.do_it(deed),
+            Effect::Do(action) => return self.do_it(action),
             Effect::Run(program) => Request::Run(outside(&self.options, program)),
             Effect::Copy(text) => Request::Copy(text),
             Effect::Mouse(mouse) => Request::Mouse(mouse),
@@ -110,11 +96,14 @@ impl Manager {
     }
 
     /// Does something to tasks in a thread of its own; or has commands do it that ask, where that is the way.
-    fn do_it(&self, deed: Deed) -> Vec<Request> {
-        let commands = if self.options.gated { commands(&deed) } else { Vec::new() };
+    fn do_it(&self, action: TaskAction) -> Vec<Request> {
+        let commands = if self.options.gated { commands(&action) } else { Vec::new() };
         if commands.is_empty() {
-            let options = Arc::clone(&self.options);
-            self.post.spawn(move |post| post.tell(deeds::act(&options, deed)));
+            let desk = self.desk.clone();
+            self.post.spawn(move |post| {
+                let done = desk.act(&action).map(|outcome| Event::Done(outcome.lines()));
+                post.tell(done.unwrap_or_else(|error| Event::Failed(error_text(&error))));
+            });
         }
         let run = |words| Request::Run(outside(&self.options, effect::Program::Command(words)));
         commands.into_iter().map(run).collect()

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use crossterm::event::KeyCode;
+use mw_desk::Proposed;
+use mw_desk::query::Query;
+use mw_desk::text::count;
 
-use super::event::{Proposed, Query};
 use super::state::State;
 use super::view::breaks;
 use crate::screen::shortened;
-use mw_desk::text::count;
 
 /// A task that something is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]

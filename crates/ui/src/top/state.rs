@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use meanwhile::model::Timestamp;
+use mw_desk::Proposed;
+use mw_desk::query::{Lane, Query, Window};
+use mw_desk::rows::{Fact, TaskRow};
 
-use super::event::{Event, Lane, Proposed, Query, Window};
+use super::event::Event;
 use super::layout::Areas;
 use super::log::Log;
 use super::question::Asking;
 use crate::screen::{Theme, ThemeChoice};
-use mw_desk::rows::Fact;
-use mw_desk::rows::TaskRow;
 
 /// Which pane keys go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,11 +3,13 @@
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::StreamChoice;
 use meanwhile::model::Status;
+use mw_desk::action::TaskAction;
+use mw_desk::log_window::LogChunk;
+use mw_desk::query::{Query, Sort, States, Window};
 
 use super::{Desk, NOW, key, row, rows, target};
-use crate::top::effect::{Deed, Effect, Lookup, Program};
-use crate::top::event::{Event, Query, Sort, States, Window};
-use crate::top::log::LogChunk;
+use crate::top::effect::{Effect, Lookup, Program};
+use crate::top::event::Event;
 
 fn selected(desk: &Desk) -> Option<&str> {
     desk.state.list.selected_id.as_deref()
@@ -130,7 +132,7 @@ fn a_log_over_the_whole_screen_stays_when_its_task_leaves_the_list() {
     assert_eq!(desk.state.log.target, Some(target("bash-00000003")));
     assert!(desk.drawn().contains("bash-00000003 failed"), "{}", desk.drawn());
     desk.press("r");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000003".to_owned()]))));
+    assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000003".to_owned()]))));
     desk.take(key(KeyCode::Esc));
     assert_ne!(selected(&desk), Some("bash-00000003"));
 }
@@ -326,7 +328,10 @@ fn programs_get_the_terminal_for_a_task_that_is_there_for_them() {
     desk.press("ggi");
     desk.press("yes, q");
     desk.take(key(KeyCode::Enter));
-    assert!(desk.effects.contains(&Effect::Do(Deed::Input("bash-00000001".to_owned(), "yes, q".to_owned()))));
+    assert!(
+        desk.effects
+            .contains(&Effect::Do(TaskAction::Input("bash-00000001".to_owned(), "yes, q".to_owned())))
+    );
 }
 
 #[test]

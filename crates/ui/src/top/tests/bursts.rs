@@ -2,21 +2,23 @@
 
 use crossterm::event::KeyCode;
 use meanwhile::model::Status;
+use mw_desk::action::TaskAction;
+use mw_desk::query::{Query, Stretch, Window};
+use mw_desk::rows::TaskRow;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, key, row};
-use crate::top::effect::{Deed, Effect, Lookup, Stretch};
-use crate::top::event::{Event, Query, Window};
+use crate::top::effect::{Effect, Lookup};
+use crate::top::event::Event;
 use crate::top::question::Question;
 use crate::top::state::{Mode, Purpose};
-use mw_desk::rows::TaskRow;
 
 /// Tasks, and the questions about them that nobody has answered yet.
 struct World {
     desk: Desk,
     tasks: Vec<TaskRow>,
     asked: Vec<(Query, Stretch)>,
-    done: Vec<Deed>,
+    done: Vec<TaskAction>,
 }
 
 impl World {
@@ -83,7 +85,7 @@ impl World {
 
     fn killed(&self) -> Vec<String> {
         let ids = self.done.iter().filter_map(|deed| match deed {
-            Deed::Kill(ids, _) => Some(ids.clone()),
+            TaskAction::Kill(ids, _) => Some(ids.clone()),
             _ => None,
         });
         let names =
@@ -236,13 +238,13 @@ proptest! {
                     prop_assert_eq!(Some(&tasks[0].id), shown.as_ref());
                 }
                 for deed in std::mem::take(&mut world.done) {
-                    let Deed::Kill(ids, _) = deed else { continue };
+                    let TaskAction::Kill(ids, _) = deed else { continue };
                     prop_assert!(was_asking, "nothing is killed unasked: {ids:?}");
                 }
             }
             // Keys that waited are taken in with a reply, and mean what it has brought.
             for deed in std::mem::take(&mut world.done) {
-                let Deed::Kill(ids, _) = deed else { continue };
+                let TaskAction::Kill(ids, _) = deed else { continue };
                 let text = &world.desk.state.list.shown.text;
                 for id in ids {
                     let name = NAMES.iter().find(|name| {

@@ -1,12 +1,15 @@
 //! Marks and what is done to all that have one, orders turned round, what is copied, and what is clicked.
 
 use crossterm::event::{KeyCode, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use mw_desk::Proposed;
+use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::query::{Sort, States};
 
 use meanwhile::model::Status;
 
 use super::{Desk, key, rows};
-use crate::top::effect::{Deed, Effect, Force, Removal, Reply};
-use crate::top::event::{Event, Proposed, Sort, States};
+use crate::top::effect::Effect;
+use crate::top::event::Event;
 
 fn ids(numbers: &[usize]) -> Vec<String> {
     numbers.iter().map(|number| format!("bash-{number:08}")).collect()
@@ -28,10 +31,10 @@ fn click_at(desk: &mut Desk, column: u16, row: u16) {
 #[test]
 fn what_is_done_is_done_to_all_that_are_marked_after_one_question() {
     let deeds = [
-        ("xy", Deed::Kill(ids(&[1, 2]), Force::Term)),
-        ("x9", Deed::Kill(ids(&[1, 2]), Force::Kill)),
-        ("ry", Deed::Restart(ids(&[1, 2]))),
-        ("cy", Deed::Clear(Removal::These(ids(&[1, 2])))),
+        ("xy", TaskAction::Kill(ids(&[1, 2]), Force::Term)),
+        ("x9", TaskAction::Kill(ids(&[1, 2]), Force::Kill)),
+        ("ry", TaskAction::Restart(ids(&[1, 2]))),
+        ("cy", TaskAction::Clear(Removal::These(ids(&[1, 2])))),
     ];
     for (keys, deed) in deeds {
         let mut desk = Desk::with_tasks(80, 24);
@@ -69,7 +72,11 @@ fn over_the_whole_screen_keys_act_on_what_is_shown_and_not_on_marks_out_of_sight
     desk.press("  ");
     desk.take(key(KeyCode::Enter));
     desk.press("xy");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(ids(&[3]), Force::Term))), "{:?}", desk.effects);
+    assert!(
+        desk.effects.contains(&Effect::Do(TaskAction::Kill(ids(&[3]), Force::Term))),
+        "{:?}",
+        desk.effects
+    );
 }
 
 #[test]
@@ -126,8 +133,14 @@ fn answers_are_clicked_at_every_size() {
         let is_long = height > 10;
         let (yes, at_once, no) =
             if is_long { ("y  SIG", "9  SIG", "n  no") } else { ("y yes", "9 at", "n no") };
-        assert!(kill(yes).contains(&Effect::Do(Deed::Kill(ids(&[1]), Force::Term))), "{width}x{height}");
-        assert!(kill(at_once).contains(&Effect::Do(Deed::Kill(ids(&[1]), Force::Kill))), "{width}x{height}");
+        assert!(
+            kill(yes).contains(&Effect::Do(TaskAction::Kill(ids(&[1]), Force::Term))),
+            "{width}x{height}"
+        );
+        assert!(
+            kill(at_once).contains(&Effect::Do(TaskAction::Kill(ids(&[1]), Force::Kill))),
+            "{width}x{height}"
+        );
         assert!(!kill(no).iter().any(|effect| matches!(effect, Effect::Do(_))), "{width}x{height}");
         // The question itself is no answer.
         assert_eq!(kill("Kill bash"), []);
@@ -144,7 +157,7 @@ fn a_click_is_no_way_round_what_must_be_read() {
     assert_eq!(desk.effects, []);
     (0..9).for_each(|_| desk.take(key(KeyCode::PageDown)));
     click(&mut desk, "s session");
-    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-one".to_owned(), Reply::Session))]);
+    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-one".to_owned(), Reply::Session))]);
 }
 
 #[test]

@@ -11,18 +11,19 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use meanwhile::Run;
 use meanwhile::StreamChoice;
 use meanwhile::model::{Status, Timestamp};
+use mw_desk::Sample;
+use mw_desk::log_window::{LogChunk, LogTarget};
+use mw_desk::query::{Lane, Query, Window};
+use mw_desk::rows::{Fact, TaskRow};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
 use super::effect::Effect;
-use super::event::{Event, Lane, Query, Window};
-use super::log::{LogChunk, LogTarget};
+use super::event::Event;
 use super::state::State;
 use super::update::update;
 use super::view::view;
 use crate::screen::ThemeChoice;
-use mw_desk::rows::Fact;
-use mw_desk::rows::{Sample, TaskRow};
 
 /// The moment at which all of this happens.
 pub(super) const NOW: Timestamp = Timestamp::from_micros(1_771_000_000_000_000);

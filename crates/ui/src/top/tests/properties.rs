@@ -2,12 +2,14 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use meanwhile::model::Status;
+use mw_desk::Proposed;
+use mw_desk::log_window::LogChunk;
+use mw_desk::query::Window;
 use proptest::prelude::*;
 
 use super::{Desk, NOW, facts, lanes, row};
 use crate::top::effect::{Effect, Lookup};
-use crate::top::event::{Event, Proposed, Window};
-use crate::top::log::LogChunk;
+use crate::top::event::Event;
 use crate::top::state::Loading;
 
 #[derive(Clone, Debug)]

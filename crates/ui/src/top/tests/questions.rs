@@ -1,10 +1,13 @@
 //! What is asked before it is done, and how it is answered.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use mw_desk::Proposed;
+use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::query::Query;
 
 use super::{Desk, key};
-use crate::top::effect::{Deed, Effect, Force, Lookup, Removal, Reply};
-use crate::top::event::{Event, Proposed, Query};
+use crate::top::effect::{Effect, Lookup};
+use crate::top::event::Event;
 
 #[test]
 fn a_kill_is_asked_and_its_receipt_shown() {
@@ -12,12 +15,16 @@ fn a_kill_is_asked_and_its_receipt_shown() {
     desk.press("jx");
     assert_eq!(desk.effects, []);
     desk.press("y");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(vec!["bash-00000002".to_owned()], Force::Term))));
+    assert!(
+        desk.effects.contains(&Effect::Do(TaskAction::Kill(vec!["bash-00000002".to_owned()], Force::Term)))
+    );
     let receipt = "bash-00000002 cancelled: SIGTERM to 2 processes, 11 ms";
     desk.take(Event::Done(vec![receipt.to_owned()]));
     assert!(desk.drawn().contains(receipt));
     desk.press("x9");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Kill(vec!["bash-00000002".to_owned()], Force::Kill))));
+    assert!(
+        desk.effects.contains(&Effect::Do(TaskAction::Kill(vec!["bash-00000002".to_owned()], Force::Kill)))
+    );
     desk.press("xn");
     assert_eq!(desk.effects, []);
 }
@@ -71,7 +78,7 @@ fn what_waits_for_approval_is_counted_shown_and_answered() {
         desk.take(super::key(KeyCode::Enter));
         assert_eq!(desk.effects, []);
         desk.press(key);
-        assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), reply))]);
+        assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), reply))]);
         desk.take(Event::Asked(vec![asked.clone()]));
     }
     desk.press("A");
@@ -130,7 +137,7 @@ fn a_yes_is_taken_once_all_that_would_be_done_was_on_screen() {
         }
         assert!(desk.drawn().contains("y yes"), "{}", desk.drawn());
         desk.press("y");
-        assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), Reply::Once))]);
+        assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), Reply::Once))]);
     }
 }
 
@@ -145,7 +152,7 @@ fn a_no_is_taken_at_any_time_and_a_new_size_is_read_anew() {
     desk.press("y");
     assert_eq!(desk.effects, []);
     desk.press("n");
-    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-k3f9x2ab".to_owned(), Reply::Deny))]);
+    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-k3f9x2ab".to_owned(), Reply::Deny))]);
 }
 
 #[test]
@@ -158,7 +165,7 @@ fn every_question_is_reached_and_an_answered_one_is_gone_at_once() {
     desk.take(key(KeyCode::Right));
     assert!(desk.drawn().contains("run ask-two?"), "{}", desk.drawn());
     desk.press("y");
-    assert_eq!(desk.effects, [Effect::Do(Deed::Answer("ask-two".to_owned(), Reply::Once))]);
+    assert_eq!(desk.effects, [Effect::Do(TaskAction::Answer("ask-two".to_owned(), Reply::Once))]);
     assert!(desk.drawn().contains("1 waits for approval"));
     desk.press("A");
     assert!(desk.drawn().contains("run ask-one?"));
@@ -228,7 +235,7 @@ fn children_that_live_on_are_not_killed_in_passing() {
     assert_eq!(desk.effects, []);
     assert!(desk.drawn().contains("2 processes it left live on. Kill and run bash-00000006 again?"));
     desk.press("y");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000006".to_owned()]))));
+    assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000006".to_owned()]))));
 }
 
 #[test]
@@ -250,10 +257,11 @@ fn removing_wants_a_yes_and_nothing_else() {
     assert_eq!(desk.effects, []);
     desk.press("y");
     assert!(
-        desk.effects.contains(&Effect::Do(Deed::Clear(Removal::These(vec!["bash-00000004".to_owned()]))))
+        desk.effects
+            .contains(&Effect::Do(TaskAction::Clear(Removal::These(vec!["bash-00000004".to_owned()]))))
     );
     desk.press("Cy");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Clear(Removal::Ended(Query::default())))));
+    assert!(desk.effects.contains(&Effect::Do(TaskAction::Clear(Removal::Ended(Query::default())))));
 }
 
 #[test]
@@ -262,7 +270,7 @@ fn an_ended_task_is_run_again_at_once_and_a_live_one_after_a_question() {
     desk.press("r");
     assert_eq!(desk.effects, []);
     desk.press("y");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000001".to_owned()]))));
+    assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000001".to_owned()]))));
     desk.press("jjjr");
-    assert!(desk.effects.contains(&Effect::Do(Deed::Restart(vec!["bash-00000004".to_owned()]))));
+    assert!(desk.effects.contains(&Effect::Do(TaskAction::Restart(vec!["bash-00000004".to_owned()]))));
 }

@@ -1,10 +1,12 @@
 //! What the keys of the table do.
 
 use meanwhile::StreamChoice;
+use mw_desk::query::{Look, Query, Sort, States};
 
-use super::{load, say, tasks};
-use crate::top::effect::{Effect, Look, Lookup, MouseUse, Program};
-use crate::top::event::{Query, Sort, States};
+use super::load::load;
+use super::take::say;
+use super::tasks;
+use crate::top::effect::{Effect, Lookup, MouseUse, Program};
 use crate::top::keys::Action;
 use crate::top::state::{Focus, Menu, MenuKind, Message, Mode, Pane, Prompt, Purpose, State, Zoom};
 

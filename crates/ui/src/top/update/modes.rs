@@ -2,10 +2,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use meanwhile::model::Status;
+use mw_desk::Proposed;
+use mw_desk::action::{Force, Removal, Reply, TaskAction};
+use mw_desk::query::{Query, States};
 
-use super::{actions, say};
-use crate::top::effect::{Deed, Effect, Force, Removal, Reply};
-use crate::top::event::{Proposed, Query, States};
+use super::actions;
+use super::take::say;
+use crate::top::effect::Effect;
 use crate::top::keys;
 use crate::top::keys::Action;
 use crate::top::layout::Areas;
@@ -163,7 +166,7 @@ fn done(state: &mut State, prompt: Prompt, effects: &mut Vec<Effect>) {
                 say(state, Message::Error(text));
             }
         }
-        Purpose::Input { id } => effects.push(Effect::Do(Deed::Input(id, prompt.text))),
+        Purpose::Input { id } => effects.push(Effect::Do(TaskAction::Input(id, prompt.text))),
     }
 }
 
@@ -221,7 +224,7 @@ fn judged(state: &mut State, asking: Asking, proposed: Proposed, key: KeyEvent, 
         return state.mode = Mode::Asking(asking);
     }
     state.proposed.retain(|other| other.id != proposed.id);
-    effects.push(Effect::Do(Deed::Answer(proposed.id, reply)));
+    effects.push(Effect::Do(TaskAction::Answer(proposed.id, reply)));
 }
 
 /// An answer about something of one's own. What was marked for it is marked no longer.
@@ -229,20 +232,20 @@ fn decided(state: &mut State, asking: Asking, key: KeyEvent, effects: &mut Vec<E
     let (doing, deed) = match (asking.question, key.code) {
         (_, KeyCode::Char('n' | 'q') | KeyCode::Esc) => return,
         (Question::Kill(tasks), KeyCode::Char('y') | KeyCode::Enter) => {
-            (format!("ending {} …", subject(&tasks)), Deed::Kill(ids(tasks), Force::Term))
+            (format!("ending {} …", subject(&tasks)), TaskAction::Kill(ids(tasks), Force::Term))
         }
         (Question::Kill(tasks), KeyCode::Char('9')) => {
-            (format!("killing {} …", subject(&tasks)), Deed::Kill(ids(tasks), Force::Kill))
+            (format!("killing {} …", subject(&tasks)), TaskAction::Kill(ids(tasks), Force::Kill))
         }
         (Question::Restart { tasks, .. }, KeyCode::Char('y') | KeyCode::Enter) => {
-            (format!("running {} again …", subject(&tasks)), Deed::Restart(ids(tasks)))
+            (format!("running {} again …", subject(&tasks)), TaskAction::Restart(ids(tasks)))
         }
         // What removes files wants a y, not a key that is pressed in passing.
         (Question::Clear(tasks), KeyCode::Char('y')) => {
-            (format!("removing {} …", subject(&tasks)), Deed::Clear(Removal::These(ids(tasks))))
+            (format!("removing {} …", subject(&tasks)), TaskAction::Clear(Removal::These(ids(tasks))))
         }
         (Question::ClearEnded { query, .. }, KeyCode::Char('y')) => {
-            ("removing what has ended …".to_owned(), Deed::Clear(Removal::Ended(query)))
+            ("removing what has ended …".to_owned(), TaskAction::Clear(Removal::Ended(query)))
         }
         (question, _) => return state.mode = Mode::Asking(Asking::new(question)),
     };

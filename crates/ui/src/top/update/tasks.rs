@@ -1,11 +1,14 @@
 //! What is done to tasks: to those marked, else to the selected one.
 
-use super::{actions, say};
-use crate::top::effect::{Deed, Effect, Lookup, Program};
+use mw_desk::action::TaskAction;
+use mw_desk::rows::TaskRow;
+
+use super::actions;
+use super::take::say;
+use crate::top::effect::{Effect, Lookup, Program};
 use crate::top::layout::Areas;
 use crate::top::question::{Asking, Named, Question};
 use crate::top::state::{Message, Mode, Prompt, Purpose, State};
-use mw_desk::rows::TaskRow;
 
 /// Marks the selected task, or no longer, and goes on to the next.
 pub(super) fn mark(state: &mut State) {
@@ -77,7 +80,7 @@ pub(super) fn restart(state: &mut State, effects: &mut Vec<Effect>) {
         [task] if is_gone(state, task) => {
             state.marked.clear();
             say(state, Message::Note(format!("running {} again …", task.id)));
-            effects.push(Effect::Do(Deed::Restart(vec![task.id.clone()])));
+            effects.push(Effect::Do(TaskAction::Restart(vec![task.id.clone()])));
         }
         [first, ..] => {
             let row = state.list.row_of(&first.id).filter(|row| row.status.is_terminal());

@@ -1,15 +1,14 @@
 //! The line over the detail, and what is known about a task.
 
+use mw_desk::text::bytes;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::put;
-use super::text::{breaks, fit, width_of};
+use super::text::{breaks, fit, put, width_of};
 use crate::screen::shortened;
 use crate::top::state::{Focus, Pane, State};
-use mw_desk::text::bytes;
 
 const TABS: [(Pane, &str); 3] =
     [(Pane::Log, " 1 log "), (Pane::Facts, " 2 facts "), (Pane::Timeline, " 3 timeline ")];

@@ -7,8 +7,8 @@ use ratatui::style::Style;
 use ratatui::widgets::{Block, Clear, Widget};
 
 use super::footer::message_lines;
-use super::text::{fit, width_of};
-use super::{put, states_word};
+use super::header::states_word;
+use super::text::{fit, put, width_of};
 use crate::top::keys;
 use crate::top::keys::Group;
 use crate::top::question::Asking;

@@ -1,15 +1,14 @@
 //! The last line: what was said, what is typed, or which keys there are.
 
+use mw_desk::text::count;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget};
 
-use super::put;
-use super::text::{filled, width_of};
+use super::text::{filled, put, width_of};
 use crate::top::keys::{Action, key_of};
 use crate::top::state::{Focus, Message, Mode, Pane, Prompt, Purpose, State};
-use mw_desk::text::count;
 
 const IN_LIST: [(Action, &str); 8] = [
     (Action::Open, "open"),

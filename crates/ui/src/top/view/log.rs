@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::put;
-use super::text::{breaks, byte_of_column, width_of};
+use super::text::{breaks, byte_of_column, put, width_of};
 use crate::screen::Painted;
 use crate::top::log::Matcher;
 use crate::top::state::State;

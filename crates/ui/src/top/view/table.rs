@@ -1,18 +1,17 @@
 //! The list: columns by what fits and by what there is to show.
 
 use meanwhile::model::Status;
+use mw_desk::query::Sort;
+use mw_desk::rows::TaskRow;
+use mw_desk::text::duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::put;
-use super::text::{fit, fit_right, small_bytes};
+use super::text::{fit, fit_right, put, small_bytes};
 use crate::screen::bar;
-use crate::top::event::Sort;
 use crate::top::layout::Areas;
 use crate::top::state::{Focus, State};
-use mw_desk::rows::TaskRow;
-use mw_desk::text::duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {

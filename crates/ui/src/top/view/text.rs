@@ -1,5 +1,8 @@
 //! Texts in cells, by what they take on screen.
 
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::screen::shortened;
@@ -85,6 +88,13 @@ pub(super) fn byte_of_column(text: &str, column: usize) -> usize {
         used += c.width().unwrap_or(0);
     }
     text.len()
+}
+
+/// Draws a text over the width of an area.
+pub(super) fn put(buffer: &mut Buffer, area: Rect, y: u16, text: &str, style: Style) {
+    if y < area.bottom() {
+        buffer.set_stringn(area.x, y, fit(text, area.width.into()), area.width.into(), style);
+    }
 }
 
 #[cfg(test)]

@@ -2,14 +2,13 @@
 
 use meanwhile::Run;
 use meanwhile::model::{Status, Timestamp};
+use mw_desk::rows::icon;
+use mw_desk::text::duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::put;
-use super::text::{fit, width_of};
+use super::text::{fit, put, width_of};
 use crate::top::state::State;
-use mw_desk::rows::icon;
-use mw_desk::text::duration;
 
 /// Where times stand on the screen.
 struct Scale {

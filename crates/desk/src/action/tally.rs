@@ -2,8 +2,10 @@
 
 use std::cmp::Reverse;
 
-use super::worker::told;
-use mw_desk::text::count;
+use meanwhile::Error;
+
+use super::outcome::Failure;
+use crate::text::{count, error_text};
 
 /// Counts outcomes.
 #[derive(Default)]
@@ -28,9 +30,14 @@ impl Tally {
         self.notes.push(text);
     }
 
-    /// Returns what came of one task; a failure is counted, and its reason kept.
-    pub(super) fn result<T>(&mut self, id: &str, result: meanwhile::Result<T>) -> Option<T> {
-        result.map_err(|error| self.note("not done", format!("{id}: {}", told(&error)))).ok()
+    /// Counts a failure, and keeps its reason.
+    pub(super) fn failed(&mut self, failure: &Failure) {
+        self.not_done(&failure.id, &failure.error);
+    }
+
+    /// The same of a task by its name.
+    pub(super) fn not_done(&mut self, id: &str, error: &Error) {
+        self.note("not done", format!("{id}: {}", error_text(error)));
     }
 
     /// Returns the lines to be said: of a single task what is known of it, else the numbers first, the largest
@@ -62,9 +69,8 @@ mod tests {
     fn outcomes_are_counted_and_what_failed_is_told() {
         let mut tally = Tally::default();
         ["completed", "cancelled", "cancelled"].into_iter().for_each(|word| tally.add(word));
-        assert_eq!(tally.result("bash-1", Ok(7)), Some(7));
-        let gone: meanwhile::Result<()> = Err(meanwhile::Error::NotFound("bash-2".to_owned()));
-        assert_eq!(tally.result("bash-2", gone), None);
+        let error = Error::NotFound("bash-2".to_owned());
+        tally.failed(&Failure { id: "bash-2".to_owned(), error });
         let lines = tally.lines();
         assert_eq!(lines[0], "4 tasks: 2 cancelled, 1 completed, 1 not done");
         assert!(lines[1].starts_with("bash-2: "), "{lines:?}");

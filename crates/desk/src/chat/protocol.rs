@@ -1,14 +1,7 @@
 //! What passes between the screen of a chat and what is behind it, and which part of that is kept.
-//!
-//! ```text
-//! screen ──ChatOrder──▶ host of the session ──▶ agent
-//! screen ◀──ChatNews─── host of the session ◀── agent, tasks
-//!                          └──Entry──▶ transcript
-//! ```
-//!
-//! Whatever is shown of the conversation is an [`Entry`], live and after a restart: there is no other way to show it.
 
-use mw_model::{Notice, Status, Timestamp};
+use crate::action::Reply;
+use meanwhile::model::{Notice, Status, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Something in a conversation, in the order in which it was seen.
@@ -223,18 +216,6 @@ pub struct ChatQuestion {
     pub lines: Vec<String>,
     /// Whether a yes can be given for the whole session.
     pub for_session: bool,
-}
-
-/// A person's answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// Yes, to this.
-    Once,
-    /// Yes, and to exactly this in the whole session.
-    Session,
-    /// No.
-    Deny,
 }
 
 /// What the screen wants done.

@@ -1,0 +1,50 @@
+//! Answers somebody who asks.
+
+use meanwhile::model::approval::ProposalId;
+use meanwhile::{Error, Result};
+
+use super::wanted::Reply;
+use crate::desk::Desk;
+
+/// A question that was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// Which.
+    pub id: ProposalId,
+    /// How.
+    pub reply: Reply,
+}
+
+impl Answered {
+    /// Says what came of it.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let word = match self.reply {
+            Reply::Once => "approved",
+            Reply::Session => "approved for its session",
+            Reply::Deny => "denied",
+        };
+        format!("{word} {}", self.id)
+    }
+}
+
+impl Desk {
+    /// Answers a question. A screen that runs inside a task cannot: it would answer for a person.
+    ///
+    /// # Errors
+    /// When there is none, it is no longer open, or the screen may not answer it.
+    pub fn answer(&self, id: &str, reply: Reply) -> Result<Answered> {
+        self.with(|runtime| {
+            let id = runtime.find_approval(id)?.proposal.id;
+            if let Some(task) = &self.access().inside {
+                runtime.note_forbidden_answer(&id, &format!("task {task}"))?;
+                return Err(Error::Denied {
+                    message: format!("{id} cannot be answered from inside task {task}"),
+                    hint: "a person answers in a terminal of their own; this try was recorded".to_owned(),
+                });
+            }
+            runtime.answer(&id, reply.answer(), &self.access().screen)?;
+            Ok(Answered { id, reply })
+        })
+    }
+}

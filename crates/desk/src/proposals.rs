@@ -1,0 +1,87 @@
+//! What waits for a person's answer, and what became of it.
+
+use meanwhile::model::approval::ApprovalState;
+use meanwhile::{Result, Runtime};
+
+use crate::desk::{Access, Desk};
+
+/// Something that waits for a person's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
+    /// Its id.
+    pub id: String,
+    /// What a person reads before answering.
+    pub lines: Vec<String>,
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It still waits for an answer.
+    Open,
+    /// Somebody said yes.
+    Approved {
+        /// Who.
+        by: String,
+    },
+    /// Somebody said no.
+    Denied {
+        /// Who.
+        by: String,
+        /// Why; may be empty.
+        why: String,
+    },
+    /// Nobody answered in time.
+    Lapsed,
+}
+
+impl Verdict {
+    /// Says what became of a question, to follow its id.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Open => "is still open".to_owned(),
+            Self::Approved { by } => format!("was approved by {by}"),
+            Self::Denied { by, why } if why.is_empty() => format!("was denied by {by}"),
+            Self::Denied { by, why } => format!("was denied by {by}: {why}"),
+            Self::Lapsed => "has lapsed: nobody answered".to_owned(),
+        }
+    }
+}
+
+/// Returns what waits for an answer, as far as this screen may see it.
+pub(crate) fn proposed(runtime: &Runtime, access: &Access) -> Result<Vec<Proposed>> {
+    let open = runtime.open_approvals(access.keep)?.into_iter();
+    let ours = open.filter(|entry| access.session.as_ref().is_none_or(|own| *own == entry.proposal.session));
+    let lines = |text: String| text.lines().map(str::to_owned).collect();
+    Ok(ours
+        .map(|entry| Proposed { id: entry.proposal.id.to_string(), lines: lines(entry.proposal.question()) })
+        .collect())
+}
+
+impl Desk {
+    /// Returns what waits for a person's answer, oldest first.
+    ///
+    /// # Errors
+    /// When the home cannot be read.
+    pub fn proposed(&self) -> Result<Vec<Proposed>> {
+        self.with(|runtime| proposed(runtime, self.access()))
+    }
+
+    /// Looks up what became of a question.
+    ///
+    /// # Errors
+    /// When there is none, or the home cannot be read.
+    pub fn verdict(&self, id: &str) -> Result<Verdict> {
+        self.with(|runtime| {
+            Ok(match runtime.find_approval(id)?.state {
+                ApprovalState::Approved { by, .. } | ApprovalState::Used { by, .. } => {
+                    Verdict::Approved { by }
+                }
+                ApprovalState::Denied { by, why, .. } => Verdict::Denied { by, why },
+                ApprovalState::Open => Verdict::Open,
+                ApprovalState::Lapsed { .. } => Verdict::Lapsed,
+            })
+        })
+    }
+}

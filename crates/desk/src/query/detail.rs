@@ -1,0 +1,80 @@
+//! Single tasks, their runs, and sessions.
+
+use meanwhile::model::{Io, Status};
+use meanwhile::{Result, Run, SessionInfo, Task};
+
+use crate::desk::Desk;
+use crate::rows::{Fact, facts, news_facts, what};
+
+/// Runs of one task that a timeline shows.
+const MOST_RUNS: u32 = 50;
+
+/// One task in a timeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Whose.
+    pub id: String,
+    /// What it is.
+    pub what: String,
+    /// How it stands.
+    pub status: Status,
+    /// Its runs, oldest first.
+    pub runs: Vec<Run>,
+}
+
+impl Desk {
+    /// Returns what is known about a task, the most important first.
+    ///
+    /// # Errors
+    /// When there is none, or the home cannot be read.
+    pub fn facts(&self, id: &str) -> Result<Vec<Fact>> {
+        self.with(|runtime| {
+            let mut task = runtime.task(id, &self.scope())?;
+            runtime.add_ports(&mut task);
+            let mut known = facts(&task);
+            known.extend(news_facts(&runtime.news_of(id, &self.scope())?));
+            Ok(known)
+        })
+    }
+
+    /// Returns the runs of some tasks. One that was removed meanwhile has no lane.
+    ///
+    /// # Errors
+    /// When the home cannot be opened.
+    pub fn lanes(&self, ids: &[String]) -> Result<Vec<Lane>> {
+        self.with(|runtime| {
+            let tasks = ids.iter().filter_map(|id| runtime.task(id, &self.scope()).ok());
+            let lane = |task: Task| Lane {
+                id: task.id.to_string(),
+                what: what(&task),
+                status: task.status,
+                runs: runtime.runs(&task, MOST_RUNS),
+            };
+            Ok(tasks.map(lane).collect())
+        })
+    }
+
+    /// Returns the sessions that may be seen.
+    ///
+    /// # Errors
+    /// When the home cannot be read.
+    pub fn sessions(&self) -> Result<Vec<SessionInfo>> {
+        let mut sessions = self.with(meanwhile::Runtime::sessions)?;
+        sessions.retain(|session| self.access().session.as_ref().is_none_or(|own| *own == session.id));
+        Ok(sessions)
+    }
+
+    /// Tells whether a task takes input, so that somebody can attach to it.
+    ///
+    /// # Errors
+    /// When there is none, or the home cannot be read.
+    pub fn takes_input(&self, id: &str) -> Result<bool> {
+        self.with(|runtime| {
+            let task = runtime.resolve(id, &self.scope())?;
+            Ok(match runtime.home().spec(&task)?.io {
+                Io::Stdin | Io::Pty { .. } => true,
+                Io::Pipes => false,
+            })
+        })
+    }
+}

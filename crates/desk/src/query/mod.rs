@@ -1,0 +1,17 @@
+//! What a screen asks about tasks.
+//!
+//! ```text
+//! Query (which, in which order) + Stretch (which rows) ─▶ Desk::list ─▶ Listing: Window, and whom to sample
+//! id ─▶ Desk::facts, takes_input                          one task
+//! ids ─▶ Desk::lanes                                      their runs, for a timeline
+//! nothing ─▶ Desk::sessions
+//! ```
+
+mod detail;
+mod question;
+mod window;
+
+pub use detail::Lane;
+pub(crate) use question::filter;
+pub use question::{Query, Sort, States, by_state};
+pub use window::{Listing, Look, Stretch, Window};

@@ -1,0 +1,116 @@
+//! Which tasks a screen asks for, and in which order.
+
+use meanwhile::model::{Status, Timestamp};
+use meanwhile::{Clock, Filter, Order, Scope, SystemClock};
+
+/// Which tasks to list, and in which order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// Of this session.
+    pub session: Option<String>,
+    /// Of this batch.
+    pub batch: Option<String>,
+    /// In these states.
+    pub states: States,
+    /// With this text.
+    pub text: String,
+    /// In this order.
+    pub sort: Sort,
+    /// Whether the last of that order come first.
+    pub is_reversed: bool,
+}
+
+impl Query {
+    /// Tells whether anything is left out.
+    #[must_use]
+    pub fn leaves_out(&self) -> bool {
+        self.session.is_some() || self.batch.is_some() || self.states != States::Any || !self.text.is_empty()
+    }
+
+    /// Returns a word for the order.
+    #[must_use]
+    pub const fn order_word(&self) -> &'static str {
+        match (self.sort, self.is_reversed) {
+            (Sort::State, _) => "state",
+            (Sort::Newest, false) => "newest",
+            (Sort::Newest, true) => "oldest",
+            (Sort::Longest, false) => "longest",
+            (Sort::Longest, true) => "shortest",
+            (Sort::Name, false) => "name",
+            (Sort::Name, true) => "name z-a",
+            (Sort::Cpu, false) => "cpu",
+            (Sort::Cpu, true) => "least cpu",
+            (Sort::Memory, false) => "memory",
+            (Sort::Memory, true) => "least memory",
+        }
+    }
+}
+
+/// Which states to list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum States {
+    /// All.
+    #[default]
+    Any,
+    /// Those of tasks that are not over.
+    Live,
+    /// One.
+    Only(Status),
+}
+
+/// The order of the list. Live tasks always come first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sort {
+    /// What runs, what is queued, what failed lately, the rest.
+    #[default]
+    State,
+    /// Newest first.
+    Newest,
+    /// What took longest first.
+    Longest,
+    /// By name.
+    Name,
+    /// What uses the processors most first.
+    Cpu,
+    /// What uses most memory first.
+    Memory,
+}
+
+impl Sort {
+    /// All, as one key goes through them.
+    pub const ALL: [Self; 6] =
+        [Self::State, Self::Newest, Self::Longest, Self::Name, Self::Cpu, Self::Memory];
+}
+
+/// For how long a failure stands before other ended tasks.
+const LATELY_US: i64 = 3_600_000_000;
+
+/// Returns the order in which people are shown tasks.
+#[must_use]
+pub const fn by_state(now: Timestamp) -> Order {
+    Order::ByState { failed_since: Timestamp::from_micros(now.as_micros().saturating_sub(LATELY_US)) }
+}
+
+/// Returns what the library is asked for.
+pub(crate) fn filter(query: &Query, scope: &Scope) -> Filter {
+    let scope = match (scope, &query.session) {
+        (Scope::All, Some(session)) => Scope::Session(session.clone()),
+        (scope, _) => scope.clone(),
+    };
+    let statuses = match query.states {
+        States::Any => Vec::new(),
+        States::Live => Status::ALL.into_iter().filter(|status| !status.is_terminal()).collect(),
+        States::Only(status) => vec![status],
+    };
+    let order = match (query.sort, query.is_reversed) {
+        (Sort::State, _) => by_state(SystemClock.now()),
+        (Sort::Newest, true) => Order::Oldest,
+        (Sort::Newest | Sort::Cpu | Sort::Memory, _) => Order::Newest,
+        (Sort::Longest, false) => Order::Longest,
+        (Sort::Longest, true) => Order::Shortest,
+        (Sort::Name, false) => Order::Name,
+        (Sort::Name, true) => Order::NameDown,
+    };
+    let text = (!query.text.is_empty()).then(|| query.text.clone());
+    Filter { statuses, order, text, batch: query.batch.clone(), ..Filter::new(scope) }
+}

@@ -1,0 +1,35 @@
+//! What happens while a screen is shown.
+
+use std::ops::ControlFlow;
+use std::sync::mpsc;
+
+use mw_desk::Change;
+use mw_desk::action::Removal;
+use mw_testkit::SOON;
+
+use crate::place::Place;
+
+#[test]
+fn what_starts_ends_and_is_removed_is_told_until_nobody_listens() {
+    let place = Place::new();
+    let (sender, changes) = mpsc::channel();
+    let desk = place.desk.clone();
+    let watch = std::thread::spawn(move || {
+        desk.watch(|change| match sender.send(change) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        })
+    });
+    let next = || changes.recv_timeout(SOON).unwrap();
+    assert_eq!(next(), Change::Watching, "first of all, so that a screen looks what it has missed");
+    let task = place.ended("true");
+    assert_eq!(next(), Change::Tasks);
+    while changes.try_recv().is_ok() {}
+    let cleared = place.desk.clear(&Removal::These(vec![task])).unwrap();
+    assert_eq!(cleared.removed.len(), 1);
+    assert_eq!(next(), Change::Tasks, "a removal is told, too");
+
+    drop(changes);
+    let _started = place.home.start("true");
+    watch.join().unwrap().unwrap();
+}

@@ -1,0 +1,108 @@
+//! Logs: in stretches, and as they grow.
+
+use std::time::Duration;
+
+use meanwhile::{Error, StreamChoice};
+use mw_desk::log_window::{Followed, LogChunk, LogFollower, LogPart, LogTarget, STRETCH};
+use mw_testkit::children::{gate, numbered, numbers};
+use mw_testkit::{SOON, wait_until};
+
+use crate::place::Place;
+
+fn log_of(id: &str) -> LogTarget {
+    LogTarget { id: id.to_owned(), run: 1, stream: StreamChoice::Both }
+}
+
+/// Reads until something new is there, or the end.
+fn next(log: &mut LogFollower) -> Followed {
+    wait_until(SOON, "the log goes on", || match log.read().unwrap() {
+        Followed::Nothing => {
+            log.wait(Duration::from_secs(2)).unwrap();
+            None
+        }
+        read => Some(read),
+    })
+}
+
+fn chunk(read: Followed) -> LogChunk {
+    match read {
+        Followed::Chunk(chunk) => chunk,
+        other => panic!("not a stretch: {other:?}"),
+    }
+}
+
+#[test]
+fn a_log_is_followed_until_its_task_ends() {
+    let place = Place::new();
+    let task = place.home.start(&format!("echo one; {}; echo two; {}", gate("first"), gate("second")));
+    place.home.until_logged(&task, "one");
+    let mut log = place.desk.follow_log(log_of(&task)).unwrap();
+    let first = chunk(next(&mut log));
+    assert_eq!((first.text.as_str(), first.offset, first.has_earlier), ("one\n", 0, false));
+    assert_eq!(log.read().unwrap(), Followed::Nothing);
+
+    place.home.open("first");
+    let second = chunk(next(&mut log));
+    assert_eq!((second.text.as_str(), second.offset, second.skipped), ("two\n", 4, 0));
+
+    place.home.open("second");
+    assert_eq!(next(&mut log), Followed::End);
+    assert_eq!(log.read().unwrap(), Followed::End);
+}
+
+#[test]
+fn of_a_task_that_has_printed_nothing_one_empty_stretch_is_read() {
+    let place = Place::new();
+    let task = place.ended("true");
+    let mut log = place.desk.follow_log(log_of(&task)).unwrap();
+    assert_eq!(chunk(log.read().unwrap()).text, "");
+    assert_eq!(log.read().unwrap(), Followed::End);
+    assert!(matches!(place.desk.follow_log(log_of("bash-nothere1")), Err(Error::NotFound(_))));
+}
+
+#[test]
+fn a_long_log_is_read_from_its_end_backward_and_forward_without_a_gap() {
+    const LAST: u64 = 150_000;
+    let place = Place::new();
+    let task = place.ended(&numbers(LAST));
+    let whole = String::from_utf8(numbered(1, LAST)).unwrap();
+    assert!(whole.len() as u64 > STRETCH, "one stretch is not enough");
+
+    let end = place.desk.read_log(&log_of(&task), LogPart::End).unwrap();
+    assert_eq!(end.end, whole.len() as u64);
+    assert!(end.has_earlier && whole.ends_with(&end.text));
+    let mut backward = end.clone();
+    let mut text = end.text;
+    while backward.has_earlier {
+        backward = place.desk.read_log(&log_of(&task), LogPart::Before(backward.offset)).unwrap();
+        text.insert_str(0, &backward.text);
+    }
+    assert!(text == whole, "read backward, it is the same");
+
+    let mut forward = String::new();
+    while forward.len() < whole.len() {
+        let read = place.desk.read_log(&log_of(&task), LogPart::From(forward.len() as u64)).unwrap();
+        assert!(!read.text.is_empty() && read.text.len() as u64 <= STRETCH);
+        forward.push_str(&read.text);
+    }
+    assert!(forward == whole, "read forward, it is the same");
+}
+
+#[test]
+fn a_follower_that_is_far_behind_says_how_much_it_skips() {
+    const LAST: u64 = 600_000;
+    let place = Place::new();
+    let task = place.home.start(&format!("echo begun; {}; {}", gate("gate"), numbers(LAST)));
+    place.home.until_logged(&task, "begun");
+    let mut log = place.desk.follow_log(log_of(&task)).unwrap();
+    assert_eq!(chunk(next(&mut log)).text, "begun\n");
+    place.home.open("gate");
+    place.home.ended(&task);
+
+    let before = chunk(next(&mut log));
+    let after = chunk(next(&mut log));
+    assert!(after.skipped > 0, "{} bytes are more than anybody reads", after.end);
+    assert_eq!(before.offset + before.text.len() as u64 + after.skipped, after.offset);
+    assert!(after.text.ends_with(&format!("{LAST}\n")));
+    assert_eq!(next(&mut log), Followed::End);
+}

@@ -1,0 +1,61 @@
+//! What tasks use, and lists in its order.
+
+use mw_desk::query::{Listing, Look, Query, Sort, Stretch};
+use mw_desk::{FirstLook, Sample};
+use mw_testkit::children::{SLEEPER, burn, hold_memory};
+use mw_testkit::{SOON, wait_until};
+
+use crate::place::{Place, ids};
+
+fn listed(place: &Place, sort: Sort, is_reversed: bool) -> Listing {
+    let query = Query { sort, is_reversed, ..Query::default() };
+    let stretch = Stretch { start: 0, count: 10, keep: None, look: Look::Fresh(0..10) };
+    place.desk.list(query, &stretch).unwrap()
+}
+
+#[test]
+fn tasks_are_sorted_by_what_they_use() {
+    let place = Place::new();
+    let over = place.ended("true");
+    let busy = place.home.start(&burn(1));
+    let large = place.home.start(&hold_memory(64, "gate"));
+    place.home.file("gate.held");
+    let idle = place.home.start(SLEEPER);
+
+    let first = listed(&place, Sort::Cpu, false);
+    assert!(first.window.rows.iter().all(|row| row.sample == Sample::default()), "nobody has looked yet");
+    assert_eq!(place.desk.sample(&first.round.unwrap()).unwrap(), FirstLook::Some);
+    wait_until(SOON, "the busy one is at the top, by its use of a processor", || {
+        let listing = listed(&place, Sort::Cpu, false);
+        let busiest = listing.window.rows.first()?;
+        if busiest.id == busy && busiest.sample.cpu? > 1.0 {
+            return Some(());
+        }
+        assert_eq!(place.desk.sample(&listing.round?).unwrap(), FirstLook::None);
+        None
+    });
+    // Nobody has looked since.
+    let least = listed(&place, Sort::Cpu, true).window;
+    assert_eq!(ids(&least)[2..], [&busy, &over], "the least first, and what has ended behind");
+
+    let by_memory = listed(&place, Sort::Memory, false).window;
+    assert_eq!(ids(&by_memory)[0], large);
+    assert!(by_memory.rows[0].sample.memory.unwrap() >= 64 << 20, "{:?}", by_memory.rows[0].sample);
+    assert_eq!(ids(&by_memory)[3], over);
+    assert_eq!(by_memory.rows[3].sample, Sample::default());
+    assert!(ids(&by_memory).contains(&idle.as_str()));
+}
+
+#[test]
+fn only_those_on_screen_are_looked_at() {
+    let place = Place::new();
+    let (below, on_screen) = (place.home.start(SLEEPER), place.home.start(SLEEPER));
+    let query = Query { sort: Sort::Newest, ..Query::default() };
+    let stretch = Stretch { start: 0, count: 10, keep: None, look: Look::Fresh(0..1) };
+    let listing = place.desk.list(query.clone(), &stretch).unwrap();
+    assert_eq!(ids(&listing.window), [&on_screen, &below]);
+    assert_eq!(place.desk.sample(&listing.round.unwrap()).unwrap(), FirstLook::Some);
+    let window = place.list(&query, 0, 10);
+    assert!(window.rows[0].sample.memory.is_some());
+    assert_eq!(window.rows[1].sample, Sample::default());
+}
