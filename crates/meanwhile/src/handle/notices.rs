@@ -6,7 +6,8 @@ use mw_model::Notice;
 
 use super::session::Session;
 use crate::error::Result;
-use crate::notify::notices::{DeliveryPolicy, Moment, acknowledge_one, give_back_one};
+use crate::notify::delivery::{acknowledge_one, give_back_one};
+use crate::notify::notices::{DeliveryPolicy, Moment};
 
 /// Notices on their way to the owner, oldest first. Those that are not acknowledged are told again.
 pub struct Notices {

@@ -5,6 +5,7 @@
 //! outcome of a run from its output.
 
 pub(crate) mod bell;
+pub(crate) mod delivery;
 pub(crate) mod hooks;
 pub(crate) mod notices;
 pub(crate) mod subscription;

@@ -20,8 +20,8 @@ use mw_model::Lifetime;
 use mw_model::wire::LOG_FILE;
 use mw_model::{AGENT_WAITS, News, Notice, TaskId, TaskKind, Timestamp, Turn};
 
-use crate::disk::home::ToldNews;
-use crate::disk::store::{NoticeRow, Transaction, ordinal};
+use super::delivery::{Delivery, mark_told};
+use crate::disk::store::{NoticeRow, Transaction};
 use crate::error::{Error, Result};
 use crate::fail_point::fail_point;
 use crate::live::kill::{KillRequest, Kills};
@@ -369,7 +369,7 @@ impl Host<'_> {
         // A task that was just cleared has no owner who misses it.
         let notices = notices.filter(|notice| !matches!(notice, Err(Error::NotFound(_)))).collect();
         match notices {
-            Ok(notices) => Ok(Delivery { host: self, notices, is_open: true }),
+            Ok(notices) => Ok(Delivery::new(self, notices)),
             Err(error) => {
                 let _ = self.take_back(&numbers);
                 Err(error)
@@ -377,7 +377,7 @@ impl Host<'_> {
         }
     }
 
-    fn take_back(&self, numbers: &[i64]) -> Result<()> {
+    pub(super) fn take_back(&self, numbers: &[i64]) -> Result<()> {
         self.runtime.transact(|transaction| Ok(transaction.take_back(numbers, self.lease.token())?))
     }
 
@@ -427,120 +427,10 @@ impl Host<'_> {
     }
 }
 
-/// Notices on their way to a model. Dropped, they wait for the next drain.
-pub struct Delivery<'host> {
-    host: &'host Host<'host>,
-    notices: Vec<Notice>,
-    is_open: bool,
-}
-
-impl Delivery<'_> {
-    /// Returns the notices.
-    #[must_use]
-    pub fn notices(&self) -> &[Notice] {
-        &self.notices
-    }
-
-    /// Keeps the first of them and leaves the others to the next drain, for a reply that has room for no more.
-    ///
-    /// # Errors
-    /// When the database fails; all are handed over again then.
-    pub fn keep(&mut self, most: usize) -> Result<()> {
-        let numbers: Vec<_> = self.notices.iter().skip(most).map(|notice| notice.number).collect();
-        if !numbers.is_empty() {
-            self.host.take_back(&numbers)?;
-            self.notices.truncate(most);
-        }
-        Ok(())
-    }
-
-    /// Closes them: whoever they are for has them.
-    ///
-    /// # Errors
-    /// When the database fails; they are handed over again then.
-    pub fn acknowledge(mut self) -> Result<()> {
-        self.close(None)
-    }
-
-    /// Stores the message that carries them, and closes them with it.
-    ///
-    /// # Errors
-    /// When the database fails; neither has happened then.
-    pub fn store(mut self, text: &str) -> Result<Turn> {
-        let turn = Turn::with_notices(&self.notices, text);
-        self.close(Some(&turn))?;
-        Ok(turn)
-    }
-
-    /// Hands them out one by one; each is closed or given back by itself.
-    pub(crate) fn into_notices(mut self) -> Vec<Notice> {
-        self.is_open = false;
-        std::mem::take(&mut self.notices)
-    }
-
-    fn numbers(&self) -> Vec<i64> {
-        self.notices.iter().map(|notice| notice.number).collect()
-    }
-
-    fn close(&mut self, turn: Option<&Turn>) -> Result<()> {
-        if self.notices.is_empty() && turn.is_none() {
-            return Ok(());
-        }
-        let runtime = self.host.runtime;
-        fail_point("notices-told");
-        runtime.transact(|transaction| {
-            transaction.acknowledge(&self.numbers(), self.host.lease.token())?;
-            if let Some(turn) = turn {
-                transaction.add_turn(&self.host.session, turn)?;
-            }
-            Ok(())
-        })?;
-        self.is_open = false;
-        fail_point("notices-acknowledged");
-        for Notice { task, run, news, at, .. } in &self.notices {
-            mark_told(runtime, task, *run, news, *at);
-        }
-        Ok(())
-    }
-}
-
-/// Closes one notice that a holder was handed.
-pub(crate) fn acknowledge_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
-    runtime.transact(|transaction| Ok(transaction.acknowledge(&[notice.number], holder)?))?;
-    mark_told(runtime, &notice.task, notice.run, &notice.news, notice.at);
-    Ok(())
-}
-
-/// Leaves one notice that a holder was handed to whoever asks next.
-pub(crate) fn give_back_one(runtime: &Runtime, notice: &Notice, holder: &str) -> Result<()> {
-    runtime.transact(|transaction| Ok(transaction.take_back(&[notice.number], holder)?))
-}
-
 /// Tells whether nobody needs to hear a piece of news any more: an agent that waited for an answer waits no longer once its
 /// run has ended, and the end is told.
 fn is_overtaken(row: &NoticeRow, transaction: &Transaction<'_>) -> Result<bool> {
     let waits = matches!(&row.news, News::Stalled { prompt } if prompt.starts_with(AGENT_WAITS));
     let is_over = |task: Task| task.status.is_terminal() || task.state.run() != row.run;
     Ok(waits && transaction.task(&row.task)?.is_some_and(is_over))
-}
-
-/// Notes in the task's directory that its owner was told, for a database that is rebuilt.
-fn mark_told(runtime: &Runtime, task: &TaskId, run: u32, news: &News, at: Timestamp) {
-    match news {
-        News::Ended { .. } => runtime.home.mark_told(task, run),
-        News::Stalled { .. } | News::Ready { .. } | News::Batch { .. } => {
-            let (kind, ordinal) = (news.kind().to_owned(), ordinal(news, at));
-            runtime.home.mark_news_told(task, &ToldNews { kind, run, ordinal });
-        }
-    }
-}
-
-impl Drop for Delivery<'_> {
-    fn drop(&mut self) {
-        if !self.is_open || self.notices.is_empty() {
-            return;
-        }
-        // What cannot be taken back now is when this host is gone.
-        let _ = self.host.take_back(&self.numbers());
-    }
 }
