@@ -50,7 +50,8 @@ fn a_home_is_shared_by_threads() {
     });
     let mut listed: Vec<_> = session.tasks().unwrap().into_iter().map(|task| task.id).collect();
     let mut ids = ids;
-    (ids.sort_by_key(ToString::to_string), listed.sort_by_key(ToString::to_string));
+    ids.sort_by_key(ToString::to_string);
+    listed.sort_by_key(ToString::to_string);
     assert_eq!(ids, listed);
 }
 
