@@ -2,7 +2,7 @@
 
 use meanwhile::{Runtime, Settings};
 use mw_model::Lifetime;
-use mw_tools::call::{Background, Premises, SessionEnd};
+use mw_tools::call::{Background, Premises};
 use mw_tools::dialects::Dialect;
 
 /// What becomes of tasks at the end of their session.
@@ -17,13 +17,11 @@ pub(crate) enum AtEnd {
 impl AtEnd {
     /// Returns what holds for the tasks of a session; nothing is known of them where the home cannot be used.
     pub(crate) fn of(premises: &Premises, settings: &Settings) -> Self {
-        let ends = || match premises.session_end {
-            SessionEnd::Kill => true,
-            SessionEnd::Keep => {
-                Runtime::open(settings.clone()).is_ok_and(|runtime| premises.session_ends(&runtime))
-            }
-        };
-        if premises.lifetime == Lifetime::Session && ends() { Self::End } else { Self::GoOn }
+        let Ok(runtime) = Runtime::open(settings.clone()) else { return Self::GoOn };
+        match premises.lifetime_of_starts(&runtime) {
+            Lifetime::Session | Lifetime::Client => Self::End,
+            Lifetime::Kept | Lifetime::Detached => Self::GoOn,
+        }
     }
 
     const fn words(self) -> &'static str {

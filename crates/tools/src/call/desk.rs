@@ -58,13 +58,14 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// Tells whether tasks of the session end with it unless they are detached: because it ends with its client, or because
-    /// a host such as a chat holds it, which ends it.
+    /// Returns how long a task lives that is started so.
     #[must_use]
-    pub fn session_ends(&self, runtime: &Runtime) -> bool {
-        // A session that is named after a project has many clients, and each ends its own part of it.
-        let is_hosted = || !is_shared(&self.session) && runtime.is_hosted(&self.session);
-        self.session_end == SessionEnd::Kill || is_hosted()
+    pub fn lifetime_of_starts(&self, runtime: &Runtime) -> Lifetime {
+        match (self.lifetime, self.session_end) {
+            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
+            (Lifetime::Session, SessionEnd::Keep) if !runtime.is_hosted(&self.session) => Lifetime::Kept,
+            (lifetime, _) => lifetime,
+        }
     }
 }
 
@@ -244,13 +245,7 @@ impl<'a> Desk<'a> {
 
     /// Returns how long a task lives that is started here: what the reply says of that is part of the task.
     pub(crate) fn lifetime(&self) -> Lifetime {
-        match (self.premises.lifetime, self.premises.session_end) {
-            (Lifetime::Session, SessionEnd::Kill) => Lifetime::Client,
-            (Lifetime::Session, SessionEnd::Keep) if !self.runtime.is_hosted(&self.premises.session) => {
-                Lifetime::Kept
-            }
-            (lifetime, _) => lifetime,
-        }
+        self.premises.lifetime_of_starts(self.runtime)
     }
 
     /// Tells whether a task ends with the session, as far as that is known here.
