@@ -119,11 +119,12 @@ fn each_process_is_seen_in_its_own_network() {
     need_program("unshare");
     let (_ours, address) = listener("127.0.0.1:0");
     let port = address.port();
-    let other = "platform::ports_linux::tests::listens_until_it_is_killed";
+    let (_crate, here) = module_path!().split_once("::").unwrap();
+    let other = format!("{here}::listens_until_it_is_killed");
     let child = Command::new("unshare")
         .args(["--user", "--map-root-user", "--net", "--"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", other, "--ignored", "--nocapture"])
+        .args(["--exact", &other, "--ignored", "--nocapture"])
         .env("MW_TEST_PORT", port.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
