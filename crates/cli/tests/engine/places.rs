@@ -16,6 +16,8 @@ fn a_mock_task_executes_nothing_and_ends_as_it_is_told() {
     let status = home.status(&id);
     assert_eq!((&status["status"], &status["exit_code"]), (&json!("failed"), &json!(7)));
     assert_eq!(status["place"], "mock");
+    let shown = home.mw(["status", &id]).ok();
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["place", "mock"])), "{shown}");
     assert_eq!(home.command(["output", &id]).run().ok(), "one\n");
     assert!(!home.work().join("made").exists(), "the command was executed");
 }

@@ -32,6 +32,7 @@ pub fn facts(task: &Task) -> Vec<Fact> {
     add("about", task.description.clone());
     add("command", Some(task.command.clone()));
     add("in", Some(task.cwd.clone()));
+    add("place", task.place.map(|place| place.to_string()));
     add("session", Some(task.session.clone()));
     let proposal = task.proposal.as_ref().map_or_else(String::new, |id| format!(" ({id})"));
     add("approved", Some(format!("by {} at {}{proposal}", task.approved_by, task.approved_at)));
