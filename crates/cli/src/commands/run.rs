@@ -43,8 +43,9 @@ impl Arguments {
         let interrupts = count_interrupts()?;
         let runtime = context.runtime()?;
         let detach_at = self.detach_after.map(|ms| Instant::now() + Duration::from_millis(ms));
-        let feeds = feed::has_input();
         let has_terminal = matches!(self.task.io(), Io::Pty { .. });
+        // A terminal that nobody types on must see the end of input, or its command waits for ever.
+        let feeds = feed::has_input() || (has_terminal && !std::io::stdin().is_terminal());
         let stays_open = self.task.io() == Io::Stdin || has_terminal;
         if feeds && !has_terminal {
             self.task.open_stdin();

@@ -62,12 +62,13 @@ enum What {
 
 impl Arguments {
     pub(crate) fn run(self, context: &Context) -> CommandResult {
+        let usable = |name| checked(name).and_then(|name| reachable(context, name));
         match self.what {
             What::List => list(context),
-            What::Run { name, program } => host(context, &checked(name)?, &program),
-            What::Reassign { from, to, reason } => reassign(context, &checked(from)?, &checked(to)?, &reason),
-            What::End { name } => end(context, &checked(name)?),
-            What::Delete { name } => delete(context, &checked(name)?),
+            What::Run { name, program } => host(context, &usable(name)?, &program),
+            What::Reassign { from, to, reason } => reassign(context, &usable(from)?, &usable(to)?, &reason),
+            What::End { name } => end(context, &usable(name)?),
+            What::Delete { name } => delete(context, &usable(name)?),
         }
     }
 }
@@ -84,8 +85,21 @@ fn checked(name: String) -> Result<String, CommandError> {
     Ok(name)
 }
 
+/// What runs in a task reaches no session but its own, and those that it begins.
+fn reachable(context: &Context, name: String) -> Result<String, CommandError> {
+    if context.runtime()?.may_act_for(&name) {
+        return Ok(name);
+    }
+    Err(CommandError::usage(
+        format!("session {name} is out of reach: this command is part of a task of another session"),
+        "run it outside of tasks, or choose a name that nobody uses",
+    ))
+}
+
 fn list(context: &Context) -> CommandResult {
-    let sessions = context.runtime()?.sessions()?;
+    let runtime = context.runtime()?;
+    let mut sessions = runtime.sessions()?;
+    sessions.retain(|session| runtime.may_act_for(&session.id));
     if context.json {
         render::json(&json!({ "sessions": sessions }))?;
         return Ok(0);

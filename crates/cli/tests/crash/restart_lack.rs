@@ -27,6 +27,16 @@ fn a_restart_on_a_full_disk_leaves_the_task_running() {
 }
 
 #[test]
+fn a_restart_without_a_supervisor_leaves_the_task_running() {
+    let home = home();
+    let id = home.start(children::SLEEPER);
+    let pid = home.pid(&id);
+    let refused = home.command(["restart", &id]).env("MEANWHILE_SUPERVISOR", "/nonexistent").run();
+    assert!(refused.code != Some(0) && alive(pid), "{refused}");
+    assert_eq!(home.status(&id)["status"], "running");
+}
+
+#[test]
 fn a_restart_with_few_descriptors_leaves_the_task_running_or_says_that_it_ended() {
     let home = home();
     let id = home.start(children::SLEEPER);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
+use mw_testkit::{Home, Invocation, Running, SOON, children, wait_until};
 use serde_json::Value;
 
 use crate::home;
@@ -285,6 +285,31 @@ fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
     assert!(all.iter().all(|task| task["session"] != "default"), "{all:?}");
     let notices = home.command(["notices", "--json"]).session("other").run().json();
     assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
+}
+
+/// What runs in a task cannot become the host, the server or the end of another session.
+#[test]
+fn another_session_cannot_be_taken_over_from_inside_a_task() {
+    let home = project();
+    let mw = env!("CARGO_BIN_EXE_mw");
+    let sleeper = home.command(["start", "--json", children::SLEEPER]).session("other").run().json();
+    let other = sleeper["id"].as_str().unwrap().to_owned();
+    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\"";
+    let script = format!(
+        "{bare} {mw} session run other -- {mw} list; echo run $?; {bare} {mw} session end other; echo end $?; \
+         {bare} {mw} session delete other; echo delete $?; {bare} {mw} session list; \
+         {bare} {mw} session run new -- true; echo new $?; echo all over"
+    );
+    let started =
+        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
+    let task = started.json()["id"].as_str().unwrap().to_owned();
+    home.until_logged(&task, "all over");
+    let log = String::from_utf8(home.log(&task)).unwrap();
+    for said in ["run 2", "end 2", "delete 2", "new 0"] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    assert!(!log.contains(&other) && !log.contains("other  "), "{log}");
+    assert_eq!(home.status(&other)["status"], "running");
 }
 
 /// A session that is kept by a process inside the task is that process's own.

@@ -90,3 +90,10 @@ fn piped_input_is_typed_on_a_terminal_with_its_end() {
     assert!(count.trim_end().ends_with("20000"), "{count:?}");
     assert_eq!(shell(&home, ": | $MW run --pty 'cat; echo end'").ok().trim(), "end");
 }
+
+#[test]
+fn a_terminal_without_input_sees_the_end_of_it() {
+    let home = home();
+    assert_eq!(shell(&home, "$MW run --pty 'cat; echo end' </dev/null").ok().trim(), "end");
+    assert_eq!(shell(&home, "$MW run --pty 'cat; echo end' <&-").ok().trim(), "end");
+}

@@ -23,6 +23,13 @@ impl Runtime {
         })
     }
 
+    /// Tells whether this process may act for a session: everybody outside of tasks may; inside one only for its own, for one
+    /// that is kept inside it, and for one that is new.
+    #[must_use]
+    pub fn may_act_for(&self, session: &str) -> bool {
+        self.session_around(Some(session)).as_deref() == Some(session) || !self.knows_session(session)
+    }
+
     /// Returns the session that this process acts for: the one that it names, unless it belongs to a task of another. Inside
     /// a task that is its session, or one that is kept by a process inside the same task, such as an agent's own.
     #[must_use]

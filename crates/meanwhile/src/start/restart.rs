@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use mw_model::{Event, RunOrigin, TaskId, TaskSpec, TaskState};
+use rustix::fs::{Access, access};
 
 use super::request::TaskRequest;
 use crate::approval::{Approval, digest_of_request, digest_of_spec};
@@ -86,6 +87,9 @@ impl Runtime {
     /// Takes the room and the descriptors that a further run of a live task needs, before that is ended: whoever lacks
     /// them learns it while the task still runs. They are given back when this is dropped.
     fn reserve_for_restart(&self, task: &Task) -> Result<Reserve> {
+        let supervisor = &self.settings.programs.supervisor;
+        access(supervisor, Access::EXEC_OK)
+            .map_err(|source| Error::Supervisor { path: supervisor.clone(), source: source.into() })?;
         self.home.prepare_shelf(&task.id, task.state.run())?;
         let directory = self.home.open_task(&task.id)?;
         let reserve = Reserve { path: self.home.task(&task.id).join(".restart") };
