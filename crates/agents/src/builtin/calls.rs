@@ -42,7 +42,7 @@ impl Turn<'_> {
         let News { blocks: notices, is_over } = match broken {
             None => {
                 let known = |number| conversation.has_notice(number);
-                let started = carried.starts.as_ref().map(|started| &started.task);
+                let started = carried.starts.as_ref();
                 self.agent.news(self.session, known, &mut carried.receipt, started).await
             }
             Some(_) => News::default(),

@@ -205,7 +205,7 @@ impl Agent {
         session: &Session,
         known: impl Fn(i64) -> bool,
         receipt: &mut Option<Receipt>,
-        started: Option<&TaskId>,
+        started: Option<&Started>,
     ) -> News {
         let Drained { held, notices, left, .. } =
             self.tellers.drain(&session.premises.session.as_str().into(), &[]).await;
@@ -215,13 +215,14 @@ impl Agent {
         let told = receipt.as_ref().map(|receipt| receipt.told.clone()).unwrap_or_default();
         let is_told = |one: &Told| one.notice.is_ending() && told.contains(&one.notice.task);
         let news = notices.into_iter().filter(|one| !is_told(one)).filter(|one| !known(one.notice.number));
-        let is_own_end = |one: &Told| one.notice.is_ending() && started == Some(&one.notice.task);
+        let is_own_end =
+            |one: &Told| one.notice.is_ending() && started.is_some_and(|started| started.is_of(&one.notice));
         let mut is_over = false;
         let news = news.inspect(|one| is_over |= is_own_end(one));
         let block = |one: Told| Block {
             number: one.notice.number,
             // What the reply says was started is read before how that ended.
-            after: started == Some(&one.notice.task),
+            after: started.is_some_and(|started| started.is_of(&one.notice)),
             text: one.block,
         };
         let mut blocks: Vec<_> = news.map(block).collect();

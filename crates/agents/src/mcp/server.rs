@@ -225,7 +225,7 @@ impl Server {
         let Answer { mut reply, notices, left, held, teller, reserved, call } = answer;
         // What the reply says was started is read before how that ended.
         let (after, before): (Vec<_>, Vec<_>) =
-            notices.into_iter().partition(|told| reply.starts(&told.notice.task));
+            notices.into_iter().partition(|told| reply.starts(&told.notice));
         if after.iter().any(|told| told.notice.is_ending()) {
             reply.is_over_already();
         }

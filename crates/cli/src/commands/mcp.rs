@@ -87,9 +87,7 @@ impl Arguments {
         let config = Config::load_for(self.dialect.name())?;
         let directory = env::current_dir()?;
         let mut clues = Clues::from_environment(|name| env::var(name).ok(), &directory);
-        // Inside a task another name than its own counts for nothing.
-        clues.meanwhile_session =
-            context.session.as_ref().and_then(|_| context.acts_for()).map(str::to_owned);
+        clues.meanwhile_session = context.acts_for().map(str::to_owned);
         // A hook of the same host may be started below a link.
         clues.project = std::fs::canonicalize(&clues.project).unwrap_or(clues.project);
         let cwd = if Path::new(&clues.project).is_dir() { clues.project.clone() } else { directory };

@@ -122,7 +122,10 @@ fn host(context: &Context, session: &str, program: &[OsString]) -> CommandResult
     let runtime = context.runtime()?;
     let host = runtime.host(session, DeliveryPolicy::NextRun)?;
     // What runs in the session can change its environment, and must not loosen anything by that.
-    runtime.set_house_rules(session, &context.config.house_rules()?)?;
+    // Inside a task of a session with such rules they hold for this one, too.
+    let around = runtime.session_around(None).map(|outer| runtime.house_rules(&outer)).transpose()?.flatten();
+    let rules = around.map_or_else(|| context.config.house_rules(), Ok)?;
+    runtime.set_house_rules(session, &rules)?;
     let [name, arguments @ ..] = program else {
         return Err(CommandError::usage("no program is named", "write mw session run NAME -- PROGRAM"));
     };

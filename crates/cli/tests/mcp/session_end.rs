@@ -1,7 +1,7 @@
 //! What becomes of tasks when their client is gone: with `session.end = kill` they end, unless a client comes back.
 
 use mw_testkit::host::{Host, text};
-use mw_testkit::{Home, SOON, children, wait_until};
+use mw_testkit::{Home, SOON, children, need_program, wait_until};
 use serde_json::json;
 
 use crate::home;
@@ -62,6 +62,7 @@ fn the_instructions_say_what_the_end_of_the_session_does() {
 
 #[test]
 fn the_reply_to_a_start_says_what_the_end_of_the_session_does_where_its_words_are_prescribed() {
+    need_program("bash");
     for (end, ends) in [("keep", false), ("kill", true)] {
         let home = home().with_env("MEANWHILE_SESSION_END", end).with_env("MEANWHILE_MODE", "auto");
         let given = json!({"command": "sleep 600", "description": "Wait", "run_in_background": true});
@@ -109,6 +110,7 @@ fn a_client_of_another_dialect_that_comes_in_time_keeps_them_too() {
 
 #[test]
 fn a_client_that_leaves_ends_no_task_of_others_and_its_own_end_after_the_last_server() {
+    need_program("bash");
     let home = home().with_env("MEANWHILE_MODE", "dangerous").with_env("MEANWHILE_SESSION_GRACE_MS", "300");
     let (mut own, mut mycode) = (host(&home, "canonical", "s"), host(&home, "mycode", "s"));
     let (by_own, said) = start(&home, &mut own, "shell");

@@ -182,7 +182,7 @@ impl Runtime {
     }
 
     /// Returns the agents that have answered, are kept alive for a follow-up, and end with their session.
-    pub(crate) fn agents_kept_in(&self, session: &str) -> Result<Vec<TaskId>> {
+    pub(crate) fn agents_kept_in(&self, session: &str, lifetimes: &[Lifetime]) -> Result<Vec<TaskId>> {
         let mut kept = Vec::new();
         let store = self.store()?;
         for task in store.unsettled(&self.home.tasks())? {
@@ -190,7 +190,7 @@ impl Runtime {
             let agent = store.task(&agent, &self.home.tasks())?;
             let ends = |agent: &Task| {
                 agent.session == session
-                    && agent.lifetime == Lifetime::Session.word()
+                    && lifetimes.iter().any(|lifetime| lifetime.word() == agent.lifetime)
                     && matches!(agent.state, TaskState::Ended { .. })
             };
             kept.extend(agent.filter(ends).map(|agent| agent.id));

@@ -106,7 +106,7 @@ impl Runtime {
             self.store()?.tasks_of(session, &self.home.tasks())?.into_iter().filter(ends).collect();
         tasks.sort_by_key(|task| !matches!(task.state, TaskState::Pending { .. }));
         let mut ids: Vec<_> = tasks.into_iter().map(|task| task.id).collect();
-        ids.extend(self.agents_kept_in(session)?);
+        ids.extend(self.agents_kept_in(session, lifetimes)?);
         let request = KillRequest { by: by.to_owned(), signal: SIGTERM, grace_ms: Some(END_GRACE_MS) };
         let kills = self.kill_all(&ids, &request);
         self.reconcile()?;

@@ -1,8 +1,8 @@
 //! What a call gives back.
 
 use meanwhile::Task;
-use mw_model::TaskId;
 use mw_model::approval::Proposal;
+use mw_model::{Notice, TaskId};
 use serde_json::Value;
 
 /// What a call gives back: a text for the model, the same as data, and what the model knows once it has it.
@@ -30,9 +30,19 @@ pub struct Reply {
 pub struct Started {
     /// Which.
     pub task: TaskId,
+    /// Which run of it.
+    pub run: u32,
     /// The text of the reply where the notice of the task's end comes along below it: it promises none. Nothing where the
     /// usual text does not.
     pub if_over: Option<String>,
+}
+
+impl Started {
+    /// Tells whether a notice is about this run.
+    #[must_use]
+    pub fn is_of(&self, notice: &Notice) -> bool {
+        self.task == notice.task && self.run <= notice.run
+    }
 }
 
 impl Reply {
@@ -51,7 +61,7 @@ impl Reply {
     /// Says which task it says was started, and its text should that be over already.
     #[must_use]
     pub fn starting(mut self, task: &Task, if_over: Option<String>) -> Self {
-        self.started = Some(Started { task: task.id.clone(), if_over });
+        self.started = Some(Started { task: task.id.clone(), run: task.state.run(), if_over });
         self
     }
 
@@ -74,10 +84,10 @@ impl Reply {
         [&mut self.text].into_iter().chain(if_over)
     }
 
-    /// Tells whether it says that this task was started: a notice about it comes after the reply, not in front of it.
+    /// Tells whether it says that a notice's run was started: that notice comes after the reply, not in front of it.
     #[must_use]
-    pub fn starts(&self, task: &TaskId) -> bool {
-        self.started.as_ref().is_some_and(|started| started.task == *task)
+    pub fn starts(&self, notice: &Notice) -> bool {
+        self.started.as_ref().is_some_and(|started| started.is_of(notice))
     }
 
     /// Notes that the end of the task that it started is told below it.
