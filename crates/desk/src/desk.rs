@@ -1,14 +1,11 @@
-//! The desk itself: who stands at it, and the open homes behind it.
+//! The desk itself: who asks and acts, and the home behind it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use meanwhile::{Result, Runtime, Scope, Settings};
+use meanwhile::{Meanwhile, Result, Runtime, Scope, Settings};
 
 use crate::sample::Samples;
-
-/// How many open homes are kept for the next call.
-const MOST_IDLE: usize = 4;
 
 /// Who asks and acts, and what they may see.
 #[derive(Clone)]
@@ -34,15 +31,15 @@ pub struct Desk(Arc<Shared>);
 struct Shared {
     access: Access,
     samples: Samples,
-    /// Open homes that nobody uses at the moment: one serves one call at a time.
-    idle: Mutex<Vec<Runtime>>,
+    home: Meanwhile,
 }
 
 impl Desk {
     /// Makes a desk. The home is opened by the first call that needs it.
     #[must_use]
     pub fn new(access: Access) -> Self {
-        Self(Arc::new(Shared { access, samples: Samples::default(), idle: Mutex::default() }))
+        let home = Meanwhile::open_later(access.settings.clone());
+        Self(Arc::new(Shared { access, samples: Samples::default(), home }))
     }
 
     pub(crate) fn access(&self) -> &Access {
@@ -57,19 +54,7 @@ impl Desk {
         self.0.access.session.clone().map_or(Scope::All, Scope::Session)
     }
 
-    /// Does something with an open home. After a failure it is opened anew: what was wrong with it may be over.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
-        let idle = self.idle().pop();
-        let runtime = idle.map_or_else(|| Runtime::open(self.0.access.settings.clone()), Ok)?;
-        let result = work(&runtime)?;
-        let mut idle = self.idle();
-        if idle.len() < MOST_IDLE {
-            idle.push(runtime);
-        }
-        Ok(result)
-    }
-
-    fn idle(&self) -> MutexGuard<'_, Vec<Runtime>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.home.with(work)
     }
 }

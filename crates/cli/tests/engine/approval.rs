@@ -2,16 +2,16 @@
 
 use std::fs;
 
-use mw_testkit::{Home, Invocation, Running, SOON, children, wait_until};
+use mw_testkit::{Home, Invocation, Running, SOON, wait_until};
 use serde_json::Value;
 
 use crate::home;
 use crate::knobs::{both_ways, variable};
 
-const SESSION: &str = "agent";
+pub(crate) const SESSION: &str = "agent";
 
 /// A home whose working directory is a project, with the gate shut as it is by default.
-fn project() -> Home {
+pub(crate) fn project() -> Home {
     let home = home().gated();
     fs::create_dir(home.work().join(".git")).unwrap();
     fs::write(home.work().join("precious"), "x").unwrap();
@@ -38,7 +38,7 @@ fn history(home: &Home) -> Vec<Value> {
 
 /// Waits until one question stands open; returns its id.
 #[track_caller]
-fn asked(home: &Home) -> String {
+pub(crate) fn asked(home: &Home) -> String {
     let id = |entry: &Value| entry["id"].as_str().unwrap().to_owned();
     wait_until(SOON, "a question", || open(home).first().map(id))
 }
@@ -252,78 +252,6 @@ fn what_a_task_starts_passes_the_gate_of_its_session() {
     let task = call.wait().json()["id"].as_str().unwrap().to_owned();
     home.until_logged(&task, "code 3");
     assert!(home.has_file("precious"));
-}
-
-/// Nothing that a task does to its environment lets it out of its session.
-#[test]
-fn the_gate_of_a_tasks_session_cannot_be_left_by_its_environment() {
-    let home = project();
-    let mw = env!("CARGO_BIN_EXE_mw");
-    let elsewhere = home.command(["start", "--json", "exit 3"]).session("other").run().json();
-    let elsewhere = elsewhere["id"].as_str().unwrap().to_owned();
-    let _ = home.ended(&elsewhere);
-    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\" MEANWHILE_APPROVAL_WAIT=50ms";
-    let script = format!(
-        "{bare} {mw} start 'rm precious'; echo bare $?; \
-         {bare} MEANWHILE_SESSION=other {mw} start 'rm precious'; echo other $?; \
-         {bare} setsid {mw} start 'rm precious'; echo apart $?; \
-         {bare} {mw} notices --session other; echo notices $?; \
-         {bare} MEANWHILE_SESSION=other {mw} notices; echo own $?; \
-         {bare} {mw} start --json 'exit 0'; {bare} {mw} list --all; echo all over"
-    );
-    let started =
-        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
-    let task = started.json()["id"].as_str().unwrap().to_owned();
-    home.until_logged(&task, "all over");
-    let log = String::from_utf8(home.log(&task)).unwrap();
-    for said in ["bare 3", "other 3", "apart 3", "notices 5", "own 0"] {
-        assert!(log.contains(said), "{said}: {log}");
-    }
-    assert!(!log.contains(&elsewhere), "what another session has is not shown: {log}");
-    assert!(home.has_file("precious"));
-    let all = home.list();
-    assert!(all.iter().all(|task| task["session"] != "default"), "{all:?}");
-    let notices = home.command(["notices", "--json"]).session("other").run().json();
-    assert_eq!(notices["notices"][0]["task"], elsewhere.as_str(), "it was left to its owner: {notices}");
-}
-
-/// What runs in a task cannot become the host, the server or the end of another session.
-#[test]
-fn another_session_cannot_be_taken_over_from_inside_a_task() {
-    let home = project();
-    let mw = env!("CARGO_BIN_EXE_mw");
-    let sleeper = home.command(["start", "--json", children::SLEEPER]).session("other").run().json();
-    let other = sleeper["id"].as_str().unwrap().to_owned();
-    let bare = "env -i PATH=\"$PATH\" HOME=\"$HOME\" MEANWHILE_HOME=\"$MEANWHILE_HOME\"";
-    let script = format!(
-        "{bare} {mw} session run other -- {mw} list; echo run $?; {bare} {mw} session end other; echo end $?; \
-         {bare} {mw} session delete other; echo delete $?; {bare} {mw} session list; \
-         {bare} {mw} session run new -- true; echo new $?; echo all over"
-    );
-    let started =
-        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
-    let task = started.json()["id"].as_str().unwrap().to_owned();
-    home.until_logged(&task, "all over");
-    let log = String::from_utf8(home.log(&task)).unwrap();
-    for said in ["run 2", "end 2", "delete 2", "new 0"] {
-        assert!(log.contains(said), "{said}: {log}");
-    }
-    assert!(!log.contains(&other) && !log.contains("other  "), "{log}");
-    assert_eq!(home.status(&other)["status"], "running");
-}
-
-/// A session that is kept by a process inside the task is that process's own.
-#[test]
-fn a_session_that_a_task_hosts_is_its_own() {
-    let home = project();
-    let mw = env!("CARGO_BIN_EXE_mw");
-    let script = format!("{mw} session run inner -- {mw} run 'echo $MEANWHILE_TASK_SESSION'");
-    let started =
-        home.command(["start", "--json", &script]).session(SESSION).env("MEANWHILE_MODE", "dangerous").run();
-    let task = started.json()["id"].as_str().unwrap().to_owned();
-    let _ = home.ended(&task);
-    let log = String::from_utf8(home.log(&task)).unwrap();
-    assert!(log.lines().any(|line| line == "inner"), "{log}");
 }
 
 /// Whatever a call sets is bound, the shell's own variables too, and the question shows it.

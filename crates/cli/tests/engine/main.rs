@@ -23,6 +23,7 @@ mod follow;
 mod follow_survivor;
 mod foreign;
 mod fresh;
+mod gate_inside;
 mod handles;
 mod hang_up;
 mod hooks;

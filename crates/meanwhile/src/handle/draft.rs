@@ -18,7 +18,7 @@ pub struct Shell;
 
 impl Shell {
     /// Drafts a task that runs a script.
-    #[expect(clippy::new_ret_no_self, reason = "a shell task and a program are drafts of the same kind")]
+    #[expect(clippy::new_ret_no_self, reason = "a script alone is a whole draft")]
     pub fn new(script: impl AsRef<OsStr>) -> TaskDraft {
         let script = RawText::from(script.as_ref().as_bytes());
         TaskDraft::of(CommandSpec::Shell { program: SHELL.into(), script })
@@ -26,13 +26,25 @@ impl Shell {
 }
 
 /// A program with its arguments, without a shell.
-pub struct Program;
+#[derive(Clone, Debug)]
+pub struct Program(Vec<RawText>);
 
 impl Program {
-    /// Drafts a task that runs a program; [`TaskDraft::arg`] adds its arguments.
-    #[expect(clippy::new_ret_no_self, reason = "a shell task and a program are drafts of the same kind")]
-    pub fn new(name: impl AsRef<OsStr>) -> TaskDraft {
-        TaskDraft::of(CommandSpec::Argv(vec![RawText::from(name.as_ref().as_bytes())]))
+    /// Names the program; one without a slash is looked up on the task's `PATH`.
+    pub fn new(name: impl AsRef<OsStr>) -> Self {
+        Self(vec![RawText::from(name.as_ref().as_bytes())])
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
+        self.0.push(RawText::from(word.as_ref().as_bytes()));
+        self
+    }
+
+    /// Drafts a task that runs it.
+    pub fn draft(self) -> TaskDraft {
+        TaskDraft::of(CommandSpec::Argv(self.0))
     }
 }
 
@@ -67,14 +79,6 @@ impl TaskDraft {
             lifetime: Lifetime::Session,
             place: Place::Process,
         }
-    }
-
-    /// Adds an argument to a program. A script takes none.
-    pub fn arg(mut self, word: impl AsRef<OsStr>) -> Self {
-        if let CommandSpec::Argv(words) = &mut self.command {
-            words.push(RawText::from(word.as_ref().as_bytes()));
-        }
-        self
     }
 
     /// Names it; no other live task of the session may have that name.

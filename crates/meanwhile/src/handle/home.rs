@@ -1,12 +1,15 @@
 //! An open home, for any number of threads.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::session::Session;
 use super::surroundings;
 use crate::error::Result;
 use crate::runtime::Runtime;
 use crate::settings::Settings;
+
+/// How many connections are kept for the next call.
+const MOST_IDLE: usize = 4;
 
 /// A home that is open. Clones share it, and any thread may use them.
 #[derive(Clone)]
@@ -35,8 +38,15 @@ impl Meanwhile {
     /// # Errors
     /// When the home cannot be used.
     pub fn open(settings: Settings) -> Result<Self> {
-        let first = Runtime::open(settings.clone())?;
-        Ok(Self { shared: Arc::new(Shared { settings, idle: Mutex::new(vec![first]) }) })
+        let home = Self::open_later(settings);
+        home.with(|_| Ok(()))?;
+        Ok(home)
+    }
+
+    /// The same, but the home is opened by the first call that needs it.
+    #[must_use]
+    pub fn open_later(settings: Settings) -> Self {
+        Self { shared: Arc::new(Shared { settings, idle: Mutex::default() }) }
     }
 
     /// Holds a session. Its tasks end some time after the last guard of it is gone, unless they are detached.
@@ -53,19 +63,24 @@ impl Meanwhile {
         &self.shared.settings
     }
 
-    /// Calls the engine. Whatever has no method here is done so.
+    /// Calls the engine, for whatever has no method here. After a failure the home is opened anew: what was wrong with it
+    /// may be over.
     ///
     /// # Errors
     /// Those of the work, and those of opening a further connection.
     pub fn with<T>(&self, work: impl FnOnce(&Runtime) -> Result<T>) -> Result<T> {
-        let idle = self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let runtime = match idle {
-            Some(runtime) => runtime,
-            None => Runtime::open(self.shared.settings.clone())?,
-        };
-        let done = work(&runtime);
-        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner).push(runtime);
-        done
+        let idle = self.idle().pop();
+        let runtime = idle.map_or_else(|| Runtime::open(self.shared.settings.clone()), Ok)?;
+        let done = work(&runtime)?;
+        let mut idle = self.idle();
+        if idle.len() < MOST_IDLE {
+            idle.push(runtime);
+        }
+        Ok(done)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Runtime>> {
+        self.shared.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -61,7 +61,7 @@ fn a_notice_is_told_until_it_is_acknowledged_and_never_after() {
     let session = open(&dir.path().join("state")).host("agent").unwrap();
     let first = session.start(Shell::new("echo one").name("first")).unwrap();
     first.wait(Until::Exit, LONG).unwrap();
-    let second = session.start(Program::new("false")).unwrap();
+    let second = session.start(Program::new("sh").arg("-c").arg("exit 1").draft()).unwrap();
     second.wait(Until::Exit, LONG).unwrap();
     // Looked at and not acknowledged; the second one not even looked at.
     let seen = session.notices().unwrap().next().unwrap().notice().task.clone();

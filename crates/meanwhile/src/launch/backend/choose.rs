@@ -32,8 +32,8 @@ pub(crate) fn backend_for(request: &TaskRequest) -> Result<&'static dyn Backend>
 
 fn refuse_unsupported(request: &TaskRequest, capabilities: Capabilities) -> Result<()> {
     let refuse = |what: &str| {
-        let message = format!("tasks in {} cannot have {what}", request.place);
-        Err(Error::Invalid { message, hint: format!("leave that out, or run it in {}", Place::Process) })
+        let message = format!("the back-end {} does not support {what}", request.place);
+        Err(Error::Invalid { message, hint: format!("leave it out, or use the back-end {}", Place::Process) })
     };
     if matches!(request.io, Io::Pty { .. }) && !capabilities.terminal {
         return refuse("a terminal");

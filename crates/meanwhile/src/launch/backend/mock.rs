@@ -33,8 +33,8 @@ impl Backend for Mock {
             return Ok(());
         }
         Err(Error::Invalid {
-            message: "a mock task is told by its standard input how to end, and this one has none".to_owned(),
-            hint: "start it with an open standard input (--stdin)".to_owned(),
+            message: "a mock task needs an open standard input: it is told there how to end".to_owned(),
+            hint: "ask for Io::Stdin".to_owned(),
         })
     }
 
