@@ -1,13 +1,13 @@
-//! Banners wait for the line that says what was started: a quick task may be over before that line is there.
+//! Banners wait for the line that says what was started: a quick task may end before that line is shown.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many commands are about to say what they started.
+/// How many commands have not said yet what they started.
 #[derive(Clone, Default)]
 pub(super) struct Announcing(Arc<AtomicUsize>);
 
-/// One that is about to. Dropped once it has, or when it waits for a person first.
+/// One command that has not said yet what it started. It travels with the line, and is dropped once that is shown.
 pub(super) struct Announcement(Arc<AtomicUsize>);
 
 impl Announcing {

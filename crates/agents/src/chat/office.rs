@@ -9,7 +9,7 @@ use meanwhile::{DeliveryPolicy, Error, Host, Runtime};
 use mw_desk::chat::{AgentState, ChatNews, ChatOrder, ChatQuestion, ChatTask, Entry};
 use mw_desk::{Access, Desk};
 
-use super::announcing::Announcing;
+use super::announcing::{Announcement, Announcing};
 use super::ledger::Ledger;
 use super::questions::{Open, Source};
 use super::slash::{Desktop, HELP, Queue, Slash};
@@ -31,8 +31,8 @@ pub(super) enum Message {
     Proposed(Vec<ChatQuestion>),
     /// This question was just put there.
     Asked(ChatQuestion),
-    /// By a command that was carried out.
-    Printed(String),
+    /// By a command that was carried out; banners may have waited for this line.
+    Printed(String, Option<Announcement>),
     /// Something failed.
     Failed(String),
     /// It is over.
@@ -215,7 +215,12 @@ impl Office<'_> {
             }
             Message::Proposed(questions) => self.proposed(questions),
             Message::Asked(question) => self.is_asked(question),
-            Message::Printed(text) => self.add(Entry::Printed { text }),
+            Message::Printed(text, announcement) => {
+                self.add(Entry::Printed { text });
+                drop(announcement);
+                self.look_at_tasks()?;
+                self.look_at_notices()?;
+            }
             Message::Failed(text) => self.note(text),
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! Commands to the chat itself. They are carried out before the model sees anything, and never shown to it.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use meanwhile::{
     Error, Filter, From, KillRequest, Passage, ReadRequest, Runtime, Scope, Settings, Task, clean_text,
@@ -109,32 +111,40 @@ pub(super) struct Desktop {
     pub(super) announcing: Announcing,
 }
 
-/// Commands are carried out in the order in which they were given: each waits until the one before it is done, or
-/// waits itself for a person or for an end.
+/// Commands run in the order in which they were given. Each waits until the one before it is done, or waits itself for
+/// an answer or for the end of a task.
 #[derive(Clone, Default)]
 pub(super) struct Queue(Arc<Mutex<Option<Receiver<()>>>>);
 
-/// A command's place. Whoever is next waits until it is given up.
-struct Place(Mutex<Option<(Sender<()>, Announcement)>>);
+/// A command's place in the queue. The next command waits until this one gives up its turn; banners wait until its line
+/// is shown.
+struct Place {
+    turn: Mutex<Option<Sender<()>>>,
+    announcement: Mutex<Option<Announcement>>,
+}
 
 impl Queue {
-    /// Joins; returns the place, and whom to wait for.
+    /// Joins; returns the place, and the command to wait for.
     fn join(&self, announcement: Announcement) -> (Place, Option<Receiver<()>>) {
         let (done, next) = channel();
         let before = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(next);
-        (Place(Mutex::new(Some((done, announcement)))), before)
+        (Place { turn: Mutex::new(Some(done)), announcement: Mutex::new(Some(announcement)) }, before)
     }
 }
 
 impl Place {
-    fn give_up(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    fn give_up_turn(&self) {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn announcement(&self) -> MutexGuard<'_, Option<Announcement>> {
+        self.announcement.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Tells the office at once when a person has to be asked, and lets others pass meanwhile.
+/// Tells the office at once when a person has to be asked. Other commands and all banners go ahead until the answer.
 struct Asking<'a> {
-    messages: &'a Sender<Message>,
+    desktop: &'a Desktop,
     place: &'a Place,
 }
 
@@ -143,9 +153,17 @@ impl Caller for Asking<'_> {
         Patience::GoOn
     }
 
-    fn ask(&self, proposal: &Proposal, _: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
-        let _ = self.messages.send(Message::Asked(ChatQuestion::of(proposal)));
-        self.place.give_up();
+    fn ask(&self, proposal: &Proposal, answered: &mut dyn FnMut() -> bool) -> meanwhile::Asked {
+        const LOOK_EVERY: Duration = Duration::from_millis(50);
+        let _ = self.desktop.messages.send(Message::Asked(ChatQuestion::of(proposal)));
+        self.place.give_up_turn();
+        self.place.announcement().take();
+        let deadline = Instant::now() + self.desktop.premises.policy.patience.wait;
+        while !answered() && Instant::now() < deadline {
+            thread::sleep(LOOK_EVERY);
+        }
+        // If the answer is yes, a task starts as soon as this returns.
+        *self.place.announcement() = Some(self.desktop.announcing.begin());
         meanwhile::Asked::Elsewhere
     }
 }
@@ -161,19 +179,19 @@ impl Desktop {
     pub(super) fn run(self: &Arc<Self>, command: Slash) {
         let desktop = Arc::clone(self);
         let (place, before) = self.queue.join(self.announcing.begin());
-        std::thread::spawn(move || {
-            // Nothing is ever sent: it ends when the one before has given up its place.
+        thread::spawn(move || {
+            // Nothing is ever sent: this ends when the command before has given up its turn.
             let _ = before.map(|before| before.recv());
             let text = desktop.answer(command, &place).unwrap_or_else(|error| desktop.refused(&error));
-            desktop.print(text);
-            place.give_up();
-            // Banners have waited for what was printed.
-            let _ = desktop.messages.send(Message::Happened);
+            desktop.print(text, &place);
+            place.give_up_turn();
         });
     }
 
-    fn print(&self, text: String) {
-        let _ = self.messages.send(Message::Printed(text));
+    /// Prints a line. Banners that waited for it follow.
+    fn print(&self, text: String, place: &Place) {
+        let announcement = place.announcement().take();
+        let _ = self.messages.send(Message::Printed(text, announcement));
     }
 
     fn refused(&self, error: &Error) -> String {
@@ -228,7 +246,7 @@ impl Desktop {
     }
 
     fn background(&self, runtime: &Runtime, command: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { messages: &self.messages, place };
+        let caller = Asking { desktop: self, place };
         let tool = Tool::named("shell").unwrap_or(Desk::new(runtime, &self.premises, &caller).tool);
         let desk = Desk { tool, dialect: self.dialect, ..Desk::new(runtime, &self.premises, &caller) };
         let call = self.dialect.command(command, &self.premises.shell).map(ShellCall::of);
@@ -277,8 +295,8 @@ impl Desktop {
             let word = screens::word(&task, self.layout, self.dialect);
             return Ok(format!("Task {name} is not running (status: {word})."));
         }
-        self.print(format!("Cancelling task {name}..."));
-        place.give_up();
+        self.print(format!("Cancelling task {name}..."), place);
+        place.give_up_turn();
         let grace_ms = (signal == SIGKILL).then_some(0);
         let request = KillRequest { by: "the user, in the chat".to_owned(), signal, grace_ms };
         let receipt = runtime.kill(task.id.as_str(), &self.scope(), &request)?;
@@ -289,7 +307,7 @@ impl Desktop {
     }
 
     fn restart(&self, runtime: &Runtime, id: &str, place: &Place) -> Result<String, Error> {
-        let caller = Asking { messages: &self.messages, place };
+        let caller = Asking { desktop: self, place };
         let id = match parse_short_handle(id) {
             Some(_) => self.resolve(runtime, id)?.to_string(),
             None => id.to_owned(),

@@ -21,7 +21,8 @@ impl Office<'_> {
 
     /// Begins the next turn, if there is anything to say and somebody to hear it.
     pub(super) fn go_on(&mut self) -> Result<(), Error> {
-        if self.state != AgentState::Idle {
+        // A turn shows banners, too: it waits like those until a command has said what it started.
+        if self.state != AgentState::Idle || self.desktop.announcing.is_under_way() {
             return Ok(());
         }
         let text = self.waiting.front().cloned();

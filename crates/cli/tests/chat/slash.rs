@@ -68,6 +68,25 @@ fn what_was_started_is_shown_before_how_it_ended() {
     leave(terminal);
 }
 
+/// The same holds when a person has to allow the command first.
+#[test]
+fn what_was_allowed_is_shown_as_started_before_how_it_ended() {
+    let endpoint = ModelEndpoint::new();
+    let home = home(&endpoint).with_env("MEANWHILE_CHAT_AUTO_WAKE", "false").gated();
+    let mut terminal = chat_with(&home, &["chat", "--dialect", "zidane"]);
+    terminal.resize(140, 50);
+    for number in 1..=4 {
+        say(&mut terminal, &format!("/background rm -rf build{number}"));
+        until_shown(&terminal, "may it?");
+        terminal.press("y");
+        let banner = format!("⌁ bash_{number} exited");
+        let screen = until_shown(&terminal, &banner);
+        let started = screen.text.find(&format!("Started background task bash_{number}."));
+        assert!(started < screen.text.find(&banner) && started.is_some(), "{}", screen.text);
+    }
+    leave(terminal);
+}
+
 #[test]
 fn test_slash_background_approval() {
     let endpoint = ModelEndpoint::new();
